@@ -1,6 +1,6 @@
 """Three-dimensional points from camera images: the direct linear transformation, calibrated on known points.
 
-The camera is a pinhole with eleven coefficients; lenses that bend straight lines are not modelled: undistort their
+The camera is a pinhole with eleven coefficients; lenses that bend straight lines are not modeled: undistort their
 images first.
 """
 

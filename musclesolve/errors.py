@@ -157,7 +157,7 @@ def not_installed(
         use: what needs it, as the beginning of a sentence: "a cluster needs".
         package: its name.
         extra: that brings it.
-        where: the option that asked for it.
+        where: the option that needs it.
         instead: what may be done without it, behind the remedy: ", or --format csv".
     """
     return input_error("not_installed", where=where, use=use, package=package, extra=extra, instead=instead)

@@ -31,7 +31,8 @@ SAID = ("problem", "expected", "remedy", "about", "what", "sentence", "otherwise
 """Keys of the messages that a reader sees."""
 
 CODE = re.compile(
-    r"^(```+)[^\n]*\n.*?^\1[ ]*$|<!--.*?-->|`[^`\n]*`|\]\([^()\s]+\)", flags=re.DOTALL | re.MULTILINE
+    r"^(```+)[^\n]*\n.*?^\1[ ]*$|^ *>>> [^\n]*|<!--.*?-->|`[^`\n]*`|\]\([^()\s]+\)",
+    flags=re.DOTALL | re.MULTILINE,
 )
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 SHORT_FORMS = re.compile(r"\b(et al|e\.g|i\.e|Fig|eq|vs|cf|No)\.")

@@ -23,6 +23,15 @@ def contiguous(values: Any, kind: type = float) -> Any:
     return array if array.flags.writeable else array.copy()
 
 
+def unchangeable(values: AnyArray) -> AnyArray:
+    """An array that nobody can write to: itself where it is read-only and owns its numbers, else a copy."""
+    if values.flags.owndata and not values.flags.writeable:
+        return values
+    copy = np.array(values)
+    copy.flags.writeable = False
+    return copy
+
+
 SAME_TIME = 1e-6
 """Times that differ by less are the same [s]."""
 

@@ -27,7 +27,7 @@ DAMAGED = (
 """What numba raises for a cache file that is empty, truncated, or of something else."""
 
 # No "_nrt": nothing is allocated in compiled code, so numba need not count references.
-# No "nnan" or "ninf": numbers that broke down are recognised by not being finite.
+# No "nnan" or "ninf": numbers that broke down are recognized by not being finite.
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "_nrt": False,
@@ -54,7 +54,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def compiled_in_order(function: Callable[..., Any]) -> Any:
-    """Compile without reordering of sums, for those so short that vectorising costs more than it saves."""
+    """Compile without reordering of sums, for those so short that vectorizing costs more than it saves."""
     return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
 
 

@@ -65,7 +65,7 @@ class Names(dict[str, int]):
     """Positions by name; an unknown name is an InputError that suggests the nearest one."""
 
     def __init__(self, names: Iterable[str], what: str, whose: str, first: Mapping[str, int] | None = None):
-        """Number the names after those of `first`; a message says that there is no `what` in `whose` model."""
+        """Number the names after the names of `first`; a message says that there is no `what` in `whose` model."""
         super().__init__(first or {})
         self.what, self.whose = what, whose
         for name in names:

@@ -53,7 +53,7 @@ def one_thread_each() -> Iterator[None]:
 
 @contextlib.contextmanager
 def block_sigint() -> Iterator[None]:
-    """Keep Ctrl-C from a process that is started now, until it can ignore it; here it is delivered afterwards."""
+    """Keep Ctrl-C from a process that is started now, until it can ignore it; here it is delivered afterward."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

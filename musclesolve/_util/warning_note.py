@@ -6,7 +6,7 @@ REMARK = "remark"
 
 
 class WarningNote(str):
-    """A sentence among notes that makes a result less certain; code: that of its finding."""
+    """A sentence among notes that makes a result less certain; code: the code of its finding."""
 
     code: str
 

@@ -1,7 +1,7 @@
 """Processes with one thread and one task at a time each; one that dies loses its own task and no other.
 
 `Pool` computes many tasks side by side. `helper` is one process beside this one, started before its work is known, so
-that it has loaded what it needs by then.
+that it has loaded its modules by then.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ class Helper:
 
 
 def _idle_core() -> bool:
-    """Whether a core is left beside that of this process; where the load is not known, whether there is one."""
+    """Whether a core is left beside the core of this process; where the load is not known, whether there is one."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return busy + 0.5 < threads() and threads() > 1
 
@@ -339,10 +339,10 @@ def _load(module: str, name: str) -> Function:
 
 @contextlib.contextmanager
 def helper(module: str, function: str, *, wanted: bool = True) -> Iterator[Helper | None]:
-    """A helper, where one is wanted and there is a core for it; ended afterwards, whatever happens.
+    """A helper, where one is wanted and there is a core for it; ended afterward, whatever happens.
 
-    A process of a pool has none: there the other cores have work of their own. Nor is there one on a busy machine: what
-    it loads a second time would take longer than what it does.
+    A process of a pool has none: there the other cores have work of their own. Nor is there one on a busy machine: a
+    second import would take longer than the work itself.
     """
     if not wanted or current_process().daemon or not _idle_core():
         yield None

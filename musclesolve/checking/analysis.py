@@ -1,7 +1,7 @@
 """Refusals and warnings of the analysis itself, on the repaired recording: range, reading, anatomy, motion.
 
-Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless
-a finding covers it already.
+Every fact is tested by the function with which the analysis tests it; an error that it raises is reported as a finding,
+unless a finding covers it already.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def find_time_range(case: Case) -> Case:
 
 @check_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
 def analysed_range(case: Case) -> Iterator[Finding]:
-    """Report what is analysed, and why not more."""
+    """Report what is analyzed, and why not more."""
     if case.trial.analysed:
         values = {"sentences": "; ".join(case.trial.analysed)}
         yield finding("analysed", "note", values, Where(case.trial.markers.path))

@@ -115,11 +115,11 @@ def run(
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
-        cost: name of a cost, or a Cost; that of the trial file unless given.
-        solver: name of a solver, or a Solver; that of the trial file unless given.
+        cost: name of a cost, or a Cost; the trial file's unless given.
+        solver: name of a solver, or a Solver; the trial file's unless given.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
-        settings: those of the trial file that are set here instead, by keyword. emg_weight: w of EMG-informed sharing,
+        settings: settings of the trial file that are replaced here, by keyword. emg_weight: w of EMG-informed sharing,
             cost + w sum (a - e)^2 over the muscles with EMG, in units of the cost; 0 compares EMG without following it.
 
     Returns:
@@ -133,6 +133,11 @@ def run(
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
+        >>> result["muscle_force"].attrs["units"], bool(result["valid"].all())
+        ('N', True)
     """
     report = progress or no_progress
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
@@ -166,7 +171,7 @@ def share_model(
     side: str = "both",
     **choices: Any,
 ) -> xr.Dataset:
-    """Muscle forces of an OpenSim model.
+    """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
 
     Args:
         model, coordinates, moments, side, choices: see `opensim_problem`.
@@ -190,7 +195,7 @@ def share_model(
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:
-    """Examine a trial file and what it names, and judge the result that `run` would give.
+    """Examine a trial file and its files, and judge the result that `run` would give.
 
     Forces are shared in memory, with the options of the trial file; nothing is changed on disk. A fault that is found
     in a recording is repaired in memory, so that what follows from it is not reported as a fault of its own.
@@ -205,6 +210,10 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
 
     Raises:
         InputError: the argument is no path.
+
+    Example:
+        >>> ms.check(ms.data.reference_stride()).judgement.label
+        'Usable: certified and plausible'
     """
     if not isinstance(path, str | Path):
         raise input_error("checking.not_path", where="check", path=as_text(path))
@@ -227,7 +236,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
             judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
-    if refused:  # a fault with which the trial cannot be analysed is an error, whatever it costs
+    if refused:  # a fault with which the trial cannot be analyzed is an error, whatever it costs
         findings = [replace(each, severity="error") if each.lowered else each for each in findings]
     # What follows from an error is no finding of its own.
     if not any(each.severity == "error" for each in findings):

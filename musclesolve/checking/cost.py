@@ -33,7 +33,7 @@ in walking. Two programs differ by up to 0.14 on the moments of one recording.""
 def with_costs(case: Case) -> tuple[Finding, ...]:
     """Return the findings of an examined case; errors and warnings that were repaired say what they cost.
 
-    An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analysed
+    An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analyzed
     with the fault, or without it, or the frames are others.
     """
     moments: dict[int, Any] = {}
@@ -70,8 +70,8 @@ def _moments(
 ) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
     """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
 
-    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place that was
-    asked for: where the markers are the same, so is the motion.
+    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place computed:
+    where the markers are the same, so is the motion.
     """
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)

@@ -32,7 +32,7 @@ _KNOWN: dict[int, dict[Any, Any]] = {}
 def once(function: Callable[P, R]) -> Callable[P, R]:
     """Compute a function of a trial or a plate, and of names, once for each: many checks ask the same.
 
-    What it returns is kept as long as its first argument, and must not be changed.
+    The returned value is kept as long as its first argument, and must not be changed.
     """
 
     @wraps(function)
@@ -145,7 +145,7 @@ def clearly_seen(trial: Trial, names: list[str]) -> Mask:
 
 
 def facing(trial: Trial) -> Array | None:
-    """Return the horizontal vector (T, 3) towards which the pelvis faces, not scaled.
+    """Return the horizontal vector (T, 3) toward which the pelvis faces, not scaled.
 
     From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
     """

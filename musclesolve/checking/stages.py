@@ -79,7 +79,7 @@ _CHECKS: dict[str, list[Check]] = {}
 
 
 def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
-    """Make a function a check that is asked at one stage or at several.
+    """Make a function a check that runs at one stage or at several.
 
     needs: what its findings would be due to where the trial file leaves it open; that is a finding already.
     """

@@ -93,13 +93,15 @@ def _append(formatter: Any, text: str) -> None:
 
 
 def example_text(name: str) -> str:
-    """The examples of a command, each below what it does."""
+    """The examples of a command, each below its purpose."""
     shown = [f"  # {meaning}\n  {line}" for line, meaning in examples().get(name, {}).items()]
     return "\n".join(["Examples:", *shown]) if shown else ""
 
 
 def examples() -> dict[str, dict[str, str]]:
-    """Return for each command its examples and their purposes; the entry `musclesolve` holds those of the whole."""
+    """Return for each command its examples and their purposes; the entry `musclesolve` holds the examples
+    of the whole.
+    """
     from musclesolve._util.bundled_toml import bundled_toml
 
     return bundled_toml("musclesolve.cli", "examples.toml")
@@ -126,7 +128,7 @@ def with_options(command: Callable[..., None], *names: str) -> Callable[..., Non
 
 @contextmanager
 def _usage_errors(words: list[str]) -> Iterator[None]:
-    """Turn a wrong command line into an error of the input where a JSON document was asked for."""
+    """Turn a wrong command line into an error of the input where a JSON document was requested."""
     try:
         yield
     except UsageError as error:

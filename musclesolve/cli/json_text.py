@@ -38,7 +38,7 @@ KEYS = ("code", "file", "place", "problem", "expected", "remedy")
 
 
 def error_document(error: BaseException, message: str, exit_code: int) -> dict[str, Any]:
-    """Code, file, place, problem, expected and remedy of an error; what it does not have is None.
+    """Code, file, place, problem, expected and remedy of an error; a missing part is None.
 
     Args:
         error: the error.

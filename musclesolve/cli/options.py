@@ -44,7 +44,7 @@ fault_names = _completing("musclesolve.synthetic.faults", lambda faults: faults.
 
 
 class Side(StrEnum):
-    """Legs that are analysed."""
+    """Legs that are analyzed."""
 
     right = "r"
     left = "l"

@@ -120,7 +120,7 @@ def announce() -> None:
 
 
 def print_warning(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
-    """Print a warning of a library in one line; those of numba hold a traceback."""
+    """Print a warning of a library in one line; warnings of numba hold a traceback."""
     first = f"{message}".partition("\n")[0]
     console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)
 

@@ -1,4 +1,6 @@
-"""The documents of `compare`, `average`, many trials, studies and `benchmark`; statements make that of a result."""
+"""The documents of `compare`, `average`, many trials, studies and `benchmark`; statements make the document of a
+result.
+"""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Desk:
 
     @contextmanager
     def _changing(self, by: object = None) -> Iterator[TrialDocument]:
-        """The trial file that is open; afterwards, whatever happened, the listeners hear whether its text changed."""
+        """The trial file that is open; afterward, whatever happened, the listeners hear whether its text changed."""
         assert self.trial is not None
         trial, before = self.trial, self.trial.text
         try:

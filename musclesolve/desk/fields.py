@@ -1,4 +1,4 @@
-"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and what it is."""
+"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and its meaning."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def choice(
 def field(
     view: View, table: str, key: str, title: str = "", then: Callable[[], object] | None = None
 ) -> None:
-    """A field for a key of the trial file, with what it is, its default, and what a draft suggests.
+    """A field for a key of the trial file, with its meaning, its default, and the suggestion of a draft.
 
     then: called once the value was taken, such as `view.refresh` where other fields depend on it.
     """

@@ -79,7 +79,8 @@ class Mapped:
     """One landmark.
 
     way: as a trial file writes it: a marker, a midpoint, or weights; None where it is not mapped. problem: why what is
-    mapped cannot be used, or why it is asked for; suggestion: what the names of the markers mean, None where nothing.
+    mapped cannot be used, or why a marker is needed; suggestion: what the names of the markers mean, None where
+    nothing.
     """
 
     name: str
@@ -101,7 +102,7 @@ class Meaning:
 
     case: motion and standing trial in the global frame, by the names that the mapping uses; None where there is no
     motion. findings: what is wrong, causes first. mapped: landmark -> what is known of it. clusters: as they are
-    asked for; carried: marker of the standing trial -> the cluster that carries it. files: that it was read from.
+    requested; carried: marker of the standing trial -> the cluster that carries it. files: that it was read from.
     """
 
     case: Case | None
@@ -134,7 +135,7 @@ class Meaning:
     def axes_to_state(self) -> dict[str, str | None]:
         """The axes that the markers show, where another one is stated as pointing up, or one is not stated; else empty.
 
-        The walking direction is not compared: a subject may walk backwards, or on a treadmill.
+        The walking direction is not compared: a subject may walk backward, or on a treadmill.
         """
         if self.case is None or self.proposed is None or not (shown := self.proposed.laboratory):
             return {}
@@ -167,7 +168,7 @@ class Meaning:
 
     @cached_property
     def marker_names(self) -> list[str]:
-        """The markers of both recordings, those of the motion first."""
+        """The markers of both recordings, the markers of the motion first."""
         both = (self.recording("motion"), self.recording("standing"))
         return list(dict.fromkeys(name for markers in both if markers is not None for name in markers.names))
 
@@ -422,7 +423,7 @@ def way_text(way: Any) -> str:
 
 
 def laboratory_rotation(meaning: Meaning, which: Recording) -> Array | None:
-    """The rotation (3, 3) from the axes of a file to those of the picture; None where there is no motion."""
+    """The rotation (3, 3) from the axes of a file to the axes of the picture; None where there is no motion."""
     if meaning.case is None:
         return None
     laboratory = meaning.case.settings.laboratory

@@ -67,7 +67,7 @@ class Picture:
         if not heights.size:
             return 0.0, USUAL_HEIGHT
         low, high = np.percentile(heights, [1.0, 99.0])
-        # The lowest markers are on shoes, some centimetres above the floor.
+        # The lowest markers are on shoes, some centimeters above the floor.
         floor = 0.0 if -0.05 < low < 0.25 else float(low)
         return floor, max(float(high) - floor, 0.3)
 
@@ -106,5 +106,5 @@ class Picture:
 
 
 def _rounded(points: Array | Sequence[Sequence[float]]) -> list[list[float] | None]:
-    """Points (k, 3) to the millimetre; None of those that are not seen."""
+    """Points (k, 3) to the millimeter; None of those that are not seen."""
     return [[round(float(x), 3) for x in point] if np.isfinite(point).all() else None for point in points]

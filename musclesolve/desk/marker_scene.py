@@ -66,6 +66,6 @@ class MarkerScene(Element, component="marker_scene.js"):
         return bool(self._props["all"])
 
     def name_all(self, shown: bool) -> None:
-        """Show every name, or those that are asked for."""
+        """Show every name, or the requested names."""
         self._props["all"] = shown
         self.update()

@@ -18,7 +18,7 @@ Stamp = dict[Path, tuple[int, int] | None]
 
 
 class Recordings:
-    """Marker recordings by their path; may be asked from several threads at once."""
+    """Marker recordings by their path; may be used from several threads at once."""
 
     def __init__(self) -> None:
         self._kept = OrderedDict[Path, tuple[Stamp, Markers | InputError]]()

@@ -1,4 +1,4 @@
-"""The process beside the page: one task at a time, with its progress; it can be cancelled at any moment."""
+"""The process beside the page: one task at a time, with its progress; it can be stopped at any moment."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TASKS = ("musclesolve.desk.tasks", "compute")
 
 @dataclass(eq=False)
 class Task:
-    """A task: what it does, how far it is, and how it has ended.
+    """A task: its purpose, its progress, and its end.
 
-    title: for people. stage, fraction: of its progress. value: what it has returned. error: why it has not.
+    title: for people. stage, fraction: of its progress. value: the returned value. error: why it has not.
     """
 
     title: str
@@ -99,7 +99,7 @@ class Runner:
         self._give()
 
     def _give(self) -> None:
-        """Hand the task to the process, once one that was cancelled has given up the files that it had reserved."""
+        """Hand the task to the process, once one that was stopped has given up the files that it had reserved."""
         if self._given or self._helper is None or self.task is None:
             return
         if self._ending is None or not self._ending.is_alive():

@@ -37,7 +37,7 @@ class Handle:
 
 
 class TimeCurves(Element, component="time_curves.js"):
-    """Curves, handles, and what lies outside of the analysed range.
+    """Curves, handles, and what lies outside of the analyzed range.
 
     Args:
         label: what is shown, for those who do not see it.

@@ -1,4 +1,4 @@
-"""One browser window: which step it shows, what it looks at, and what it says.
+"""One browser window: the step on view, its focus, and its messages.
 
 A step is a function `show(view)` that draws itself into the page with NiceGUI; all that it changes goes through
 `view.state`, so that it is in the trial file before it is shown.

@@ -65,7 +65,7 @@ MODEL_KIND = "model_trial"
 
 @dataclass(frozen=True)
 class TrialDraft:
-    """A trial file that is not written yet: its path and text, what was recognised, and what is left open."""
+    """A trial file that is not written yet: its path and text, what was recognized, and what is left open."""
 
     path: Path
     text: str
@@ -94,7 +94,7 @@ def draft_folder(
         folder: the folder with the recordings; its subfolders are not looked at. Without any: the folder of a service
             (AddBiomechanics, OpenCap), or of an OpenSim model with coordinates, in it or below.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
-            own, whose name ends in that of the recording. A folder means `trial.toml` in it.
+            own, whose name ends in the name of the recording. A folder means `trial.toml` in it.
         subject: what is stated of the subject.
 
     Raises:
@@ -343,7 +343,7 @@ def _recognised(
     case: Case | None,
     runs: bool,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the recognised facts, subject and statement, for the terminal."""
+    """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
     if case is not None:
         names = [*both("asis", "psis", "hip_center"), "sacrum"]

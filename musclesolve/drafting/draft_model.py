@@ -68,7 +68,7 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
 
 
 def recognised(trial: FoundTrial) -> Iterator[tuple[str, str]]:
-    """Yield the recognised facts, subject and statement, for the terminal."""
+    """Yield the recognized facts, subject and statement, for the terminal."""
     yield (
         "motion",
         f"{Path(trial.source['coordinates']).name}: coordinates of {Path(trial.source['model']).name}",

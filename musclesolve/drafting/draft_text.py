@@ -1,6 +1,7 @@
 """A drafted trial file as text: values with where they come from, and values that are left open.
 
-The reader of trial files judges a draft before anything is written: what it refuses is left open instead.
+The reader of trial files judges a draft before anything is written: a value that the reader refuses is left open
+instead.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class LoadsFile:
 
 @dataclass(frozen=True)
 class ScaleSetup:
-    """A setup file of OpenSim's scale tool: what it states of the subject, None where it states nothing."""
+    """A setup file of OpenSim's scale tool: the stated facts on the subject, None where nothing is stated."""
 
     path: Path
     name: str | None
@@ -75,8 +75,8 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
             return _loads(path, element)
         if element.tag == "ScaleTool":
             mass, height = _number(element, "mass"), _number(element, "height")
-            # In millimetres, unless it is no more than three.
-            stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
+            # In millimeters, unless it is no more than three.
+            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
             return ScaleSetup(path, element.name or None, mass, stature)
     return root.children[0].tag if root.children else root.tag
 
@@ -375,7 +375,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     ]
     functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
     motions = [file for file in files if file not in standing and file not in functional]
-    if not motions:  # an exercise of the knee, which is what was to be analysed
+    if not motions:  # an exercise of the knee, which is what was to be analyzed
         motions = [file for file in functional if bent_joints(file.path.stem)]
         functional = [file for file in functional if file not in motions]
     for short in [file for file in motions if file.markers.time.size < FEWEST_FRAMES]:

@@ -165,7 +165,7 @@ def path_of(markers: Markers, mapping: LandmarkWeights, landmark: str) -> Array 
 
 
 def middle_path(markers: Markers, mapping: LandmarkWeights, names: Iterable[str]) -> Array | None:
-    """The path (T, 3) midway between those of some landmarks that a recording shows; None where it shows none."""
+    """The path (T, 3) midway between the paths of some landmarks that a recording shows; None where it shows none."""
     paths = [path for name in names if (path := path_of(markers, mapping, name)) is not None]
     return np.mean(paths, axis=0) if paths else None
 

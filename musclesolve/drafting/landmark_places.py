@@ -1,7 +1,7 @@
 """Landmarks of knees and ankles guessed by the places of markers on a standing subject, where no name shows them.
 
-With r the direction from the left to the right landmarks of the pelvis, u upwards and z the height above the lowest
-marker, divided by that of the pelvis, a marker at a knee or ankle lies in a band of z. The lateral and the medial
+With r the direction from the left to the right landmarks of the pelvis, u upward and z the height above the lowest
+marker, divided by the height of the pelvis, a marker at a knee or ankle lies in a band of z. The lateral and the medial
 marker of a joint are a pair of such markers on one side: apart by the width of a joint along r, and by little square to
 it. Of several pairs it is the one that is least apart square to r.
 """
@@ -29,7 +29,7 @@ SIDES_OF_JOINTS = ("knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial
 def guessed_by_place(
     known: Mapping[str, Array], free: Mapping[str, Array], lacking: Iterable[str]
 ) -> dict[str, str]:
-    """Return landmark -> marker for those of knees and ankles that lack and that places show.
+    """Return landmark -> marker for the missing landmarks of knees and ankles and that places show.
 
     Args:
         known: landmark -> its place (3,) on the standing subject [m], in any axes; both sides of the pelvis are needed.

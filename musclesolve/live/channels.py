@@ -1,4 +1,5 @@
-"""Channels of a stream that has numbers without form: which of them are markers, plates and EMG; those of a frame.
+"""Channels of a stream that has numbers without form: which of them are markers, plates and EMG; the channels of a
+frame.
 
 Labels of markers are the name and the axis, such as `R.ASIS_x`, with `_`, `.`, `:`, `-`, a blank or nothing between; or
 the channel names its marker and has the type PositionX, PositionY or PositionZ (XDF, content-type MoCap). Labels of

@@ -28,8 +28,8 @@ _CONSTANTS = ("max_isometric_force", "optimal_fiber_length", "joints_crossed")
 class GroupFrames:
     """Groups (L) that follow each other, as the frames of a part of the body.
 
-    sides: those of the groups; rows, columns, joints: where degrees of freedom, muscles and joints of these groups are
-    among those of all groups. parameters, dofs, shared: of the first one. loaded: whether the cost is one of joint
+    sides: the sides of the groups; rows, columns, joints: where degrees of freedom, muscles and joints of these groups
+    are among all groups. parameters, dofs, shared: of the first one. loaded: whether the cost is one of joint
     reactions. problem: of the last frame, whose checks are not repeated.
     """
 

@@ -1,6 +1,6 @@
 """Readings of several streams joined into samples: markers, plates and EMG of different rates and clocks.
 
-A sample is made of every reading of markers, at its time t. Plates and EMG are those of their newest reading at or
+A sample is made of every reading of markers, at its time t. Plates and EMG are taken from their newest reading at or
 before t, by its own time; up to a quarter of its period after t counts as at t. A reading that is older than one and a
 half of its periods, or half a period of the markers where that is longer, is not used: what was not measured is NaN,
 and `Live` leaves it out.
@@ -137,7 +137,7 @@ class Wanted:
         return cls(live, rotation, repeats)
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
-        """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m].
+        """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
 
         A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
         """
@@ -146,7 +146,7 @@ class Wanted:
         return np.asarray(turned)
 
     def plates(self, values: ArrayLike, metres: float = 1.0) -> Array:
-        """Plates (P, 9), force [N], point in a unit of so many metres, moment [N m] -> global frame, point in [m]."""
+        """Plates (P, 9), force [N], point in a unit of so many meters, moment [N m] -> global frame, point in [m]."""
         turned = np.asarray(values, float).reshape(-1, 3, 3) @ self.rotation.T
         turned[:, 1] *= metres
         return np.asarray(turned.reshape(-1, 9))
@@ -284,7 +284,7 @@ class Joined:
         """See Source.
 
         Raises:
-            InputError: markers of two streams, or at another rate than that of the `Live`; what a stream refuses.
+            InputError: markers of two streams, or at another rate than the rate of the `Live`; what a stream refuses.
         """
         self._start(recordings=True)
         until = perf_counter() + timeout
@@ -305,7 +305,7 @@ class Joined:
                 continue
 
     def skip_waiting_samples(self) -> None:
-        """Leave out samples that arrived until now; recordings begin afterwards.
+        """Leave out samples that arrived until now; recordings begin afterward.
 
         Raises:
             InputError: as `wait`.
@@ -382,7 +382,7 @@ class Joined:
             self._held.insert(place, reading)
 
     def _check_rate(self, time: float) -> None:
-        """Refuse markers that come at another rate than that of the filter.
+        """Refuse markers that come at another rate than the rate of the filter.
 
         Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
         that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.

@@ -93,10 +93,10 @@ PEAK_HALF_LIFE = 2.0
 class Frame:
     """One frame: everything that `run` says of it, in the order of the names of `Live`; NaN where it is not known.
 
-    time: of the frame [s], the lag before that of the sample. coordinates, rates, accelerations: (K+6,) of the model
-    [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global origin
-    [N m]; angle, moment (M,) [rad, N m] over `dofs`; pelvis_residual (6,) [N, N m]; musculotendon_length (N,) [m],
-    activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
+    time: of the frame [s], the lag before the time of the sample. coordinates, rates, accelerations: (K+6,) of the
+    model [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global
+    origin [N m]; angle, moment (M,) [rad, N m] over `dofs`; pelvis_residual (6,) [N, N m]; musculotendon_length (N,)
+    [m], activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
     notes: sentences on what is missing or mended. taken: what became of the sample by its time. left_out: names of the
@@ -160,15 +160,15 @@ class Live:
 
     Args:
         trial: trial file of a recording, or the trial. Static trial and mapping as offline; its motion shows the
-            lengths of trunk and arms and which body carries which marker, its plates are those of the stream.
-        cost: name of a cost, or a Cost; that of the trial file unless given.
+            lengths of trunk and arms and which body carries which marker, its plates are the stream's.
+        cost: name of a cost, or a Cost; the trial file's unless given.
         side: "r", "l" or "both".
-        rate_hz: samples a second; those of the markers of the trial unless given.
+        rate_hz: samples a second; the rate of the trial's markers unless given.
         lag_ms: how far results are behind the newest sample [ms].
-        cutoff_hz: cut-off of the causal filter [Hz]; that of the trial file unless given.
+        cutoff_hz: cut-off of the causal filter [Hz]; the trial file's unless given.
         bridge_ms: longest time that lost samples, or markers that only the motion shows, are bridged [ms].
-        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; those of the
-            [[force]] tables of the trial unless given.
+        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; the feet of
+            the [[force]] tables of the trial unless given.
 
     Attributes:
         dofs, muscles, joints, sides, shared: names in the order of a Frame.
@@ -178,7 +178,7 @@ class Live:
             marker is. labels: whether the markers of the samples are where their labels say.
 
     Raises:
-        InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
+        InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
             nearest pose; a rate, lag or cut-off that cannot be.
     """
 
@@ -649,7 +649,7 @@ class Live:
 
 
 def _relative(rotations: Array) -> Array:
-    """Rotations (6, 3, 3) of hips, knees and ankles from those of pelvis, thighs, shanks and feet (7, 3, 3)."""
+    """Rotations (6, 3, 3) of hips, knees and ankles from the rotations of pelvis, thighs, shanks and feet (7, 3, 3)."""
     proximal = rotations[[0, 1, 2, 0, 4, 5]]
     return np.asarray(np.swapaxes(proximal, 1, 2) @ rotations[1:])
 

@@ -6,7 +6,7 @@ shape. The reference is the mean shape in the motion of the trial, or the shape 
 disagree; how far skin moves in it is what the motion of the trial shows. A group that fits its shape worse is examined:
 
 1. Two markers carry each other's label where each goes on where the other one was expected, or where their groups fit
-   as usual once they are exchanged, by this exchange alone. They are exchanged back from then on: the result is that of
+   as usual once they are exchanged, by this exchange alone. They are exchanged back from then on: the result is as with
    the right labels, while a leg has too few markers to leave two of them out.
 2. Else the marker is left out without which the others fit. Of three markers it is the one that jumped; without a jump
    all are left out, because three distances do not show which of three is off.
@@ -69,7 +69,7 @@ class MarkerFault:
 
     kind: a key of `CASES`. markers: those concerned. size: how far they are off [m]. limit: less is usual [m]. by: what
     the shape is known from. first, last: times of its samples [s]. count: its samples. lost: those without a pose.
-    sentence: what is done about it and what it is, the same as long as it lasts.
+    sentence: the remedy and the fault, the same as long as it lasts.
     """
 
     kind: str

@@ -1,9 +1,9 @@
 """Assignment of feet to plates, from the samples so far: contact by contact, the foot nearest to the pressure.
 
-The rule is that of recordings (`recording.plates.plate_assignment`) without what comes later. While a plate is loaded,
-every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its vertical
-force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no foot is
-near, nobody knows whose force it is, and neither leg is measured.
+The rule is the same as for recordings (`recording.plates.plate_assignment`) without what comes later. While a plate is
+loaded, every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its
+vertical force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no
+foot is near, nobody knows whose force it is, and neither leg is measured.
 
 What cannot be of the foot, by the limits for recordings (`sample_fault`), is not measured either.
 """

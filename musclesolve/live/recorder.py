@@ -2,7 +2,7 @@
 
 Markers are a TRC file, plates a MOT file, envelopes of EMG a STO file, each with a row for every slot of the clock of
 the stream: a lost sample is an empty row, which the readers fill or leave out as any other gap. The trial file beside
-them is that of the session with these files; it is written first, so that at every moment, also after the process was
+them is the session's with these files; it is written first, so that at every moment, also after the process was
 killed, `musclesolve run FOLDER/trial.toml` gives the offline result of what was recorded. Where the clock of the stream
 has changed, further files begin: `trial_2.toml` and those that it names.
 
@@ -337,7 +337,7 @@ def _make(folder: Path) -> None:
 
 
 def _recording_in(folder: Path) -> list[str]:
-    """Files of a recording in a folder; those of a standing after which no session began are replaced."""
+    """Files of a recording in a folder; files of a standing after which no session began are replaced."""
     found, stood = (
         [path.name for name in names for path in sorted(folder.glob(name))] for names in (KNOWN, STOOD)
     )
@@ -393,7 +393,7 @@ def _decimals(name: str, unit: str) -> int:
 def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     """The frames of a recorded session as a dataset, with the names and dimensions of a result.
 
-    Times (T,) [s] are those of the recording, so that frames can be compared with the result of `run` on it.
+    Times (T,) [s] are the times of the recording, so that frames can be compared with the result of `run` on it.
     The reserve moment is by side and shared degree of freedom; `sample_time` is the time of the newest sample as it
     came [s], `latency` how long after its arrival the frame was there [ms]. A last row that was cut short is left out.
 
@@ -450,7 +450,7 @@ def side_option(live: Live) -> str:
 def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     """The text of the trial file of a recorded session.
 
-    Cut-off, cost and plates are those of the session; lag and legs, which have no key, stand in a comment. What the
+    Cut-off, cost and plates are the session's; lag and legs, which have no key, stand in a comment. What the
     plates measured is recorded as it came, without [plates], and without [time] the range is found.
 
     Args:

@@ -44,7 +44,7 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
         live: to which they go: names and order of markers, plates and EMG.
         trial: the recording.
         rate: samples a second; between its frames markers are interpolated by cubic splines, except beside a frame in
-            which a marker is hidden. None: that of the recording.
+            which a marker is hidden. None: the rate of the recording.
 
     Raises:
         InputError: a recording without the markers, or with other plates than the stream of `live` has.
@@ -135,16 +135,24 @@ def replay(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Replay:
-    """Every sample of a recording, in order, through `Live`.
+    """Pass every sample of a recording, in order, through `Live`.
 
     Args:
         trial: trial file of a recording, or the trial.
         live: through which they go; made of the trial with `settings` (arguments of `Live`) unless given.
-        rate: so many samples a second are offered by the clock; None: the next one as soon as one is done.
+        rate: samples a second, by the clock; None: the next sample as soon as one is done.
         progress: called with the name of the stage and the share of the work that is done.
+
+    Returns:
+        The frames with their times, and the `Live`.
 
     Raises:
         InputError: what `Live` or `samples` refuses.
+
+    Example:
+        >>> played = ms.replay(ms.data.reference_stride())
+        >>> bool(played.frames[-1].valid.all())
+        True
     """
     report = progress or no_progress
     report("preparation", 0.05)
@@ -165,9 +173,9 @@ def replay(
 def result_of(replayed: Replay) -> xr.Dataset:
     """The result of a replay with the variables of `run`: the live frames whose motion is known.
 
-    Angles, moments, activations, forces, status and certificate are those of the frames. What a frame does not hold
+    Angles, moments, activations, forces, status and certificate are taken from the frames. What a frame does not hold
     (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by the
-    functions that the frames were computed with. Gait events are those of the recording.
+    functions that the frames were computed with. Gait events are taken from the recording.
 
     Raises:
         InputError: no frame within the time range has a known motion.

@@ -1,10 +1,10 @@
 """Choice of the samples of a stream to take, by their times alone.
 
 Samples belong to an even clock that starts with the first of them: each to the slot that is a whole number of periods
-after that of the sample before, so that a clock that runs a little fast or slow is followed. What comes twice, late or
-between two slots is refused; where samples are lost for longer than is bridged, or refused one after the other because
-the clock itself has changed, the next sample is a first one again. A step ahead of more than a second is believed when
-a second sample follows the first one there: a single time that is far off is refused.
+after the slot of the sample before, so that a clock that runs a little fast or slow is followed. What comes twice, late
+or between two slots is refused; where samples are lost for longer than is bridged, or refused one after the other
+because the clock itself has changed, the next sample is a first one again. A step ahead of more than a second is
+believed when a second sample follows the first one there: a single time that is far off is refused.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def stream_session(
         wanted: the `Live`, and the axes of the streams.
         sources: as --from has them, such as "lsl:Markers".
         sinks: as --to has them, such as "udp:5006", or Sinks.
-        stop: asked at least ten times a second.
+        stop: called at least ten times a second.
         seconds: length of the session [s].
         wait_ms, plate_offset: as in `Joined`.
 
@@ -78,7 +78,7 @@ def open_source(
 
 
 def _check_corrected(document: Document) -> None:
-    """Refuse streams of measured forces where the trial file corrects those of its recording."""
+    """Refuse streams of measured forces where the trial file corrects the forces of its recording."""
     for key, correction in document.content.get("plates", {}).items():
         if correction:
             raise document.error("live.forces_stream_taken_come", "plates", key)

@@ -1,6 +1,6 @@
 """Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
 
-Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are those of the
+Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are taken from the
 checks of recordings where these have one.
 """
 

@@ -1,13 +1,15 @@
 """The first seconds of a session as the standing trial of its subject.
 
 The trial file of the session is a template of the laboratory: mapping, plates, muscles, cost, what is known of the
-subject. It needs no recording of this subject; what it names as markers, standing trial and forces is not read. The
-subject stands still for some seconds; what was seen becomes `standing.trc` and `standing.mot`, and `standing.toml` is
-the template with these files: the trial that `Live` is made of. Lengths, joint centers and muscle paths follow from it
-as from any standing trial, and the mass from the plates where it is asked for or not stated.
+subject. It needs no recording of this subject; the files that the trial file names as markers, standing trial and
+forces are not read. The subject stands still for some seconds; what was seen becomes `standing.trc` and `standing.mot`,
+and `standing.toml` is the template with these files: the trial that `Live` is made of. Lengths, joint centers and
+muscle paths follow from it as from any standing trial, and the mass from the plates where it is requested or not
+stated.
 
-What is wrong is said while the person is still there, by the checks of recordings (`musclesolve check`) and by what can
-only be asked of somebody who stands: whether they stood still, what the plates carry, what they show without a load.
+What is wrong is said while the person is still there, by the checks of recordings (`musclesolve check`) and by
+questions that only a standing subject can answer: whether they stood still, what the plates carry, what they show
+without a load.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ UNKNOWN_MASS = 70.0
 """Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
 STILL = 0.05
 """A marker of somebody who stands still stays within this of the middle of all of them [m]: the body may sway as a
-whole, by some centimetres in 5 s. A tenth of the samples may lie outside."""
+whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
 RAISED_DEG = 45.0
 """Arms that hang are nearer to the vertical [degrees]."""
 SEEN = 0.5
@@ -104,9 +106,9 @@ class Standing:
     Args:
         template: trial file of the laboratory.
         folder: where the standing trial goes; made if missing.
-        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; those of the
-            [[force]] tables of the template unless given.
-        rate_hz: samples of the markers a second; those of the recording that the template names unless given.
+        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; the feet of
+            the [[force]] tables of the template unless given.
+        rate_hz: samples of the markers a second; the rate of the recording that the template names unless given.
         weigh: take the mass from the plates even where the template states one.
 
     Attributes:
@@ -211,7 +213,7 @@ class Standing:
         Args:
             source: of samples in the order of `markers` and `plates`.
             seconds: how long the subject stands [s].
-            stop: asked at least ten times a second.
+            stop: called at least ten times a second.
 
         Raises:
             KeyboardInterrupt: `stop` says so.
@@ -242,13 +244,13 @@ class Standing:
     def follow(self, source: Source, seconds: float, stop: Callable[[], bool] = lambda: False) -> Trial:
         """Take the first seconds of the movement as the motion of the trial, and return the trial.
 
-        Lengths of trunk and arms, and which body carries which marker, are then those of the movement. The subject was
-        measured before.
+        Lengths of trunk and arms, and which body carries which marker, are then taken from the movement. The subject
+        was measured before.
 
         Args:
             source: as of `measure`.
             seconds: how much of the movement [s].
-            stop: asked at least ten times a second.
+            stop: called at least ten times a second.
 
         Raises:
             KeyboardInterrupt: `stop` says so.
@@ -266,7 +268,7 @@ class Standing:
     def _taken(self, source: Source, seconds: float, stop: Callable[[], bool]) -> tuple[Array, Array, Array]:
         """Times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came.
 
-        Only samples that arrive from now on count; where their clock changes, it begins anew.
+        Only samples that arrive from now on count; where their clock changes, the count restarts.
         """
         samples, slots, clock = list[Sample](), list[int](), SampleClock(self.rate, self.bridge)
         begun = heard = perf_counter()
@@ -426,7 +428,7 @@ def _raised_arms(trial: Trial) -> Iterator[Finding]:
 
 
 class Chosen:
-    """A source whose samples have the markers of a `Live` only, out of those of a standing."""
+    """A source whose samples have the markers of a `Live` only, out of the markers of a standing."""
 
     def __init__(self, source: Source, standing: Standing, markers: Sequence[str]) -> None:
         self._source = source
@@ -473,7 +475,7 @@ def stand_first(
         seconds: how long the subject stands [s].
         walk: how much of the movement shows lengths of trunk and arms [s]; 0: the standing shows them.
         say: called with what the subject has to do, and with what was found.
-        stop: asked at least ten times a second.
+        stop: called at least ten times a second.
 
     Raises:
         KeyboardInterrupt: `stop` says so.

@@ -5,7 +5,7 @@ order of the names of a `Live`. A sink takes each frame on: to a stream, a page,
 
 Whether the first markers of a session are in the unit that their stream states.
 
-Markers spread as those of the standing subject do, whatever the pose and the axes: compared is the median of their
+Markers spread as in the standing subject, whatever the pose and the axes: compared is the median of their
 distances from their middle, by the limits of the check of recordings (`marker_units`).
 """
 
@@ -55,7 +55,7 @@ class Sample(NamedTuple):
 class Arrival(NamedTuple):
     """A sample, and the reading of `perf_counter` when the last part of it arrived [s].
 
-    clock: that of its time; "lsl" is the clock that LSL streams share.
+    clock: the clock of its time; "lsl" is the clock that LSL streams share.
     """
 
     sample: Sample
@@ -104,7 +104,7 @@ class Source(Protocol):
         ...
 
     def skip_waiting_samples(self) -> None:
-        """Leave out what arrived until now; asked of sources whose session is `fresh`."""
+        """Leave out what arrived until now; called for sources whose session is `fresh`."""
         ...
 
     @property
@@ -120,7 +120,7 @@ class Source(Protocol):
 class Sink(Protocol):
     """Sink of frames. A sink keeps up with the stream: slow work is done elsewhere.
 
-    One that has something to say in the summary of the session has `remarks`, sentences that are asked for in the end.
+    One that has something to say in the summary of the session has `remarks`, sentences that are read in the end.
     One that shows that nothing comes has `idle`, called with the time since the last sample [s], ten times a second.
     """
 
@@ -147,7 +147,7 @@ class Passed:
     none counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
-    sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: those of source and
+    sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: remarks of source and
     sinks. findings: what was wrong with the samples, in the words of `musclesolve check`.
     """
 

@@ -37,7 +37,7 @@ SHOWN_BY = {
     "knee": ("thigh_wand", "knee_lateral", "knee_medial", "knee_center"),
     "ankle": ("shank_wand", "ankle_lateral", "ankle_medial", "ankle_center", "heel", "toe"),
 }
-"""Landmarks that determine the segments at a joint; from the hip downwards."""
+"""Landmarks that determine the segments at a joint; from the hip downward."""
 ARM_SHOWN_BY = (
     "shoulder",
     "shoulder_center",
@@ -161,7 +161,9 @@ class Support:
 
     @property
     def limit(self) -> Array:
-        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond those of walking."""
+        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond the
+        forces of walking.
+        """
         return np.asarray(BALANCE_LIMIT * np.maximum(self.force / WALKING_FORCE, 1.0))
 
     @property

@@ -185,7 +185,7 @@ def carried_share(
     """Return the mean vertical force over what the body mass requires, 1 when both agree.
 
     m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
-    in between; the vertical velocity v of the pelvis stands for that of the center of mass.
+    in between; the vertical velocity v of the pelvis stands for the velocity of the center of mass.
     """
     start, end = span
     inside = recording.inside(time, start, end)

@@ -19,7 +19,7 @@ SLOWEST = 0.25
 def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     """Return horizontal unit vectors (T, 3) of the walking direction, and whether the pelvis travels.
 
-    Where the pelvis travels it is the direction of its path, which may curve or lead backwards. Where it does not, the
+    Where the pelvis travels it is the direction of its path, which may curve or lead backward. Where it does not, the
     direction rotates with the pelvis from the nearest frame in which it does. On a treadmill it is the way the pelvis
     faces.
 

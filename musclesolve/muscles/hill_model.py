@@ -106,7 +106,7 @@ def capacity_and_passive(
 
     capacity = F0 f_l(l) f_v(v) cos(a), passive = F_p f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
     (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s]. Without passive elements F_p = F0, and the
-    strains are those of the family.
+    family sets the strains.
     """
     force = check_positive(max_isometric_force, "maximum isometric force", "N")
     optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")

@@ -22,7 +22,7 @@ Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi /
 
 All add the mechanical power -F v L0; the whole power of a muscle is zero or more, and the sum of its heats at least
 1 W/kg. Activation stands for the excitation, which is not computed: with a rising activation the heat of activation is
-a little too small, with a falling one a little too large. The rates are those of single muscles; a basal rate is added
+a little too small, with a falling one a little too large. The rates belong to single muscles; a basal rate is added
 to their sum (BASAL).
 """
 
@@ -79,7 +79,8 @@ def umberger_2010(state: EnergyState) -> Array:
 def umberger_2010_recruitment(state: EnergyState) -> Array:
     """Umberger (2010) with slow fibers recruited first, (T, n) [W]: the default of OpenSim's probe.
 
-    The share of slow fibers is that of the recruited ones, u_s / (u_s + u_f) of Bhargava, Pandy and Anderson (2004).
+    The share of slow fibers is the share among the recruited ones, u_s / (u_s + u_f) of Bhargava, Pandy and Anderson
+    (2004).
     """
     slow, fast = _recruited(state)
     both = slow + fast

@@ -114,7 +114,7 @@ class MuscleParameters:
     def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:
         """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements stay.
 
-        So F0 of a factor is that of the contractile element, as in `parameter_derivatives`.
+        So F0 of a factor belongs to the contractile element, as in `parameter_derivatives`.
         """
         return replace(
             self,

@@ -6,7 +6,7 @@ With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin 
     d(F f cos) = dF f cos + F df cos + F f dcos
 
 where F f is F0 f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or F_p f_p(l / L0) of the passive one, whose
-F_p does not change with the strength. Lengths and strength are those of the subject: after `scale_muscles`.
+F_p does not change with the strength. Lengths and strength are the subject's: after `scale_muscles`.
 """
 
 from __future__ import annotations

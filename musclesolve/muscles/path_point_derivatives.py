@@ -15,7 +15,7 @@ along the motion and along the degrees of freedom, which are dV_MT and -dr, are 
 gradient. By symmetry, what the place of a point does to the rate of length along some motion is what that motion does
 to the gradient by the point. Motions are followed in the natural coordinates themselves: leaving the constraints to
 second order, the same on both sides, cancels in the difference. Where a path lifts off within the step, the two sides
-differ and the result is their mean. With a step of 5 micrometres, errors are some 1e-6 of the largest second
+differ and the result is their mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second
 derivative.
 """
 
@@ -67,7 +67,7 @@ def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> Point
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
     """
-    paths, places = state.muscles.paths, state.path
+    paths, places = state.muscles.paths, state.path.nodes
     points = len(paths.standing)
     on = paths.on_path(motion.coordinates)
     position = places.position[:, :points]
@@ -181,7 +181,7 @@ class GradientDifferences:
 
     def _by_place(self, q: Array, coordinates: Array) -> Array:
         """Gradient dL_MT/ds (T, P, 3) by the standing places of the path points."""
-        gradient = self.paths.evaluate(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
+        gradient = self.paths.nodes(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
         return on_standing(gradient, self.paths.point_rotation(q, coordinates))
 
     def of_pull(self, bodies: Indices) -> Array:

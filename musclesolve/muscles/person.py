@@ -110,7 +110,7 @@ class PersonMuscles:
         return parameters.with_factors(self.factors(quantity, parameters.names) for quantity in QUANTITIES)
 
     def with_numbers(self, parent: MuscleParameters) -> PersonMuscles:
-        """The person with the numbers that differ from those of the parent's muscles, for the file."""
+        """The person with the numbers that differ from the numbers of the parent's muscles, for the file."""
         names, changed = parent.names, self.applied(parent)
         numbers: dict[str, dict[str, dict[str, float]]] = {}
         for quantity in QUANTITIES:
@@ -158,7 +158,7 @@ class PersonMuscles:
         return [*self.warnings, *notes]
 
     def error_notes(self, names: Sequence[str]) -> list[str]:
-        """Sentences on the errors of n muscles by name: which are those of the calibration."""
+        """Sentences on the errors of n muscles by name: which come from the calibration."""
         count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
         listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
         return [

@@ -1,6 +1,6 @@
 """Maximum isometric forces: of the table, of the table times a factor, or from body mass and stature.
 
-Whether maximum isometric forces can be those of human muscles.
+Whether maximum isometric forces are possible for human muscles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def strengths(
         database: the set, of n muscles.
         optimal_fiber_length: (n,) of the subject [m].
         mass: of the subject [kg].
-        stature: of the subject [m]; None is of use only where no volumes are asked for.
+        stature: of the subject [m]; None is of use only where no rule needs volumes.
         rule: "table", "handsfield_2014" (see `from_volumes`), or a factor on the forces of the table.
 
     Raises:
@@ -63,7 +63,7 @@ def from_volumes(
 ) -> Array:
     """Maximum isometric forces (n,) [N] of muscle volumes that follow from body mass and stature.
 
-    V = 47 m h + 1285 cm^3 is the volume of all muscles of a lower limb, V_i = b1_i V + b2_i that of muscle i
+    V = 47 m h + 1285 cm^3 is the volume of all muscles of a lower limb, V_i = b1_i V + b2_i the volume of muscle i
     (Handsfield et al. 2014, J Biomech 47:631-638); F0 = sigma V_i / L0 with the specific tension sigma = 60 N/cm^2 of
     Rajagopal et al. (2016), IEEE Trans Biomed Eng 63:2068-79. Parts of a muscle share its volume such that their
     forces are to each other as in the table F: F0_p = sigma V_i F_p / sum_q (F_q L0_q).

@@ -1,4 +1,5 @@
-"""Strains of tendons at one maximum isometric force: those of the muscle set or model, or what a user states instead.
+"""Strains of tendons at one maximum isometric force: the strains of the muscle set or model, or what a user states
+instead.
 
 A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. Where several words
 mean a muscle, the most specific one holds, in this order.

@@ -1,6 +1,6 @@
 """B3D files of AddBiomechanics: the model of a subject, and its trials, frame by frame.
 
-The format is that of nimblephysics (keenon/nimblephysics: dart/proto/SubjectOnDisk.proto and
+The format is defined by nimblephysics (keenon/nimblephysics: dart/proto/SubjectOnDisk.proto and
 dart/biomechanics/SubjectOnDisk.cpp). The package itself reads it, but takes 80 MB, 300 MB on disk, and torch; what is
 needed of the format is little: the length n of the header (8 bytes, little-endian), n bytes of the
 header, and for every frame of every trial a block of the sensors and one for each processing pass of the trial.
@@ -10,7 +10,7 @@ equally long and hold their fields at the same places, so that the frames of a t
 field a slice of it.
 
 What the blocks mean, as the source of nimblephysics and real files have it, where the documentation says otherwise:
-`wrench` is about the origin of the ground and in its axes, not those of the body; `moment`, `point`, `torque` and
+`wrench` is about the origin of the ground and in its axes, not in the axes of the body; `moment`, `point`, `torque` and
 `force` of the first and the last frame are not computed, and zero; older files hold none of the last three at all.
 """
 
@@ -92,7 +92,7 @@ class B3DPass:
 
 @dataclass(frozen=True, eq=False)
 class B3DTrial:
-    """A trial: its name, that of the recording it is a part of, and its frames at `time` (T,) [s], from zero.
+    """A trial: its name, the name of the recording it is a part of, and its frames at `time` (T,) [s], from zero.
 
     missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 where they are not.
     plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN where there is none.

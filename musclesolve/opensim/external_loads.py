@@ -1,4 +1,4 @@
-"""External loads on the bodies of a model: those of an ExternalLoads file of OpenSim, or of a file of ground reactions.
+"""External loads on the bodies of a model: from an ExternalLoads file of OpenSim, or from a file of ground reactions.
 
 A file of ground reactions is known by its usual column names; the foot on a force plate is found contact by contact
 (plate_contacts.py), the side that its columns name is a hint.
@@ -117,7 +117,7 @@ def load_in_ground(
 
 
 def _turned(pose: BodyMotion, frame: int, load: ExternalLoad, time: Array, vector: Array) -> Array:
-    """A vector (S, 3) of a load at times (T,), from the axes of a body into those of the ground, (T, 3)."""
+    """A vector (S, 3) of a load at times (T,), from the axes of a body into the axes of the ground, (T, 3)."""
     vectors = at_times(load.time, vector, time)[..., None]
     return np.asarray((pose.rotation[:, frame] @ vectors)[..., 0])
 
@@ -293,7 +293,9 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
 
 
 def identified_columns(table: Table, stem: str) -> tuple[str, ...]:
-    """The columns that an identifier of an ExternalForce names: those of x, y and z, else all that begin with it."""
+    """The columns that an identifier of an ExternalForce names: the columns of x, y and z, else all that
+    begin with it.
+    """
     exact = tuple(f"{stem}{axis}" for axis in _AXES)
     return exact if set(exact) <= set(table.names) else tuple(n for n in table.names if n.startswith(stem))
 

@@ -167,7 +167,7 @@ def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynom
 def simm_spline(knots: Array, values: Array) -> PiecewisePolynomial:
     """The cubic spline of SIMM and OpenSim (class SimmSpline), straight beyond the ends.
 
-    Second derivatives are continuous; in the first and the last interval the third derivative is that of the cubic
+    Second derivatives are continuous; in the first and the last interval the third derivative is the cubic's
     through the four knots at that end (Forsythe, Malcolm and Moler 1977, Computer methods for mathematical
     computations, 4.4), zero where there are only three.
     """

@@ -4,13 +4,13 @@ Over several wrap objects the lengths that OpenSim reports belong to no path (mu
 for the gastrocnemii of the Rajagopal models they are 2 to 9 mm less with the knee straight and equal beyond 60 degrees
 of flexion. Optimal fiber and tendon slack lengths of a model are seen, and chosen, with these lengths, and 8 mm are
 0.12 optimal lengths of a gastrocnemius. Where frames stand alone (rigid tendons) the fibers are given OpenSim's
-lengths, and velocities are those of the path, as in OpenSim. Where the rate of a length must be its velocity (elastic
-tendons), and on another skeleton (a muscle set made of the model), the length is that of the path and the tendon slack
-length is greater by the difference in the neutral pose, all coordinates zero: there normalised fiber lengths are
+lengths, and velocities are the path's, as in OpenSim. Where the rate of a length must be its velocity (elastic
+tendons), and on another skeleton (a muscle set made of the model), the length is the path's and the tendon slack
+length is greater by the difference in the neutral pose, all coordinates zero: there normalized fiber lengths are
 OpenSim's, with the knee flexed they are less by up to the same difference.
 
-A length that is no number or an optimal fiber length away from that of the path, as OpenSim's are where its search for
-tangent points fails, is of no use: there the length of the path holds.
+A length that is no number or an optimal fiber length away from the length of the path, as OpenSim's are where its
+search for tangent points fails, is of no use: there the length of the path holds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OpenSimGeometry:
     """Muscles (n) over poses (T): length (T, n) [m]; moment_arm (T, m, n), -dL/dq of m coordinates [m; 1 if lengths].
 
     coordinates, muscles: their names. opensim_length, opensim_arm: what OpenSim 4 reports for the same paths. For
-    muscles without wraps it is the same. With wraps its tangent points are not those of a shortest path, so its arms
+    muscles without wraps it is the same. With wraps its tangent points do not belong to a shortest path, so its arms
     are not the derivatives of its lengths, and over several objects its lengths belong to no path (`solve_paths`).
     Without any wraps these are the same arrays.
     """

@@ -29,7 +29,7 @@ class InverseDynamics:
     """Generalized forces that muscles, ligaments and joints must produce, over time (T).
 
     force (T, K): generalized forces of all coordinates [N m; N where the coordinate is a length], couplings included:
-    those of coupled coordinates act on the coordinates that drive them, and are zero themselves.
+    the forces of coupled coordinates act on the coordinates that drive them, and are zero themselves.
     joint_force (T, K): the same before that, each joint by itself.
     NaN where mass properties of a body that the coordinate moves cannot be used (`OpenSimModel.mass_faults`).
     wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] that every body must receive from
@@ -100,7 +100,7 @@ def coupled_forces(model: OpenSimModel, value: Array, joint_force: Array) -> Arr
 
 
 def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
-    """Wrench (T, B, 6) that each body and all bodies beyond it need, from that of every body."""
+    """Wrench (T, B, 6) that each body and all bodies beyond it need, from the wrench of every body."""
     total = wrench.copy()
     for joint in reversed(model.joints):
         inner, outer = joint.inboard.body, joint.outboard.body
@@ -122,7 +122,8 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
     s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
-    (Featherstone 2008, 5.3). A reversed joint takes from its child to its parent what it adds from parent to child.
+    (Featherstone 2008, 5.3). A reversed joint takes from its child to its parent the motion it adds from parent to
+    child.
     """
     pose = body_motion(model, motion.value)
     twist = np.zeros((*pose.position.shape[:2], 6))

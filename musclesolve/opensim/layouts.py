@@ -1,4 +1,4 @@
-"""Elements of a model file in the layout of version 4: those of version 2 or 3 rewritten, and found by their paths.
+"""Elements of a model file in the layout of version 4: elements of version 2 or 3 rewritten, and found by their paths.
 
 Components are found as OpenSim 4 finds them. The path of a component is the path of its owner and its name:
 "/bodyset/femur_r", "/jointset/hip_r/femur_offset", "/ground". Sets of the model are called like their class in lower
@@ -142,7 +142,7 @@ _FIRST = ("Ground", "BodySet", "JointSet")
 def components(model: Element) -> tuple[Element, ...]:
     """The components of a <Model> in the layout of version 4; sets their paths.
 
-    They are in the order in which OpenSim visits them, an owner before what it owns.
+    They are in the order in which OpenSim visits them, an owner before its parts.
     """
     if model.find("Ground") is None:
         model.children.append(Element("Ground", GROUND, model.file, model.line))

@@ -28,7 +28,7 @@ def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
     (`frame_maps`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
     and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
-    tendons are longer than in the model since OpenSim reports lengths that are not those of the path (`tendon_shifts`).
+    tendons are longer than in the model since OpenSim reports lengths that differ from the path's (`tendon_shifts`).
 
     Raises:
         InputError: the file cannot be read, has no leg, or a muscle of it needs something that is not supported.

@@ -1,7 +1,7 @@
 """Parameters and Hill curves of muscles of an OpenSim model, from the numbers in its file.
 
 What can be no muscle is refused where it is read: a force-velocity curve that does not rise, a pennation angle in
-degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wider than those of any muscle.
+degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the values of any muscle.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
     """The parameters of the curves by their names in the file; of Millard et al. as CURVE.PARAMETER.
 
     Raises:
-        InputError: one is no number, can be that of no muscle, or they make no curve together.
+        InputError: one is no number, is impossible for a muscle, or they make no curve together.
     """
     kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
     read = {tag: _number(context, muscle, tag, limits) for tag, limits in _table()[kind].items()}

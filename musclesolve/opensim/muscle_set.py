@@ -301,7 +301,9 @@ class _Writer:
 
 
 def _family(muscle: OpenSimMuscle) -> str:
-    """The family of curves nearest to those of a muscle; the passive one of De Groote et al. (2016) is Thelen's."""
+    """The family of curves nearest to the curves of a muscle; the passive one of De Groote et al.
+    (2016) is Thelen's.
+    """
     if muscle.kind == "Thelen2003Muscle" or _STRAIN in muscle.curve:
         return "de_groote_2016"
     shortest = muscle.curve.get(_SHORTEST_FIBER_KEY, next(iter(_MILLARD)))
@@ -309,7 +311,7 @@ def _family(muscle: OpenSimMuscle) -> str:
 
 
 def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
-    """Long name, group and texts of a muscle: those of silva_2003 where it is known, else its own name."""
+    """Long name, group and texts of a muscle: from silva_2003 where the muscle is known, else its own name."""
     known = bundled_toml("musclesolve.opensim", "leg_names.toml")
     short = _plain(model_name)
     name = next((long for long, short_names in known["names"].items() if short in short_names), short)

@@ -8,7 +8,7 @@ On a skeleton whose knee is a hinge a knee that glides has a center and frames t
 H(theta) turns the shank about the left axis through a fixed knee center. Where the tibia of the model moves
 by D(theta) relative to the femur, muscles that come from above the knee have their tibial points on a frame that moves
 on the shank by G = H^-1 D, and muscles from the femur to the foot have their femoral points on a frame that moves on
-the thigh by H D^-1 = H G^-1 H^-1. Lengths are then those of the model.
+the thigh by H D^-1 = H G^-1 H^-1. Lengths are then the model's.
 """
 
 from __future__ import annotations

@@ -41,13 +41,13 @@ _ROUND_OFF = 1e-9
 
 
 def read_person(path: str | Path) -> PersonMuscles:
-    """Read the muscles of one person, and see that the parent has them.
+    """Read the muscles of one person, and check that the parent model or muscle set has them.
 
     Args:
         path: of the file (.toml).
 
     Returns:
-        the factors with their covariance; `warnings` say it where the parent is not as it was at the calibration.
+        The factors with their covariance; `warnings` state where the parent differs from the one of the calibration.
 
     Raises:
         InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
@@ -352,9 +352,9 @@ def model_parameters(
 
 
 def _with_numbers(person: PersonMuscles) -> PersonMuscles:
-    """The person with the numbers that differ from those of a parent model, unless it has them.
+    """The person with the numbers that differ from the numbers of a parent model, unless it has them.
 
-    Not where the names are those of a muscle set: its numbers are scaled to the subject.
+    Not where the names belong to a muscle set: its numbers are scaled to the subject.
     """
     from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
 
@@ -371,8 +371,8 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
 def write_person(person: PersonMuscles, path: str | Path) -> None:
     """Write the muscles of one person; `read_person` gives them back exactly.
 
-    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from that
-    of the parent, too: tendon slack lengths as they are used with the tendons of the calibration.
+    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from the
+    parent's, too: tendon slack lengths as they are used with the tendons of the calibration.
 
     Args:
         person: the factors and their covariance.

@@ -37,7 +37,7 @@ STRAIN_TAGS = {
 def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ...]:
     """Write the model that is the parent of one person's muscles with the numbers of the person.
 
-    Each number is that of the parent times its factor; of a tendon slack length s that was used with a shift d (see
+    Each number is the parent's times its factor; of a tendon slack length s that was used with a shift d (see
     `tendon_shifts`: elastic tendons, muscle sets) it is f (s + d) - d, since OpenSim's lengths have no shift. A stated
     stiffness of a tendon curve is divided by the factor on its strain, so that the curve keeps its shape.
 
@@ -241,7 +241,7 @@ class _Elements:
         yield self._inserted(muscle, whole) if curve is None else (curve.start, curve.end, whole)
 
     def _stated(self, curve: _Element | None, tag: str) -> float | None:
-        """A number of a curve, its own or that of the defaults of its class; None where neither states it."""
+        """A number of a curve, its own or the default of its class; None where neither states it."""
         for holder in () if curve is None else (curve, self.defaults.get(TENDON_CURVE)):
             own = None if holder is None else holder.find(tag)
             if own is not None and (words := self.raw[own.inside : own.close].split()):

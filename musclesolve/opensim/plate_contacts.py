@@ -2,8 +2,8 @@
 
 A contact is a stretch in which the plate is loaded. Where one foot is under its force throughout, the contact belongs
 to this foot. A contact that feet share in turn, as on a treadmill with one belt, is divided at the times at which only
-one of them stands: the lower point of a foot that stands is near its lowest height and moves with that of the other
-foot. No plate separates the forces of two feet that stand on it at once.
+one of them stands: the lower point of a foot that stands is near its lowest height and moves with the height of the
+other foot. No plate separates the forces of two feet that stand on it at once.
 """
 
 from __future__ import annotations

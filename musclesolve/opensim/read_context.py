@@ -68,7 +68,7 @@ class Context:
         return frames
 
     def property(self, element: Element, tag: str) -> Element | None:
-        """A property of an object: its own, or that of the defaults of its class."""
+        """A property of an object: its own, or the default of its class."""
         stated = element.find(tag)
         if stated is None and element.tag in self.defaults:
             stated = self.defaults[element.tag].find(tag)
@@ -92,7 +92,7 @@ class Context:
     def connectee(self, owner: Element, socket: Element) -> Element:
         """The component that a socket names by a path.
 
-        In files of versions before 4 a name alone is that of a body, or of the only frame of this name.
+        In files of versions before 4 a name alone belongs to a body, or of the only frame of this name.
         """
         text = socket.text.strip()
         parts = [] if text.startswith("/") else owner.path.split("/")[1:]

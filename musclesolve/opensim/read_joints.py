@@ -36,7 +36,7 @@ _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "su
 
 
 def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
-    """The joints from the ground outward, and those that close loops; those of other kinds become `unsupported`."""
+    """The joints from the ground outward, and joints that close loops; joints of other kinds become `unsupported`."""
     left = []
     for element in context.of_kind("Joint"):
         joint = _joint(context, element)

@@ -27,7 +27,13 @@ _BEYOND_TRIANGLE = 0.05
 def read_osim(path: str | Path) -> OpenSimModel:
     """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
-    What is not supported is listed in `unsupported`, and is an error only when something asked for needs it.
+    Parts that are not supported are listed in `unsupported`; they are an error only when a computation needs them.
+
+    Args:
+        path: of the model (.osim).
+
+    Returns:
+        Bodies, joints, coordinates and muscles in OpenSim's axes (x forward, y up, z right).
 
     Raises:
         InputError: the file cannot be read, is no OpenSim model, or contradicts itself; it says where.
@@ -102,7 +108,7 @@ def _model(root: Element) -> Element:
 
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
-    """Mass properties of the bodies that state them, and why those of others cannot be used."""
+    """Mass properties of the bodies that state them, and why the properties of others cannot be used."""
     masses, faults, odd = {}, {}, list[str]()
     for body in context.of_kind("Body"):
         if body.find("mass") is None:

@@ -26,7 +26,7 @@ _FARTHEST = 100.0
 
 
 def read_surfaces(context: Context) -> dict[str, WrapSurface]:
-    """Wrap objects by name; those of other kinds become `unsupported`.
+    """Wrap objects by name; objects of other kinds become `unsupported`.
 
     Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
     """

@@ -1,6 +1,6 @@
 """A B3D file of AddBiomechanics written as the folder that the service gives: models, coordinates, loads, moments.
 
-The model is that of the last processing pass. The wrench (M, F) on a contact body, about the origin of the ground, is
+The model comes from the last processing pass. The wrench (M, F) on a contact body, about the origin of the ground, is
 written as a force at the point p of height h that leaves a moment T about the vertical alone, M = p x F + T e_y:
 
     p_x = (M_z + h F_x) / F_y,   p_z = (h F_z - M_x) / F_y,   T = M_y - (p_z F_x - p_x F_z),
@@ -53,7 +53,7 @@ class UnpackedSubject:
 
 
 def found_trial(subject: B3DSubject, name: str) -> B3DTrial:
-    """A trial by its name, or by that of the recording that it is the only part of.
+    """A trial by its name, or by the name of the recording that it is the only part of.
 
     Raises:
         InputError: there is none.

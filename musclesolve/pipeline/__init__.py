@@ -1,1 +1,1 @@
-"""Stages of the analysis of a checked trial, one call each, up to a labelled result."""
+"""Stages of the analysis of a checked trial, one call each, up to a labeled result."""

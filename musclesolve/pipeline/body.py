@@ -115,7 +115,10 @@ class JointLoads:
     def matrix(self) -> Array:
         """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
         frames, joints, muscles, _ = self.across.shape
-        return self.across.transpose(0, 1, 3, 2).reshape(frames, 3 * joints, muscles)
+        rows = np.empty((frames, 3 * joints, muscles))
+        rows.reshape(frames, joints, 3, muscles)[:] = self.across.transpose(0, 1, 3, 2)
+        rows.flags.writeable = False  # a problem need not copy it
+        return rows
 
     def offset(self, passive_force: Array) -> Array:
         """All joint force components (T, 3 x joints) [N] where muscles bear only passive forces (T, n) [N]."""
@@ -144,7 +147,7 @@ def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
 class SharingGroup:
     """Degrees of freedom and muscles whose moments are shared apart from all others, along a motion of T frames.
 
-    sides: those whose verdict is that of the part, of "r", "l" and "other"; a leg has one. dofs: the m degrees of
+    sides: sides whose verdict is the part's, of "r", "l" and "other"; a leg has one. dofs: the m degrees of
     freedom of the moment arms; shared: those whose moments the muscles produce. state: of the n muscles. moment (T, m)
     [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a valid
     motion. time (T,) [s]. loads: None where no ground reactions are known. emg (T, n): activations that EMG lets
@@ -271,7 +274,7 @@ class Body(Protocol):
     dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
-    the knees among them, by joint. sharing: how moments are shared unless asked otherwise. emg:
+    the knees among them, by joint. sharing: how moments are shared by default. emg:
     envelopes, where EMG was recorded; fascicles: their lengths, where they were measured.
     """
 
@@ -333,12 +336,12 @@ class Analysis:
         return tuple(side for side in ALL_SIDES if any(side in part.part.sides for part in self.parts))
 
     def of_side(self, side: str) -> list[SolvedGroup]:
-        """The parts whose verdict is that of a side: what the trunk lacks is not said of the legs."""
+        """The parts whose verdict counts for a side: what the trunk lacks is not said of the legs."""
         return [part for part in self.parts if side in part.part.sides]
 
     @cached_property
     def muscle_sides(self) -> list[str]:
-        """The side whose verdict is that of each muscle: its own, unless its part has no coordinate of that side."""
+        """The side whose verdict counts for each muscle: its own, unless its part has no coordinate of that side."""
         sides = [OTHER] * len(self.body.muscles)
         for part, columns in zip(self.parts, self.columns, strict=True):
             for column in columns:

@@ -1,6 +1,6 @@
 """EMG-informed sharing: measured excitations are followed where there are some, effort decides elsewhere.
 
-    minimise   sum_i f_i(a_i) + w sum_followed (a_i - e_i)^2   subject to the joint moments, met exactly
+    minimize   sum_i f_i(a_i) + w sum_followed (a_i - e_i)^2   subject to the joint moments, met exactly
 
 with the effort f of any cost, the measured activation e_i of each followed muscle (measured_activation.py) and one
 weight w, in units of the cost: a muscle that is a whole activation away from its envelope adds w. This is the hybrid
@@ -38,7 +38,8 @@ MISFIT = EmgTracking(unmeasured_weight=0.0)
 
 
 def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
-    """The trial with settings by their keyword in `run` instead of those of its file; None leaves that of the file.
+    """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
+    the file.
 
     Raises:
         TypeError: there is no such keyword.

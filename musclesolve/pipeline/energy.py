@@ -1,4 +1,4 @@
-"""Metabolic power of the muscles of a result, with muscle masses that are those of the whole limb."""
+"""Metabolic power of the muscles of a result, with muscle masses that sum to the whole limb's."""
 
 from __future__ import annotations
 

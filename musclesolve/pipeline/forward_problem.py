@@ -1,4 +1,4 @@
-"""The forward problem of an analysed recording: the muscle forces that were shared, and everything else that acted.
+"""The forward problem of an analyzed recording: the muscle forces that were shared, and everything else that acted.
 
 From the recorded start, the simulated motion is the recorded one, but for what lies between the samples and for how
 fast the body leaves a motion that nothing holds (`growth`, `Drift`). Small moments at the joints hold it (`Tracking`).
@@ -132,20 +132,29 @@ def forward_problem(
     between: str = "linear",
     refine: int = 1,
 ) -> ForwardProblem:
-    """The forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
+    """Forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
 
     Args:
         trial: a trial, the path of its file, or its analysis (`pipeline.share.share`).
         replay: "activation": forces follow from the shared activations and the simulated state; "force": the shared
             tendon forces are prescribed.
-        result: activations of this result of the same trial instead of those of a run made now.
+        result: activations of this result of the same trial instead of the activations of a run made now.
         between: "linear" or "spline" between the samples of activations, forces and moments.
-        refine: so many samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
-            the recording (see `refined`). They remove what the forces miss between the frames.
+        refine: number of samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
+            the recording (see `refined`); more samples remove the error of the forces between the frames.
+
+    Returns:
+        The problem, with `simulate` and `drift`.
 
     Raises:
-        InputError: a trial that cannot be analysed, or with elastic tendons; no frames with a valid solution; a result
+        InputError: a trial that cannot be analyzed, or with elastic tendons; no frames with a valid solution; a result
             without activations, or of other muscles, tendons or times.
+
+    Example:
+        >>> problem = ms.forward_problem(ms.data.reference_stride(), between="spline")
+        >>> walk = problem.simulate(0.02)
+        >>> bool((problem.drift(walk).largest_distance < 0.001).all())     # [m]
+        True
     """
     check_choice(replay, "replay", REPLAYS)
     if not isinstance(trial, Analysis | Trial | str | Path):
@@ -206,8 +215,8 @@ def problem_of(
 ) -> ForwardProblem:
     """The forward problem of a motion under wrenches with activations (T, n) of some muscles.
 
-    What the muscles do not produce of the net joint moments acts as moments: those of joints without muscles, reserves,
-    and what the analysis leaves unassigned. The residual of inverse dynamics acts on the base.
+    What the muscles do not produce of the net joint moments acts as moments: the moments of joints without muscles,
+    reserves, and what the analysis leaves unassigned. The residual of inverse dynamics acts on the base.
     """
     placed = joined(muscles)
     state = muscle_state(model, placed, motion)
@@ -411,9 +420,9 @@ class Growth:
 
 
 def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:
-    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearised equations.
+    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearized equations.
 
-    The motion goes on meanwhile, so that the rates are those of the moment, not of a whole step.
+    The motion goes on meanwhile, so that the rates hold at the moment, not of a whole step.
     """
     system = System(model, model.constraints, forces, "augmented_lagrangian")
     time, count = motion.time[frame : frame + 1], motion.coordinates.shape[1]

@@ -43,7 +43,7 @@ def full_problem(
     """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
 
     Args:
-        model: of the subject, expanded or not; motion and muscles are those of the unexpanded model in either case.
+        model: of the subject, expanded or not; motion and muscles belong to the unexpanded model in either case.
         motion: T frames.
         wrenches: of the ground on the subject.
         states: muscles of one group or of several along the motion; n muscles in all.
@@ -96,7 +96,7 @@ def contact_forces(
     Args:
         expanded: the model that the problem was made of.
         motion: of the subject.
-        multiplier: (T, c + drivers), from `solve_full`; those of the drivers are ignored.
+        multiplier: (T, c + drivers), from `solve_full`; multipliers of the drivers are ignored.
     """
     q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
     force = reactions_of(expanded, q, multiplier[:, :rows])[1]

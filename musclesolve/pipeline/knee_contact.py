@@ -7,9 +7,9 @@ The tibia is pressed at two contacts, half their spacing d to either side of the
 
 (Schipplein & Andriacchi 1991, J Orthop Res 9:113-119; Lerner et al. 2015, J Biomech 48:644-650). Contacts press and do
 not pull: where one would have to, it lifts off and bears nothing, the other bears the whole axial force, and what is
-left of the moment is that of ligaments. Where the joint is pulled apart neither bears anything. A knee center that is e
-too far lateral moves F e / d from the lateral contact to the medial one: a fifth of body weight for 5 mm and twice the
-body weight on the knee.
+left of the moment is borne by ligaments. Where the joint is pulled apart neither bears anything. A knee center that is
+e too far lateral moves F e / d from the lateral contact to the medial one: a fifth of body weight for 5 mm and twice
+the body weight on the knee.
 """
 
 from __future__ import annotations

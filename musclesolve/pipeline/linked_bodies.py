@@ -1,7 +1,7 @@
 """The bodies of a recording or of an OpenSim model as one set of equations, for induced accelerations.
 
-Speeds are those of the joints of the recorded human and of its base, or of the coordinates of a model that neither a
-lock nor a coupler moves. Axes of the laboratory: forward, left, up.
+Speeds are the speeds of the joints of the recorded human and of its base, or of the coordinates of a model that neither
+a lock nor a coupler moves. Axes of the laboratory: forward, left, up.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ FAINT = 0.01
 
 @dataclass(frozen=True)
 class MeasuredActivation:
-    """Envelopes of the k channels of EMG whose muscles are analysed, as shares of their maximum."""
+    """Envelopes of the k channels of EMG whose muscles are analyzed, as shares of their maximum."""
 
     channels: tuple[str, ...]
     muscles: Channels  # whose mean activation each channel is compared with
@@ -86,7 +86,7 @@ class MeasuredActivation:
         )
 
     def without(self, channel: int) -> MeasuredActivation:
-        """All channels but that of a number."""
+        """All channels but the one of a number."""
         kept = [k for k in range(len(self.channels)) if k != channel]
         return replace(
             self,
@@ -113,7 +113,7 @@ class MeasuredActivation:
         return self.of_muscles(self.at(time, self.delay), muscles)
 
     def of_muscles(self, envelope: Array, muscles: Sequence[str]) -> Array:
-        """Envelopes (T, k) of the channels as those of n muscles (T, n), see `expected`."""
+        """Envelopes (T, k) of the channels as envelopes of n muscles (T, n), see `expected`."""
         shown = np.array([[name in names for name in muscles] for names in self.muscles], float)
         count = shown.reshape(-1, len(muscles)).sum(axis=0)
         total = np.einsum("tk,kn->tn", np.nan_to_num(envelope), shown.reshape(-1, len(muscles)))

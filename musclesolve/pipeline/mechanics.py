@@ -395,7 +395,7 @@ def topology_of(subject: Subject) -> Topology:
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """The generalized forces (T, K+6) of inverse dynamics where ground reactions are known, NaN elsewhere.
 
-    Those of a joint depend on the feet beyond it, those of the pelvis on both.
+    The moments of a joint depend on the feet beyond it, the loads at the pelvis on both.
     """
     return known_moments(recording, model, motion, projected_moments(model, motion, wrenches))
 
@@ -409,6 +409,6 @@ def known_moments(recording: Recording, model: Model, motion: Motion, moments: A
 
 
 def carries_foot(model: Model, side: str) -> Mask:
-    """The degrees of freedom (K+6,) beyond which a foot lies, those of the pelvis among them."""
+    """The degrees of freedom (K+6,) beyond which a foot lies, the pelvis's own among them."""
     beyond = model.tree.distal_frames[model.body(f"foot_{side}")] > 0.0
     return np.concatenate([beyond, np.ones(6, bool)])

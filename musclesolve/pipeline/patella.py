@@ -9,8 +9,9 @@ F_L / F is 1.0 near extension, 0.73 at 70 and 0.56 at 100 degrees of flexion wit
 
     sum_i F_i q_i - F_L u + F_patellofemoral = 0
 
-with q_i the direction in which a muscle pulls at it and u that of the ligament, up from the shank. Arm and direction of
-the ligament are those of measured knees (patella.toml), square to the axis of the knee, a little lateral of its center.
+with q_i the direction in which a muscle pulls at it and u the direction of the ligament, up from the shank. Arm and
+direction of the ligament come from measured knees (patella.toml), square to the axis of the knee, a little lateral
+of its center.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ class Ligament:
 
 @dataclass(frozen=True, eq=False)
 class PatellarLever:
-    """Load on the knee through the patellar ligament where muscles have one newton metre about a coordinate.
+    """Load on the knee through the patellar ligament where muscles have one newton meter about a coordinate.
 
-    force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus those of the ligament on the shank. With the
-    moment arm r of a muscle they are its part of `JointLoads.across` and `JointLoads.moment_across`.
+    force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus force and moment of the ligament on the shank.
+    With the moment arm r of a muscle they are its part of `JointLoads.across` and `JointLoads.moment_across`.
     """
 
     force: Array
@@ -85,7 +86,7 @@ class PatellarLever:
         """The lever of a knee.
 
         Where the knee glides, the ligament is at its arm from the helical axis, and so a little farther from the knee
-        center, or nearer: the power of its force is that of the muscles.
+        center, or nearer: the power of its force equals the power of the muscles.
 
         Args:
             ligament: where it is.

@@ -1,4 +1,4 @@
-"""The compiled parts of `patella`: the lever, and what it makes of the pulls of the quadriceps."""
+"""The compiled parts of `patella`: the lever, and its loads by the pulls of the quadriceps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MESSAGE = "compiling the patella for this machine, once (a few seconds)"
 
 @compiled
 def set_lever(ligament, table, flexion, segment, motion, force, moment):
-    """Force and moment (3,) per newton metre in one pose: `PatellarLever.from_flexion`.
+    """Force and moment (3,) per newton meter in one pose: `PatellarLever.from_flexion`.
 
     ligament (2,): arm and distance to the left [m]; table: flexions and leans (k,) [rad]; segment: up and left (3,);
     motion: spin and velocity (3,).
@@ -53,7 +53,7 @@ def set_lever(ligament, table, flexion, segment, motion, force, moment):
 
 
 def patellar_lever(ligament, table, flexion, segment, motion, force, moment):
-    """Force and moment (T, 3) per newton metre (`PatellarLever`); segment: up and left; motion: spin and velocity."""
+    """Force and moment (T, 3) per newton meter (`PatellarLever`); segment: up and left; motion: spin and velocity."""
     up, left = segment
     spin, velocity = motion
     for t in range(flexion.size):

@@ -34,7 +34,7 @@ class RecordedBody:
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
     where a foot that they depend on was not measured. parts: the groups of degrees of freedom that the muscles serve,
-    on the analysed sides.
+    on the analyzed sides.
     """
 
     trial: Trial
@@ -54,7 +54,7 @@ class RecordedBody:
 
     @cached_property
     def dofs(self) -> tuple[str, ...]:
-        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outwards."""
+        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outward."""
         topology = self.mechanics.model.topology
         served = [dof for side in SIDES for dof in served_dofs(topology, self.options.database, side)]
         return tuple(dict.fromkeys([*served, *(dof.name for dof in topology.dofs)]))
@@ -80,7 +80,7 @@ class RecordedBody:
 
     @property
     def muscles(self) -> tuple[str, ...]:
-        """Names of the muscles on the analysed sides."""
+        """Names of the muscles on the analyzed sides."""
         return tuple(name for group in self.groups for name in group.muscles.names)
 
     @property
@@ -119,7 +119,7 @@ class RecordedBody:
 def recorded_body(
     trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
 ) -> RecordedBody:
-    """Inverse dynamics, the frames that are valid, and each group of muscles on the analysed sides."""
+    """Inverse dynamics, the frames that are valid, and each group of muscles on the analyzed sides."""
     report = progress or no_progress
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion

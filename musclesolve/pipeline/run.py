@@ -52,7 +52,7 @@ def prepare_recording(
 
 
 def recording_of(trial: Trial | ModelTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
-    """The trial of a recording, read where a path is given; that of an OpenSim model is refused for a purpose.
+    """The trial of a recording, read where a path is given; the trial of an OpenSim model is refused for a purpose.
 
     plates: refuse a trial whose ground reactions are predicted, too.
     """

@@ -41,7 +41,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The sides to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
+    """The sides to analyze, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
     dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of every measured
     fascicle length; curves and tendon_strain: see `scale_muscles`; person: whose factors are on the muscles of the set
@@ -63,7 +63,7 @@ class Options:
 
     @property
     def curve_name(self) -> str:
-        """The family of Hill curves: `curves`, or that of the set."""
+        """The family of Hill curves: `curves`, or the set's."""
         return self.curves or self.database.curves
 
     @property
@@ -72,7 +72,7 @@ class Options:
         return self.fiber_lengths or self.database.fiber_lengths
 
     def muscles(self, model: Model) -> tuple[ScaledMuscles, ...]:
-        """The groups of muscles on the analysed sides of a subject (see `scale_muscles`, `ScaledMuscles.apart`)."""
+        """The groups of muscles on the analyzed sides of a subject (see `scale_muscles`, `ScaledMuscles.apart`)."""
         rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
         sides = [scale_muscles(model, self.database, side, *rules) for side in self.sides]
         served = [set(each.dof_names) for each in sides]

@@ -1,7 +1,7 @@
 """Sharing the moments of a body among its muscles: rigid tendons frame by frame, elastic ones motion by motion.
 
-Behind elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result is that of
-the solved state: fiber lengths and velocities, force capacities and passive forces are those that the tendons leave, so
+Behind elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result describes
+the solved state: fiber lengths and velocities, force capacities and passive forces follow from the tendons, so
 that force = activation force_capacity + passive_force as behind rigid tendons, and the problem of the result is the
 static one in this state.
 """

@@ -1,6 +1,6 @@
 """The muscles of a body in the poses of strength tests: lengths, rates and moment arms.
 
-The muscles are those of the analysed motion, on the subject's own skeleton or model; a test asks for a pose in which
+The muscles belong to the analyzed motion, on the subject's own skeleton or model; a test asks for a pose in which
 every angle that it does not state is zero, and for a rate of the tested degree of freedom alone.
 """
 
@@ -44,7 +44,7 @@ class StrengthGeometry:
     warnings: tuple[str, ...] = ()
 
     def moments(self, parameters: MuscleParameters | None = None) -> StrengthMoments:
-        """Return the largest moments of the muscles in the tests, with the stated parameters or those of the body."""
+        """Return the largest moments of the muscles in the tests, with the stated parameters or the body's."""
         muscles = self.parameters if parameters is None else parameters
         return strength_moments(muscles, self.length, self.velocity, self.moment_arm, self.sign, self.elastic)
 

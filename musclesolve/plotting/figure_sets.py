@@ -52,7 +52,7 @@ def save_figures(
     Args:
         result: what ``musclesolve.run`` returns, or ``result.nc`` or ``uncertainty.nc`` hold.
         directory: the folder; made when it is missing. Figures of a result in it are replaced, of whatever format.
-        format: png (200 dots per inch), pdf or svg; default: that of the style.
+        format: png (200 dots per inch), pdf or svg; default: the style's.
         figures: names of those that are drawn; default: all. Files of others are left alone.
         progress: called before every figure.
 

@@ -209,7 +209,7 @@ class Event:
 class SegmentValues:
     """Stated inertia of a segment instead of the inertia table; None: as in the table.
 
-    mass [kg], or a factor on that of the table; center: its place from the first end to the second as a share of the
+    mass [kg], or a factor on the table's mass; center: its place from the first end to the second as a share of the
     length; inertia about the center, about the front-back, left-right and long axis [kg m2], in proportion to the
     mass unless stated.
     """
@@ -404,7 +404,7 @@ class Recording:
     mapping: Mapping[str, Mapping[str, float]]  # landmark name -> marker name -> weight
     clusters: Mapping[str, tuple[str, ...]]  # cluster name -> marker names that move as one body
     carried: Mapping[str, str]  # marker that only the standing trial shows -> the cluster that carries it
-    time_range: tuple[float, float]  # first and last time to analyse [s]
+    time_range: tuple[float, float]  # first and last time to analyze [s]
     # side -> first and last time within the time range in which that leg is measured [s]; empty where the trial
     # file gives the range, and then it holds for both legs
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
@@ -504,7 +504,7 @@ class Recording:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Trial(Recording):
-    """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
+    """One recorded motion with everything needed to analyze it; made by ``read_trial`` and checked there.
 
     The pipeline splits it at its entrance: stages take the recording, the subject, or the settings that they need.
 
@@ -516,7 +516,7 @@ class Trial(Recording):
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         hashes: role -> SHA-256 of these files as `read_trial` read them.
         notes: sentences a reader of the results should see.
-        analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
+        analyzed: sentences on what of the recording is analyzed and why, where the trial file gives no range.
         plate_corrections: sentences on what [plates] changed of the measured ground forces.
     """
 

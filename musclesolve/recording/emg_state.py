@@ -104,7 +104,7 @@ def channel_states(
 ) -> tuple[Array, tuple[ChannelState, ...]]:
     """Return the signals (S, k) without spikes and hum as far as these can be removed, and the state of every channel.
 
-    An unchanging channel is dead where another one changes, or where its spectrum is that of no muscle; but not where a
+    An unchanging channel is dead where another one changes, or where no muscle can have its spectrum; but not where a
     maximum that is stated says that it is active all the time.
 
     Args:
@@ -311,7 +311,7 @@ def _without_lines(signal: Array, rate_hz: float, mains_hz: float) -> Array:
 
 
 def _no_muscle(power: Array, frequency: Array) -> bool:
-    """Return whether a spectrum is that of white noise or of a tone, whatever other channels show."""
+    """Return whether a spectrum belongs to white noise or to a tone, whatever other channels show."""
     total = float(power.sum())
     if frequency.size < FEWEST_WINDOWS or not total:
         return False

@@ -136,7 +136,7 @@ class Document:
         raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
-        """Return the line of a key, or of the heading [table.key], else that of its table, else None."""
+        """Return the line of a key, or of the heading [table.key], else the line of its table, else None."""
         start = self._heading(table, index)
         if key is None:
             return start
@@ -230,7 +230,7 @@ class _Examination:
         return rule.required or rule.needed_with == self.source
 
     def table(self, name: str, table: FileTable) -> Any:
-        """Return the values of a table, of a list of tables those of each; of one with free keys as they are."""
+        """Return the values of a table, of a list of tables the values of each; of one with free keys as they are."""
         header, settings = self.document.header(name), table.settings
         value = self.document.content.get(name)
         if value in (None, []) and self.required(table):

@@ -24,7 +24,7 @@ _FOLD = re.compile(r"[^a-z0-9]")
 _UNIT = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]\s*$")
 _EMPTY = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "unknown"})
 _TALLEST_M, _TALLEST_CM = 3.0, 300.0
-"""A length without a unit is in metres up to the first, in centimetres up to the second, else in millimetres."""
+"""A length without a unit is in meters up to the first, in centimeters up to the second, else in millimeters."""
 _MOST_ROWS = 100_000
 
 
@@ -77,7 +77,7 @@ def read_subjects(path: Path) -> SubjectsTable:
     """Read a table of subjects: its first row has the headings.
 
     Cells may be empty. Lengths and masses are in the unit of the heading ("Height [cm]"), without one in kilograms and,
-    by their size, in metres, centimetres or millimetres. Columns of numbers that have no key are further numbers of the
+    by their size, in meters, centimeters or millimeters. Columns of numbers that have no key are further numbers of the
     subject, by their heading.
 
     Raises:
@@ -142,7 +142,7 @@ def read_subjects(path: Path) -> SubjectsTable:
 
 
 def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
-    """The rows of a file, of Excel those of its first sheet; at most so many."""
+    """The rows of a file, of Excel the rows of its first sheet; at most so many."""
     if not is_file(path):
         raise no_file(path)
     if path.suffix.casefold() == EXCEL:

@@ -1,4 +1,4 @@
-"""Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
+"""Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analyzed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def work(data: xr.Dataset, job: DrawingTask) -> Made:
 
 
 def recording_state(result: xr.Dataset) -> str:
-    """A sentence where the recording of a result is not as it was analysed, then `Changed`, or not at hand; else ""."""
+    """A sentence where the recording of a result is not as it was analyzed, then `Changed`, or not at hand; else ""."""
     path = analysed_trial(result)
     if MODEL in result.attrs and (path is None or path.suffix != ".toml"):
         return ""  # the files were given to `share`
@@ -110,7 +110,7 @@ def analysed_trial(result: xr.Dataset) -> Path | None:
 
 
 def _changed(result: xr.Dataset, path: Path) -> list[str]:
-    """The files of a trial that are not those of the result."""
+    """The files of a trial that differ from the files of the result."""
     before = {}
     for line in listed(result, "inputs"):
         role, _, rest = line.partition(" ")

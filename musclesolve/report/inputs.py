@@ -1,4 +1,4 @@
-"""The files of a report, recognised by their content and put together by trial."""
+"""The files of a report, recognized by their content and put together by trial."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHOICES = ("cost", "muscle_database", "passive", "strength")
 
 @dataclass(frozen=True)
 class ReportFile:
-    """A file that was given, with what it holds."""
+    """A file that was given, with its content."""
 
     path: Path
     kind: str  # one of KIND_NAMES
@@ -57,7 +57,7 @@ class TrialFiles:
     path: Path  # that file
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
-    changed: str = ""  # since it was analysed, in a sentence; known once the page is made
+    changed: str = ""  # since it was analyzed, in a sentence; known once the page is made
 
     @cached_property
     def facts(self) -> Facts:
@@ -72,7 +72,7 @@ class TrialFiles:
 
     @property
     def of_model(self) -> bool:
-        """Whether the muscles are those of an OpenSim model."""
+        """Whether the muscles belong to an OpenSim model."""
         return MODEL in self.base.attrs
 
 
@@ -163,7 +163,7 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
 
 
 def identity(data: xr.Dataset) -> frozenset[str]:
-    """The hashes of the files that a dataset was computed from; those of earlier versions name their trial file."""
+    """The hashes of the files that a dataset was computed from; results of earlier versions name their trial file."""
     hashes = frozenset(each.rpartition("sha256:")[2] for each in listed(data, "inputs"))
     return hashes or frozenset(listed(data, "trial_file"))
 

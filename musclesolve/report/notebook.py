@@ -153,6 +153,6 @@ def _average(result: xr.Dataset) -> View:
 
 
 def _svg(draw: Draw, label: str) -> str:
-    """A figure whose ids are those of its content: alike figures of a notebook may have the same, others never do."""
+    """A figure whose ids follow from its content: alike figures of a notebook may have the same, others never do."""
     svg = inline_svg(draw, KEY, label, STYLE)
     return svg.replace(KEY, f"ms{hashlib.sha256(svg.encode()).hexdigest()[:10]}")

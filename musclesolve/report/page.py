@@ -75,7 +75,7 @@ def write_report(
             Geometry beside it.
 
     Returns:
-        The page, and what it was made of.
+        The page, and its sources.
 
     Raises:
         InputError: a file or the folder of geometry does not exist, none can be used, or the page cannot be written.

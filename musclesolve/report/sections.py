@@ -108,7 +108,7 @@ def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
 
 
 def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[DrawingTask]:
-    """Return the jobs of a trial that take time; `first` is the number of its base dataset, those of the studies
+    """Return the jobs of a trial that take time; `first` is the number of its base dataset, the datasets of the studies
     follow.
     """
     key = f"t{number}"

@@ -1,1 +1,1 @@
-"""The labelled result: dataset, gait cycles, tables, files."""
+"""The labeled result: dataset, gait cycles, tables, files."""

@@ -56,12 +56,12 @@ class ComparisonFacts:
 
     @property
     def legs(self) -> list[LegFacts]:
-        """The analysed legs, which are the same under every cost."""
+        """The analyzed legs, which are the same under every cost."""
         return list(next(iter(self.under.values())).legs.values())
 
     @property
     def complete(self) -> bool:
-        """Whether no error was found and every analysed frame has a valid solution under every cost."""
+        """Whether no error was found and every analyzed frame has a valid solution under every cost."""
         return all(judge(facts).complete for facts in self.under.values())
 
     @property

@@ -1,7 +1,7 @@
 """Facts of a result, each computed once.
 
 The printed summary, the documents of `--json`, the tables and the report are renderings of `Facts`: none of them looks
-for a peak or counts a frame by itself. A fact is computed when it is first asked for, so that a damaged file lacks only
+for a peak or counts a frame by itself. A fact is computed when it is first used, so that a damaged file lacks only
 what is damaged. Results of `run` and of `share` say the same things; what a result does not hold is None or empty.
 """
 
@@ -111,7 +111,7 @@ class LegFacts:
 
     @cached_property
     def without_solution(self) -> int:
-        """Analysed frames without a valid solution."""
+        """Analyzed frames without a valid solution."""
         return int(frames.unsolved(self.result, self.side).sum())
 
     @cached_property
@@ -146,7 +146,7 @@ class LegFacts:
     def _reserves(self) -> tuple[list[str], Array]:
         """Coordinates and the sizes of their reserves (T, m) [N m], zero in frames that are solved without.
 
-        Those of the side; where these have none, all those that its muscles may be shared with. Not those of
+        Reserves of the side; where these have none, all those that its muscles may be shared with. Not the reserves of
         coordinates whose moments no muscle can produce (`unserved_dofs`): a warning of the result names these.
         """
         needed = self._helped
@@ -171,7 +171,7 @@ class LegFacts:
     def reserve_share(self) -> tuple[float, str] | None:
         """The reserve that is largest over the peak moment of its degree of freedom, and which that is.
 
-        The rule is that of `check_reserves`; None where no reserve exceeds NEGLIGIBLE.
+        The rule is as in `check_reserves`; None where no reserve exceeds NEGLIGIBLE.
         """
         if not self.with_reserve:
             return None
@@ -197,7 +197,7 @@ class LegFacts:
 
     @cached_property
     def failures(self) -> dict[str, list[Stretch]]:
-        """The stretches of analysed frames without a valid solution, by what is wrong with them."""
+        """The stretches of analyzed frames without a valid solution, by what is wrong with them."""
         failed = frames.unsolved(self.result, self.side)
         verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
         return {verdict: [each for each in self.stretches if each.verdict == verdict] for verdict in verdicts}
@@ -343,7 +343,7 @@ class Tendons:
 
 @dataclass(frozen=True)
 class Moved:
-    """Distances between measured points and those of the consistent motion [m]."""
+    """Distances between measured points and the points of the consistent motion [m]."""
 
     points: list[str]
     rms: Array  # over the frames, of each point
@@ -403,7 +403,7 @@ class Facts:
 
     @cached_property
     def legs(self) -> dict[str, LegFacts]:
-        """The analysed legs by side, right before left, last what is of no side."""
+        """The analyzed legs by side, right before left, last what is of no side."""
         return {
             side: LegFacts(self.result, side, part) for side, part in frames.part_names(self.result).items()
         }
@@ -693,12 +693,12 @@ class Facts:
 
     @property
     def follows_emg(self) -> bool:
-        """Whether the cost follows the EMG, so that agreement of what it follows is no test."""
+        """Whether the cost follows the EMG, so that agreement with the followed channels is no test."""
         return "emg_tracking" in text(self.result, "cost")
 
     @cached_property
     def predicts_emg(self) -> bool:
-        """Whether agreement with followed EMG is that of each channel predicted while it alone is not followed."""
+        """Whether agreement with followed EMG is computed for each channel predicted while it alone is not followed."""
         return "emg_predicted" in self.result and bool(self.result["emg_predicted"].notnull().any())
 
     @cached_property
@@ -827,7 +827,7 @@ class MetabolicRate:
 
     @property
     def cost_of_transport(self) -> float:
-        """Energy for a kilogram and a metre [J/(kg m)]."""
+        """Energy for a kilogram and a meter [J/(kg m)]."""
         return self.rate / self.speed if self.speed > WALKING_SPEEDS[0] else np.nan
 
     @property
@@ -869,7 +869,7 @@ class UncertainPeak:
 
 
 def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
-    """Valid frames of a leg among which peaks are sought, (T,): those of stance, all of them where there is none.
+    """Valid frames of a leg among which peaks are sought, (T,): the frames of stance, all of them where there is none.
 
     In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
     """
@@ -883,7 +883,7 @@ def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
 def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
     """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames.
 
-    The frames that count are those of its own side, or of the last one that an OpenSim model has.
+    The frames that count are the frames of its own side, or of the last one that an OpenSim model has.
     """
     own = {"muscle" if name == "muscle_force" else "joint": which}
     nominal = found[name].sel(own).values
@@ -931,7 +931,7 @@ class UncertaintyFacts:
 
     @cached_property
     def first_order_shares(self) -> dict[str, float]:
-        """Share of the values over time, by quantity, whose spread is that of the first order to `NEAR_FIRST_ORDER`.
+        """Share of the values over time, by quantity, whose spread equals the first order to `NEAR_FIRST_ORDER`.
 
         Of muscle and contact forces where they spread by a twentieth of their largest spread or more; elsewhere muscles
         reach or leave bounds. Empty without contributions.

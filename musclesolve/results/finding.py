@@ -30,7 +30,7 @@ def texts() -> dict[str, dict[str, Any]]:
 
 
 def codes() -> dict[str, str]:
-    """Return every code with what it means."""
+    """Return every code with its meaning."""
     return {code: entry["about"] for code, entry in texts().items()}
 
 
@@ -88,7 +88,7 @@ class Finding:
     """One thing that is wrong, or of interest."""
 
     code: str  # short stable name, one of `codes()`
-    # "error": the recording cannot be analysed, or its results would be wrong; "warning": results would be
+    # "error": the recording cannot be analyzed, or its results would be wrong; "warning": results would be
     # less certain; "note": good to know
     severity: Severity
     what: str  # what was found, with the number measured and the number expected
@@ -101,7 +101,7 @@ class Finding:
     # the largest change of a result by the fault; None where it is not known
     cost: Cost | None = None
     side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
-    # whether it is a warning only because it costs little, where the trial can be analysed with it
+    # whether it is a warning only because it costs little, where the trial can be analyzed with it
     lowered: bool = field(default=False, repr=False, compare=False)
 
     @property

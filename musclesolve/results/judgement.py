@@ -8,9 +8,9 @@ A trial is judged by its findings, of which there are three kinds:
 
 The verdict on a leg is the worst that applies:
 
-    not usable      an error was found, or no analysed frame has a valid solution
+    not usable      an error was found, or no analyzed frame has a valid solution
     not plausible   a criterion of plausibility fails
-    in part         analysed frames have no valid solution, or most need a reserve
+    in part         analyzed frames have no valid solution, or most need a reserve
     with care       a warning was found, frames need a reserve, the result is at the edge of what was measured, or
                     there was nothing to compare it with
     usable          none of these
@@ -53,7 +53,7 @@ MOST = 0.5
 class Judgement:
     """Findings, the verdict on every leg and on the trial, and why.
 
-    findings: those of the trial and of its result, in the order of a report. legs: side -> verdict, of the analysed
+    findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
     legs. why: sentences.
     """
 
@@ -69,7 +69,7 @@ class Judgement:
 
     @property
     def use(self) -> str:
-        """What a reader may do with the result, in a plain sentence."""
+        """Use of the result that the verdict allows, in a plain sentence."""
         return words(self.verdict)["use"]
 
     @property
@@ -98,7 +98,7 @@ class Judgement:
 
     @property
     def complete(self) -> bool:
-        """Whether no error was found and every analysed frame has a valid solution: exit code 0, else 3."""
+        """Whether no error was found and every analyzed frame has a valid solution: exit code 0, else 3."""
         return self.ok and not any(each.code == "no_solution" for each in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
@@ -196,7 +196,7 @@ _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
 
 
 def judge(facts: Facts) -> Judgement:
-    """The judgement of a result, by the findings that it holds, its frames and what it says."""
+    """The judgement of a result, by the findings that it holds, its frames and its facts."""
     if facts not in _JUDGED:
         _JUDGED[facts] = _judge(facts)
     return _JUDGED[facts]

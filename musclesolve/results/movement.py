@@ -1,4 +1,4 @@
-"""Movement of a result, recognised by its ground reactions and its motion, or stated in the trial file.
+"""Movement of a result, recognized by its ground reactions and its motion, or stated in the trial file.
 
 The rule is conservative: what fits no movement clearly is unknown, and is then compared with no measured range. A foot
 is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
@@ -31,7 +31,7 @@ chair
     double support throughout; the knees go from above 60 degrees to below 40 or the other way, and at the deepest the
     feet carry less than 0.7 of the body weight, since a seat carries the rest.
 
-Where the forces of one leg alone are known, walking is recognised by a stance of 0.4 s or more with at most 1.5 body
+Where the forces of one leg alone are known, walking is recognized by a stance of 0.4 s or more with at most 1.5 body
 weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing else is. Throughout means in 95 %
 of the frames; knee flexion is the angle between thigh and shank.
 """
@@ -103,7 +103,7 @@ THROUGHOUT = 0.95
 class Movement:
     """A movement, whether the trial file states it, and what of the motion shows it."""
 
-    name: str  # one of RECOGNISED, UNKNOWN, or what is stated
+    name: str  # one of RECOGNiZED, UNKNOWN, or what is stated
     stated: bool = False
     speed: float = float("nan")  # mean over the ground or the belt [m/s]; NaN where not known
     seen: str = ""  # the one that motion and forces show, where they show another one than is stated
@@ -140,7 +140,7 @@ class GroundSupport:
 
 
 def ground_support(seen: SeenMotion) -> GroundSupport | None:
-    """The ground reaction of both feet; None where that of one of them is not in the result."""
+    """The ground reaction of both feet; None where the reaction of one of them is not in the result."""
     if seen.time.size < FEWEST_FRAMES or len(seen.legs) < 2:
         return None
     known = np.zeros(seen.time.size, dtype=bool)

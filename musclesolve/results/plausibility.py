@@ -1,7 +1,7 @@
-"""The second verdict on a result: whether what it says is near what was ever measured.
+"""The second verdict on a result: whether its values are near measured ones.
 
 `valid` is the first one: each frame is solved, and its optimality certified. A certified result may say what cannot be
-true, for the optimum is that of a model. Here it is judged against measurement and against what muscles, ground forces
+true, for the optimum belongs to a model. Here it is judged against measurement and against what muscles, ground forces
 and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
 the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
 beyond but not with its whole band of 95 %, or outside; the residual has such degrees, too. A result is plausible where
@@ -133,7 +133,7 @@ def peaks_at(
 
         between  max_i (P_i - rise max(u_i - v, 0))  and  min_i (P_i + rise max(v - u_i, 0), most).
 
-    The range is that of all people together; between two speeds of a person it is the line that joins them where the
+    The range covers all people together; between two speeds of a person it is the line that joins them where the
     rise is the steepest.
     """
     low, high = [], []
@@ -172,12 +172,12 @@ class Plausibility:
     cutoff_hz: float = UNFILTERED_HZ  # of the motion
 
     def verdict_of(self, side: str) -> str:
-        """The verdict on a leg: that on its own comparisons and on those of the whole body."""
+        """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
         return _verdict([each for each in self.comparisons if each.side in (side, "")])
 
     @property
     def verdict(self) -> str:
-        """The verdict on the result: that of its worst leg among those of which something could be compared."""
+        """The verdict on the result: the verdict on its worst leg among the legs that could be compared."""
         return _worst(self.verdict_of(side) for side in self.sides)
 
     @property

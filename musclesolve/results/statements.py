@@ -1,6 +1,6 @@
 """Statements about a result, which the summary, the JSON document, pages, notebook and desk print.
 
-A function of `OF_RESULT` or `OF_UNCERTAINTY` says what it is about with the numbers of `Facts`; the sentences stand in
+A function of `OF_RESULT` or `OF_UNCERTAINTY` states its topic with the numbers of `Facts`; the sentences stand in
 statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
 """
 
@@ -51,7 +51,7 @@ CHANNELS_IN_A_LINE = 5
 WEAK = 0.5
 """Channels of a lower correlation are named."""
 USUAL_FIBERS = (0.4, 1.6)
-"""Normalised fiber lengths within which muscles are expected to work."""
+"""Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary says it."""
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -70,7 +70,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a sentence, printed with few digits; a page keeps its full value and what it is."""
+    """A number in a sentence, printed with few digits; a page keeps its full value and its name."""
 
     name: str  # such as "pelvis_residual.peak_moment_nm"
     value: float
@@ -144,9 +144,9 @@ def say(code: str, value: Any = None, *within: str, subject: str = "", **words: 
     Args:
         code: the entry.
         value: what the document holds under the key of the entry; the sentence may name its parts, or itself as
-            `value`. None: not known, and where the entry has a key it says what it says `otherwise`, or nothing.
+            `value`. None: not known, and where the entry has a key the sentence `otherwise` is printed, or nothing.
         within: names below the key.
-        subject: instead of that of the entry.
+        subject: instead of the entry's.
         words: what else the sentence names: numbers, texts, sequences of both; None or "" leaves its part out.
     """
     about = sentences()[code]
@@ -230,7 +230,7 @@ def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[
 
 
 def chosen(said: Iterable[Statement], *severities: str, section: str | None = None) -> list[Statement]:
-    """The statements with a sentence that have one of some severities; those of a section where it is given."""
+    """The statements with a sentence that have one of some severities; statements of a section where it is given."""
     return [
         each
         for each in said
@@ -335,7 +335,7 @@ def choices(facts: Facts) -> Said:
 
 @of_result
 def judgement(facts: Facts) -> Said:
-    """The verdict and why, those of the legs where they differ, and the findings."""
+    """The verdict and why, the verdicts on the legs where they differ, and the findings."""
     judged = judge(facts)
     yield say("judgement", judged.as_dict(), sentence=judged.sentence)
     legs = [
@@ -657,7 +657,7 @@ def notes(facts: Facts) -> Said:
 
 @of_result
 def frames_left_out(facts: Facts) -> Said:
-    """Frames and legs that were not analysed, and results of another version."""
+    """Frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analysed:

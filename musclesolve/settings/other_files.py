@@ -278,8 +278,8 @@ class TrialLineSettings(Settings):
 class StudyFileSettings(Settings):
     """A study file, but for the units of its quantities, and `title` and `subjects_table` above all tables.
 
-    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial those
-    of its [files] and [time].
+    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial the
+    keys of its [files] and [time].
     """
 
     design: DesignSettings = table(DesignSettings)
@@ -289,7 +289,7 @@ class StudyFileSettings(Settings):
 
 
 def trial_line_settings() -> dict[str, Setting]:
-    """Return what may stand in a line of [trials]: its own keys, those of [files] and those of [time]."""
+    """Return what may stand in a line of [trials]: its own keys, the keys of [files] and of [time]."""
     of_files = {
         key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
     }
@@ -304,7 +304,7 @@ def study_settings(units: type[Settings]) -> type[Settings]:
 
 
 def study_schema(units: type[Settings]) -> str:
-    """Return the JSON Schema of a study file; the keys of its settings are those of trial files."""
+    """Return the JSON Schema of a study file; the keys of its settings are as in trial files."""
     of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
     lines = {
         "subjects": {**settings_of(SubjectLineSettings), **of_subject},

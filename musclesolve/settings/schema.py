@@ -1,6 +1,6 @@
 """Settings: fields of dataclasses with kind, range, default and sentence, and the check of a value.
 
-Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): a file is told every
+Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): a file gets every
 fault at once, with line, remedy and a unit that was perhaps mistaken, which no library of types knows.
 """
 
@@ -174,18 +174,18 @@ class Setting:
 
     Args:
         kind: of `KINDS`.
-        about: what it is, with its unit in brackets and what holds when it is absent.
+        about: its meaning, with its unit in brackets and its value when absent.
         default: None where it has none.
         required: whether a file must have it.
         minimum, maximum, above: range of a number, or of each of several.
         choices: the only values of a text.
         words: texts that may stand instead of a number.
         example: a value in the right form, for the remedy.
-        mistaken_units: unit -> what a number in it is times in that of the setting, for the remedy.
+        mistaken_units: unit -> what a number in it is worth in the unit of the setting, for the remedy.
         needed_with, only_with: required, or of use, only with forces from "columns" (a file of text) or "plates" (C3D).
         of: whose error it is, of a "recording", of an OpenSim model with "moments" or "loads", of a "person";
             of all of them when empty.
-        of_run: whether `run` has it as an option, which replaces that of the trial file; `share` has all of a model.
+        of_run: whether `run` has it as an option, which replaces the trial file's; `share` has all of a model.
         option: how commands call it, "--KEY" when empty; argument: the keyword of Python functions, KEY when empty.
     """
 

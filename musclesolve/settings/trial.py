@@ -15,7 +15,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
 MILLIMETRES = {"centimeters": 0.01, "millimeters": 0.001}
-"""Units that are mistaken for metres, and how many metres they are."""
+"""Units that are mistaken for meters, and how many meters they are."""
 
 
 class SubjectSettings(Settings):

@@ -3,8 +3,8 @@
 This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
 recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
 
-With g_i = df/da_i the marginal cost of muscle i, that of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
-the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterised by
+With g_i = df/da_i the marginal cost of muscle i, the cost of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
+the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterized by
 
     stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)
     moments                            (A a + s - b)_k = 0
@@ -28,7 +28,7 @@ Where that is more than 1e-6 S_i, the larger one of the misses with p_i - e_i an
 multipliers are what their weights make them, however stiff; there it counts from 1e-3 S_i on.) The misses of the second
 and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
 
-It is not free of every unit: activations from 0 to 1 and moments of newton metres are its natural sizes. A residual
+It is not free of every unit: activations from 0 to 1 and moments of newton meters are its natural sizes. A residual
 of 1e-6 states
 
     of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
@@ -112,7 +112,7 @@ def kkt_residual(
 
     Args:
         problem: with its bounds and reserve weights.
-        cost: the cost that was minimised.
+        cost: the cost that was minimized.
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].

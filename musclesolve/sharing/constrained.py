@@ -2,10 +2,10 @@
 
 In every frame, with the moments, bounds and reserves of `Problem`,
 
-    minimise f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
+    minimize f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
 
 A frame is solved by Ipopt with the exact derivatives of the expressions, through CasADi or through cyipopt, which get
-the same functions. Its certificate is that of `certificate.py` with one more term: at an optimum some multipliers mu
+the same functions. Its certificate is as in `certificate.py` with one more term: at an optimum some multipliers mu
 give g = A^T lambda + J^T mu, J = dc/da, with mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between
 them. So the pull on a muscle is (A^T lambda + J^T mu)_i, and a constraint is judged as an activation is:
 
@@ -90,7 +90,7 @@ def expression_constraint(
 
     Args:
         name: in messages and solutions.
-        expression: `expression(activation, force, data)` gives the value of one frame; arguments as those of
+        expression: `expression(activation, force, data)` gives the value of one frame; arguments as for
             `expression_cost`. A muscle is picked by its number, `problem.muscle.index("soleus_r")`.
         lower: of the value, in its own unit; a number, or (T,) numbers.
         upper: the same; equal to lower for an equation.
@@ -330,7 +330,7 @@ def _backend(
     sizes: tuple[int, int],
     method: Any,
 ) -> Backend:
-    """The programme of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
+    """The program of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
     import casadi
 
     from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression
@@ -373,7 +373,7 @@ CYIPOPT = {
 
 
 def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Backend:
-    """The same programme for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
+    """Return the program for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
     import casadi
     import cyipopt
 

@@ -2,7 +2,7 @@
 
 Per frame (Silva 2003, 6.22, with the transposes of correction A17 and the muscle rows of correction A1),
 
-    minimise  sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2
+    minimize  sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2
     such that Phi_q^T lambda + R^T C a - U^T s + (M qdd - g) = 0      lower <= a <= upper
 
 R = dL_MT/dq are the muscle rows, C the force capacities, U the generalized forces of unit moments of the degrees of
@@ -10,8 +10,9 @@ freedom that the muscles serve; Phi_q holds the rigid bodies, the joints, and th
 freedom. Joint reactions follow from the multipliers; no moment arm and no joint moment is ever formed.
 
 The multipliers y of the equations of motion are a virtual displacement that keeps all constraints, Phi_q y = 0, and
-U y are the multipliers of the moments. With the directions D of Phi_q D = 0, U D = 1 the equations turn into those of
-the reduced formulation, A = -D^T R^T C and b = D^T (M qdd - g): `reduced`, on which a solution is certified.
+U y are the multipliers of the moments. With the directions D of Phi_q D = 0, U D = 1 the equations turn into the
+equations of the reduced formulation, A = -D^T R^T C and b = D^T (M qdd - g): `reduced`, on which a solution is
+certified.
 """
 
 from __future__ import annotations
@@ -199,8 +200,8 @@ class FullSolution:
             constraints.
         status: (T,) members of Status, as integers.
         kkt_residual: (T,) the certificate of the reduced formulation, the error of the equations of motion relative to
-            the largest force needed (or 1 N) and that of Phi_q y = 0, whichever is largest.
-        cost: (T,) without that of the reserves.
+            the largest force needed (or 1 N) and the error of Phi_q y = 0, whichever is largest.
+        cost: (T,) without the cost of the reserves.
         iterations: (T,).
         cost_name: name of the cost.
     """
@@ -369,7 +370,7 @@ def _minimise(
 def _certify(
     full: FullProblem, problem: Problem, cost: Cost, result: FullSolution, which: NDArray[np.intp]
 ) -> None:
-    """Certify what was claimed for some frames, those of the problem, or prove that the moments are out of reach."""
+    """Certify what was claimed for some frames, frames of the problem, or prove that the moments are out of reach."""
     activation, reserve, y = (
         result.activation[which],
         result.reserve[which],

@@ -1,4 +1,4 @@
-"""The optimality conditions of every frame, linearised in activations and multipliers, and the active set.
+"""The optimality conditions of every frame, linearized in activations and multipliers, and the active set.
 
 With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
 moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
@@ -17,12 +17,12 @@ as they stand.
 
 A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py; g is
 the marginal cost, p = A^T lambda). On this set Newton's method refines a solution that is good to six digits to all
-its digits: muscles that are nearly at rest need them, because their curvature is that of their own small activation.
+its digits: muscles that are nearly at rest need them, because their curvature follows from their own small activation.
 
 Distances from a change of the set are relative, between 0 and 1: |g - p| / S of a held muscle; of a free one the
-distance to the nearer bound over that between the bounds, or the same of the marginal cost of the muscle alone if that
-is larger: next to the end of the domain of soft saturation hardly any activation is left, but almost all of the
-marginal cost.
+distance to the nearer bound over the distance between the bounds, or the same ratio of the marginal cost of the muscle
+alone if that is larger: next to the end of the domain of soft saturation hardly any activation is left, but almost all
+of the marginal cost.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SINGULAR = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class OptimalitySystem:
-    """The linearised conditions, factorised once for any number of right-hand sides."""
+    """The linearized conditions, factorized once for any number of right-hand sides."""
 
     free: Mask  # (T, n)
     matrix: Array  # B, (T, M, n), moments first
@@ -68,7 +68,7 @@ class OptimalitySystem:
     def from_activation(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
-        """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
+        """Linearize at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         dofs, muscles = problem.n_dof, problem.n_muscles
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)

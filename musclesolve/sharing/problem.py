@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, unchangeable
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
@@ -58,7 +58,7 @@ OPTIONAL = {
 class Problem:
     """Muscle activations that produce the joint moments of each frame at the least cost.
 
-    Per frame: minimise sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
+    Per frame: minimize sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
@@ -113,9 +113,9 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # copies in double precision; masked numbers become NaN
+        # in double precision, copied where they might change; masked numbers become NaN
         arrays = {
-            name: np.array(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
+            name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
             for name in AXES
             if (array := getattr(self, name)) is not None or name not in ("reserve_weight", *OPTIONAL)
         }
@@ -146,8 +146,9 @@ class Problem:
             if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
                 expected = f"{shape} or its last axes, to go with the other arrays"
                 raise misshapen(name, array.shape, f"Problem.{name}", expected)
-            arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
-            arrays[name].flags.writeable = False
+            if array.shape != shape or not array.flags.c_contiguous:
+                arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
+                arrays[name].flags.writeable = False
         self._set(**arrays)
         for kind, axis in (("muscle", "n"), ("dof", "m"), *(() if lacking else [("reaction", "k")])):
             self._set(**{kind: _names(kind, getattr(self, kind), size[axis])})

@@ -49,7 +49,7 @@ class ProblemChange:
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
         """Changes of a problem, each with the shape of its array or with one axis K more in front.
 
-        The names are those of the arrays with "d_" before them; None is no change.
+        The names are the names of the arrays with "d_" before them; None is no change.
         """
         names = [field.name for field in fields(cls)]
         arrays = {}

@@ -26,7 +26,7 @@ class Solution:
         status: (T,) members of Status, as integers.
         kkt_residual: (T,) the certificate, recomputed from the problem whatever the solver; NaN where there
             was nothing to certify (INVALID_INPUT, INFEASIBLE).
-        cost: (T,) the least cost, without that of the reserves.
+        cost: (T,) the least cost, without the cost of the reserves.
         iterations: (T,).
         infeasibility_proof: (T, m) for an INFEASIBLE frame a combination y of the moments such that no admissible
             activation reaches y . b; its large entries name the joints that ask too much. It is kept for a frame
@@ -134,7 +134,7 @@ class SolutionArrays:
         return is_solved(self.status)
 
     def store(self, which: Mask, other: SolutionArrays) -> None:
-        """Store the arrays of some frames (T,) among those of all."""
+        """Store the arrays of some frames (T,) among the arrays of all."""
         for array in fields(self)[:-1]:
             getattr(self, array.name)[which] = getattr(other, array.name)
         if other.level_multiplier is not None:

@@ -71,7 +71,7 @@ def solution_derivatives(
 
     Args:
         solution: of the problem, by any solver.
-        cost: what was minimised, by name or as a Cost: smooth and convex.
+        cost: what was minimized, by name or as a Cost: smooth and convex.
 
     Returns:
         The derivatives, NaN for frames that are not solved.
@@ -113,11 +113,11 @@ class SolutionDerivatives:
 
     Attributes:
         problem: what was solved.
-        cost: what was minimised.
+        cost: what was minimized.
         which: (T,) the solved frames; what follows is of those only.
         part: the problem, with upper bounds within the domain of the cost.
         optimum: activations refined to all digits, and which of them are held at bounds.
-        system: the linearised conditions of optimality.
+        system: the linearized conditions of optimality.
     """
 
     problem: Problem
@@ -142,8 +142,8 @@ class SolutionDerivatives:
         """The distance of the nearest muscle from a change of the active set, (T,), 0 to 1.
 
         Of a held muscle it is the share of its marginal cost that is missing to make it leave the bound; of a free one
-        the distance to the nearer bound over that between the bounds, or the same of its marginal cost, whichever is
-        larger.
+        the distance to the nearer bound over the distance between the bounds, or the same ratio of its marginal cost,
+        whichever is larger.
         """
         nearest = np.minimum(self.optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)

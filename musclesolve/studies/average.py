@@ -36,7 +36,7 @@ def average_results(
         paths: one or more ``result.nc``.
         partial: whether cycles count of which the frames cover less than 95 %.
         units: kind -> unit, as `normalised` takes them. Unless given, the results of one person stay in the units they
-            have, those of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
+            have, results of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
             isometric force.
 
     Returns:
@@ -45,7 +45,7 @@ def average_results(
 
     Raises:
         InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, no leg has a
-            cycle, or the muscle forces minimise different costs or are of different muscles.
+            cycle, or the muscle forces minimize different costs or are of different muscles.
     """
     seen: dict[str, Path] = {}
     for path in map(Path, paths):

@@ -1,4 +1,5 @@
-"""The center of pressure that minimises the residual moment at the pelvis (Silva 2003, 7.2): what it would have to be.
+"""The center of pressure that minimizes the residual moment at the pelvis (Silva 2003, 7.2): the point that would be
+needed.
 
 A shift d of the point where the ground force F acts changes the moment that the pelvis lacks from r to r - d x F.
 While one foot alone is on the ground, the horizontal shift that leaves the smallest |r - d x F| is a least-squares
@@ -165,7 +166,7 @@ def _sentence(found: dict[str, Array]) -> str:
 
 
 def polygon_least_squares(matrix: Array, right: Array, polygon: Array) -> tuple[Array, Mask]:
-    """Minimisers (T, 2) of |A d - b| over convex polygons (T, V, 2), counter-clockwise; A (T, r, 2), b (T, r).
+    """Minimizers (T, 2) of |A d - b| over convex polygons (T, V, 2), counter-clockwise; A (T, r, 2), b (T, r).
 
     Also which of them lie at the boundary because the unconstrained one lies outside, (T,).
     """

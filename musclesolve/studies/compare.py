@@ -47,8 +47,8 @@ def compare(
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
         costs: two or more, names or Cost objects with names of their own.
-        solver: name of a solver, or a Solver, for all costs. Unless given it is that of the trial file, and for a cost
-            that this one cannot minimise the first of `solvers()` that can; the attribute `solver` says which.
+        solver: name of a solver, or a Solver, for all costs. Unless given it is the trial file's, and for a cost
+            that this one cannot minimize the first of `solvers()` that can; the attribute `solver` says which.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 
@@ -61,6 +61,11 @@ def compare(
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
+
+    Example:
+        >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
+        >>> both["muscle_force"].dims
+        ('cost', 'time', 'muscle')
     """
     report = progress or no_progress
     wanted = members(costs)

@@ -5,8 +5,8 @@ With activation a_k(t) under a cost of effort, which knows nothing of EMG, and t
     r_k(d) = Pearson correlation of a_k(t) and e_k(t - d),    R(d) = mean over channels of r_k(d),
 
 the lag at which R is largest is what the signals of all channels share: the delay of activation behind EMG, which
-physiology puts at 30 to 100 ms, and the offset of the clocks. The two are not told apart by these data; the offset is
-the lag less the delay that is assumed ([emg] delay_s). Its uncertainty is that of the bootstrap over the channels
+physiology puts at 30 to 100 ms, and the offset of the clocks. The two cannot be separated by these data; the offset is
+the lag less the delay that is assumed ([emg] delay_s). Its uncertainty comes from the bootstrap over the channels
 (Efron 1979, Ann Stat 7:1-26): channels are drawn with replacement, and the best offset of each draw is sought. R has
 several maxima where channels disagree, which estimates that leave out one channel at a time do not see. The activation
 of an informed sharing follows the envelopes where they are now and would confirm any offset: it is not used.
@@ -43,8 +43,8 @@ DRAWS = 2000
 class SharedLag:
     """Agreement of curves with envelopes that are moved by D offsets from the present one.
 
-    moved (D,) [s]; correlation (D, k) of k channels, NaN where it is not known; agreement (D,), the mean over those of
-    which it is known at all offsets; drawn (DRAWS,): the best offset of each draw of the bootstrap [s].
+    moved (D,) [s]; correlation (D, k) of k channels, NaN where it is not known; agreement (D,), the mean over the
+    channels with a known value at all offsets; drawn (DRAWS,): the best offset of each draw of the bootstrap [s].
     """
 
     moved: Array
@@ -93,7 +93,7 @@ def emg_offset(
         trial: a trial with EMG, or the path of its file.
         longest: offsets from -longest to longest beside the present one are tried [s]; in a movement that repeats
             itself, less than half a cycle.
-        cost: the effort; that of the trial file unless given.
+        cost: the effort; the trial file's unless given.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 

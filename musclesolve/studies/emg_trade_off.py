@@ -1,6 +1,6 @@
 """Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
 
-With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimises f + w m, and the
+With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the
 points (m, f) lie on a convex curve of slope -w: what of effort is paid for what of misfit. Which point is right the
 curve does not say. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
@@ -57,8 +57,8 @@ def emg_trade_off(
     Args:
         trial: a trial with EMG, or the path of its file; its weight of EMG, if it has one, does not count here.
         weights: two or more, zero (the effort alone) or more, in units of the cost; sorted.
-        cost: the effort; that of the trial file unless given.
-        solver: name of a solver, or a Solver; that of the trial file unless given.
+        cost: the effort; the trial file's unless given.
+        solver: name of a solver, or a Solver; the trial file's unless given.
         side: "r", "l" or "both"; legs without any muscle that is followed do not count.
         progress: called with the name of each stage and the share of the work that is done.
 
@@ -70,7 +70,7 @@ def emg_trade_off(
         the knee of the curve of effort over misfit, NaN of a curve without one.
 
     Raises:
-        InputError: a trial without EMG of a muscle that is analysed, fewer than two weights, a cost that follows EMG by
+        InputError: a trial without EMG of a muscle that is analyzed, fewer than two weights, a cost that follows EMG by
             itself or to which nothing can be added, or whatever `run` refuses.
     """
     report = progress or no_progress

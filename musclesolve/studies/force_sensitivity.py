@@ -5,7 +5,7 @@ These change the force-sharing problem: the passive force produces a part of the
 
     db = -r_j dF_passive_j - dr_j F_passive_j,
 
-the others enter directly, F0 and the optimal fiber length also through the cost. The change of the optimum is that of
+the others enter directly, F0 and the optimal fiber length also through the cost. The change of the optimum follows
 sharing/solution_derivatives.py. Joint moments do not depend on muscles.
 """
 
@@ -129,7 +129,7 @@ def problem_change(
     """The change of the force-sharing problem of a leg with a change of its muscles, as `along` takes it.
 
     Changes of F0 and of the optimal fiber length, which a problem has too, are to be added.
-    The problem is that of the state, the change (K, T, n) of the state; moment_arm (K, T, m, n) and reaction_matrix
+    The problem belongs to the state, the change (K, T, n) of the state; moment_arm (K, T, m, n) and reaction_matrix
     (K, T, k, n) are changes of the problem.
     """
     passive = change.passive_force[..., None]
@@ -152,7 +152,7 @@ def leg_sensitivity(leg: SolvedGroup, cost: str | Cost) -> LegSensitivity:
     """Differentiate the solution of one leg, as `share_part` gives it.
 
     Raises:
-        InputError: the cost cannot be differentiated, or is not the one that was minimised.
+        InputError: the cost cannot be differentiated, or is not the one that was minimized.
     """
     return LegSensitivity(leg, solution_derivatives(leg.problem, leg.solution, cost))
 
@@ -168,8 +168,8 @@ def force_sensitivity(
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
-        cost: a smooth convex one; that of the trial file unless given.
-        solver: that of the trial file unless given.
+        cost: a smooth convex one; the trial file's unless given.
+        solver: the trial file's unless given.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 

@@ -50,7 +50,7 @@ def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
 
 
 def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) -> Path:
-    """Copy a trial (TRC and MOT) into a folder with faults planted in order, those of the written text last.
+    """Copy a trial (TRC and MOT) into a folder with faults planted in order, faults of the written text last.
 
     All go into one copy, so that a fault that makes a file unreadable does not prevent the others. Returns the trial
     file of the copy. An unknown name of a fault and a trial that cannot be read are an InputError.
@@ -66,7 +66,7 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
 
 
 def fault(code: str | None) -> Callable[[Spoil], Spoil]:
-    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong.
+    """Register a function that spoils a copy; its name is the name of the fault, its docstring says what is wrong.
 
     code: the finding that it should lead to; None where the recording cannot show it.
     """
@@ -123,9 +123,10 @@ def run_forces_at(copy: Copy, rate: float) -> None:
 
 
 def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate what all plates show about the middle of where each was trodden: their axes are not those of the markers.
+    """Rotate what all plates show about the middle of where each was trodden: their axes differ from the axes of the
+    markers.
 
-    forward_deg: of the vertical towards forward; left_deg: towards the left.
+    forward_deg: of the vertical toward forward; left_deg: toward the left.
     """
     rotation = _tilt(forward_deg, left_deg)
     for plate in copy.plates():
@@ -154,7 +155,7 @@ def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0)
 
 
 def _tilt(forward_deg: float, left_deg: float) -> Array:
-    """Return the rotation (3, 3) that takes the vertical so far towards forward or to the left."""
+    """Return the rotation (3, 3) that takes the vertical so far toward forward or to the left."""
     (s, c), (t, d) = ((np.sin(a), np.cos(a)) for a in np.radians([forward_deg, left_deg]))
     forward = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     return forward @ np.array([[1.0, 0.0, 0.0], [0.0, d, t], [0.0, -t, d]])

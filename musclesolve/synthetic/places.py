@@ -144,7 +144,7 @@ def _is_weighted(way: Any) -> bool:
 
 
 def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
-    """Every landmark that a set may show: those of stride_subject.toml, and those that follow from them."""
+    """Every landmark that a set may show: the landmarks of stride_subject.toml, and the ones that follow from them."""
     places = {name: (at, body) for name, at, body in zip(*person.markers, strict=True)}
     places["sacrum"] = (0.5 * (places["psis_r"][0] + places["psis_l"][0]), "pelvis")
     for side, mirror in (("r", 1.0), ("l", -1.0)):

@@ -51,7 +51,7 @@ class RecordingOptions:
     force_noise_n: float = 0.0
     marker_rate_hz: float = 100.0  # marker rate [Hz]
     force_rate_hz: float = 1000.0  # rate of the plates [Hz]
-    strides: int = 1  # how many strides are to be analysed
+    strides: int = 1  # how many strides are to be analyzed
     margin_s: float = 0.4  # recorded before and after them [s]
     standing_frames: int = 100  # frames of the standing trial
     gaps: tuple[Gap, ...] = ()  # when markers are not seen
@@ -70,7 +70,7 @@ class RecordingOptions:
     forward: str = "+x"  # axis of the files along which the subject walks
     up: str = "+z"  # axis of the files that points up
     heading_deg: float = 0.0  # direction in which the subject sets out, to the left of that axis [deg]
-    # how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to the
+    # how far the path turns to the left over the strides that are analyzed [deg]; a circle, negative: to the
     # right
     turn_deg: float = 0.0
     seed: int = 0  # of the random numbers

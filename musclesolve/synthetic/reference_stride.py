@@ -241,7 +241,7 @@ def read_stride(path: Path) -> ReferenceStride:
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 
 WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_left", "moment_up")
-"""Components of the wrench on the right foot, about its ball: [body weight], [body weight metre]."""
+"""Components of the wrench on the right foot, about its ball: [body weight], [body weight meter]."""
 
 
 @dataclass(frozen=True)
@@ -447,7 +447,9 @@ class CurvedStride(ReferenceStride):
         return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)
 
     def coordinates(self, time: Array, order: int = 0) -> Array:
-        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
+        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only the columns of the joint
+        angles.
+        """
         time = np.asarray(time, float)
         coordinates = super().coordinates(time, order)
         if order == 0:

@@ -93,7 +93,9 @@ class RunningStride(ReferenceStride):
         return _joints(self.layout, self.coefficients, time)
 
     def coordinates(self, time: AnyArray, order: int = 0) -> AnyArray:
-        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
+        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only the columns of the joint
+        angles.
+        """
         time = np.asarray(time, float)
         angles = self.joints(time)[order]
         base = np.zeros((time.size, 6))
@@ -262,7 +264,7 @@ PLANTED = np.linspace(-1.0, 1.0, 15)
 def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
     """Ankle ahead of where the mean speed has led [m], its height [m], and the pitch of the foot [rad] over a stride.
 
-    A spline (3,) over the time from right foot strike to the next one [s].
+    A spline (3,) over the time from right heel strike to the next one [s].
     """
     middle, reach = 0.5 * ground.contact, ground.speed * ground.contact
     center = float(ground.center(np.array([middle]))[0][0, 0])
@@ -298,7 +300,7 @@ def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, tim
 
 
 SIDEWAYS = 0.035
-"""b: horizontal force towards the other foot over the vertical one."""
+"""b: horizontal force toward the other foot over the vertical one."""
 MIRROR = np.array([1.0, -1.0, 1.0])
 """A vector of the other side; a moment changes its other two signs."""
 
@@ -337,7 +339,7 @@ class RunGround:
         return 0.5 * self.mass * STANDARD_GRAVITY * self.period / impulse
 
     def force(self, time: Array, side: int) -> Array:
-        """Force on the right (0) or the left foot (1), (T, 3) [N], at times (T,) [s]; right foot strike is at 0."""
+        """Force on the right (0) or the left foot (1), (T, 3) [N], at times (T,) [s]; right heel strike is at 0."""
         _, since = _whole(time - 0.5 * side * self.period, self.period)
         up = np.where(since < self.contact, self.peak * self._bell(since), 0.0)
         tau = since - 0.5 * self.contact
@@ -455,7 +457,7 @@ class Base:
 
 
 def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -> Base:
-    """The pelvis that goes with joint angles; `tilt` is that of the pelvis at right foot strike [rad]."""
+    """The pelvis that goes with joint angles; `tilt` is the pelvis's at right heel strike [rad]."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * STEPS + 1)

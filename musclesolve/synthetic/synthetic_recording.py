@@ -45,7 +45,7 @@ WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
 MOMENT_NOISE = 0.01
-"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
+"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimeter.
 
 Both act at the middle of the plate, as the sensors do: the noise of the center of pressure is the same anywhere.
 """
@@ -60,19 +60,24 @@ def synthetic_recording(
     """Record the reference stride with virtual cameras and plates.
 
     Writes trial.toml, walk.trc, static.trc (with cameras: walk.toml and static.toml and their tables) and forces.mot,
-    and truth.nc with what no laboratory knows: joint angles and moments, ground reaction and landmarks as they were.
+    and truth.nc with the true joint angles and moments, ground reaction and landmarks, which no laboratory knows.
 
     Args:
-        folder: where to; made when it is missing.
+        folder: of the files; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
-        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
+        options: fields of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
 
     Returns:
         The trial file.
 
     Raises:
         InputError: an option that is unknown or makes no recording, or files that cannot be written.
+
+    Example:
+        >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
+        >>> sorted(path.name for path in trial.parent.iterdir())
+        ['forces.mot', 'static.trc', 'trial.toml', 'truth.nc', 'walk.trc']
     """
     folder = file_path(folder)
     write_files(folder, recording_files(stride, truth, **options))
@@ -375,7 +380,7 @@ def truth_bytes(stride: ReferenceStride, options: RecordingOptions, time: Array)
 def truth(stride: ReferenceStride, time: Array) -> xr.Dataset:
     """Joint angles and moments, ground reaction and markers (global frame) at times (T,) of the stride.
 
-    The names are those of `musclesolve.run` where both give the same thing.
+    The names are as in `musclesolve.run` where both give the same thing.
     """
     ground = stride.ground(time)
 

@@ -1,7 +1,7 @@
 """Force sharing over a whole motion: tendons that stretch, activations that take time.
 
-`solve_motion` finds the activations of a motion with elastic tendons, `solve_rate_limited` those of muscles of given
-capacities within limits on the rate of activation; both by the same method, with the same certificate.
+`solve_motion` finds the activations of a motion with elastic tendons, `solve_rate_limited` the activations of muscles
+of given capacities within limits on the rate of activation; both by the same method, with the same certificate.
 """
 
 import lazy_loader

@@ -15,9 +15,9 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     limits         c = max(c - eta / S, 0),   c = G a - h
 
 Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
-such sum of the muscle in the motion, and 1e-5 of that of all muscles (of those by a, of those by z too: where forces
-cost and nothing is at a bound or limit, all terms by a vanish). The misses of the states are divided by their S. So
-the residual has no unit, as that of single frames has none (sharing/certificate.py).
+such sum of the muscle in the motion, and 1e-5 of the sum of all muscles (of the terms by a, of the terms by z too:
+where forces cost and nothing is at a bound or limit, all terms by a vanish). The misses of the states are divided by
+their S. So the residual has no unit, as the residual of single frames has none (sharing/certificate.py).
 Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion
 is solved where all are at most 1e-6.
 
@@ -168,7 +168,9 @@ def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
 
 
 def _at_least(size: Array, other: float = 0.0) -> Array:
-    """Sizes (T, n), no less than a share of the largest, and of `other`, that of other lines: all here may vanish."""
+    """Sizes (T, n), no less than a share of the largest, and of `other`, the sizes of other lines: all
+    here may vanish.
+    """
     largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 

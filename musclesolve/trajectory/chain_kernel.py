@@ -44,7 +44,7 @@ class Nodes(NamedTuple):
 
     zz, zy, yy: by the tendon coordinate and by its rate times the time between frames, the activation eliminated, and
     without the limits of activation; by_z, by_y: the change of the activation that goes with them; limit: second
-    derivative of the limits by the activation of a frame; beside: by those of a frame and of the next one.
+    derivative of the limits by the activation of a frame; beside: by the activations of a frame and of the next one.
     """
 
     zz: Any
@@ -290,7 +290,9 @@ _NODES = types.NamedUniTuple(_REAL[:, ::1], len(Nodes._fields), Nodes)
 
 
 def factor(basis, nodes, share, band, out):
-    """Factors (n, T, 4) of all chains; share (n,): those of the step before, then those of this one. band: (T, 4)."""
+    """Factors (n, T, 4) of all chains; share (n,): the shares of the step before, then the shares of this one. band:
+    (T, 4).
+    """
     for i in range(out.shape[0]):
         share[i] = factor_convex(basis, nodes, i, share[i], band, out[i])
 

@@ -41,7 +41,7 @@ _USUAL = RateLimits()
 class MotionProblem:
     """Activations that produce the joint moments of a motion, with elastic tendons and activation dynamics.
 
-    Minimise the integral of the cost over time subject to
+    Minimize the integral of the cost over time subject to
 
         sum_i r_tki F_ti + s_tk = M_tk                     moments, in every frame
         F_T(z) = (a f_l(l) f_v(v) F0 + F_p f_p(l)) cos(alpha)    balance of tendon and fiber, in every frame
@@ -217,7 +217,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class MotionCost:
-    """Costs with their factors: those of the active force x = F / F0 (T, n), and those of the activation a (T, n).
+    """Costs with their factors: factors of the active force x = F / F0 (T, n), and of the activation a (T, n).
 
     isometric: the problem with F0 for the capacity.
     """

@@ -1,7 +1,7 @@
 """Change of the optimum of a motion with the parameters of its muscles.
 
 The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. Where the bounds and limits
-that hold go on holding, its derivative by a parameter p is that of implicit functions (Fiacco 1983),
+that hold go on holding, its derivative by a parameter p follows from the theorem of implicit functions (Fiacco 1983),
 
     G_x dx = -G_p,
 
@@ -45,7 +45,7 @@ class OptimumDerivatives:
 
     Args:
         problem: the motion; with a reserve weight where muscles may lack something.
-        cost: what was minimised.
+        cost: what was minimized.
         attempt: an optimum, such as `BandedInteriorPoint` finds it.
 
     Attributes:

@@ -57,17 +57,20 @@ def solve_motion(
     method: str | Method = "structured",
     on_infeasible: str = "report",
 ) -> MotionSolution:
-    """The activations of least cost for a motion with elastic tendons and activation dynamics.
+    """Activations of least cost for a motion with elastic tendons and activation dynamics.
 
     A motion that the structured method does not solve goes to the reference, collocation with Ipopt; `solver` and
-    `notes` of the solution say so. What the muscles cannot produce is found by a solution with reserves.
+    `notes` of the solution say so. Moments that the muscles cannot produce are found by a solution with reserves.
 
     Args:
         problem: the motion.
         cost: a name or a Cost: smooth, convex, a sum over muscles of functions of force or of activation.
         method: "structured" (structured.py), "collocation" (the reference), or one of these with options.
-        on_infeasible: "report": a motion that needs reserves is not solved, and `notes` name the moments that lack.
-            "reserve": it is solved with reserves where the muscles lack something.
+        on_infeasible: "report": a motion that needs reserves is not solved, and `notes` name the missing moments.
+            "reserve": the motion is solved with reserves where the muscles cannot produce the moments.
+
+    Returns:
+        Activations [1], forces [N], fiber and tendon lengths [m], with status and certificate of every frame.
 
     Raises:
         InputError: an unknown method, or a cost that cannot be used.
@@ -103,8 +106,8 @@ class _Case:
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
         """The motion solved without reserves where that is possible, then with reserves.
 
-        The reference is not asked for a solution without reserves that single frames do not have either: that it finds
-        none takes it long.
+        The reference does not seek a solution without reserves where single frames have none: the vain search takes
+        long.
         """
         problem, exact = self.problem, None
         if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:

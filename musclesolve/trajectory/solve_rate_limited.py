@@ -1,12 +1,12 @@
 """Solve a whole motion within rate limits, all its frames as one convex problem or frame by frame, and certify it.
 
-Whether a motion can be produced within its limits at all is a linear programme: the least total reserve
+Whether a motion can be produced within its limits at all is a linear program: the least total reserve
 sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits G a >= h (sharing/rate_limits.py). Its dual
 gives a combination y of the moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) if
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v; the Farkas ratio is that of sharing/certificate.py, summed over frames.
+which is checked here, whoever proposes y and v; the Farkas ratio is as in sharing/certificate.py, summed over frames.
 
 The frames are a motion for the structured method (structured.py), of muscles without tendon and passive force: a muscle
 has the tendon force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its
@@ -61,7 +61,8 @@ class RateLimited:
 
     Attributes:
         solution: of the T frames; `kkt_residual` is the certificate of the whole motion (trajectory/certificate.py)
-            for the method "together", that of each frame within what the frame before leaves it for "frame_by_frame".
+            for the method "together", the certificate of each frame within what the frame before leaves it for
+            "frame_by_frame".
         limits: the time constants.
         falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
             between two frames; zero where the limit is not met, NaN if not solved and for "frame_by_frame".
@@ -94,7 +95,7 @@ def solve_rate_limited(
         problem: T frames; no upper bound above 1, where excitation ends. Frames that are not finite are left out, and
             the limits hold across them.
         time: (T,) [s], increasing.
-        cost: a name or a Cost, smooth and convex; its sum over the frames is minimised. "together" takes sums over
+        cost: a name or a Cost, smooth and convex; its sum over the frames is minimized. "together" takes sums over
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
         method: "together": all frames as one convex problem, which anticipates later frames (structured.py, as for
@@ -109,6 +110,12 @@ def solve_rate_limited(
     Raises:
         InputError: times or limits that do not fit, an upper bound above 1, a cost that is not smooth and convex, an
             unknown method, or what `solve` refuses.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride())
+        >>> limited = ms.trajectory.solve_rate_limited(ms.leg_problem(result, "r"), result["time"].values)
+        >>> bool(limited.solution.solved.all())
+        True
     """
     check_choice(method, "the method", METHODS, where="method")
     if check_problem(problem).single_frame:
@@ -232,7 +239,7 @@ class GivenCapacities:
 
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
-        """Bounds (T, n) of z, farther than those of the activations."""
+        """Bounds (T, n) of z, farther than the bounds of the activations."""
         return self.lower - BEYOND_BOUNDS, self.upper + BEYOND_BOUNDS
 
     @property
@@ -247,7 +254,7 @@ class GivenCapacities:
 
     @property
     def mean_step(self) -> float:
-        """The time between frames as a unit of that of rates: any, for there are no rates."""
+        """The time between frames as a unit of the time of rates: any, for there are no rates."""
         return 1.0
 
     def state(self, z: Array, y: Array) -> FiberBalance:
@@ -310,7 +317,7 @@ class CapacityCertifier:
         self.motion, self.certifier = motion, Certifier(motion, cost)
 
     def reduced(self, attempt: MotionAttempt) -> MotionAttempt:
-        """The attempt with z, its multipliers and those of soft rows eliminated."""
+        """The attempt with z, its multipliers and the multipliers of soft rows eliminated."""
         multiplier = attempt.multiplier[:, : self.motion.moment.shape[1]]
         return replace(
             attempt,
@@ -442,7 +449,7 @@ class Reach:
     """The least reserves of a motion."""
 
     # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
-    # programme was not solved.
+    # program was not solved.
     shortage: Array
     direction: Array  # y, (T, m)
     proved: bool  # whether y and v prove that the motion is out of reach

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve._util.arrays import equal_groups, true_runs
+from musclesolve._util.arrays import equal_groups, true_runs, unchangeable
 
 
 @given(st.lists(st.booleans(), max_size=40))
@@ -30,3 +30,14 @@ def test_rows_that_are_equal_in_every_column_are_one_group():
 def test_what_has_no_hash_is_equal_to_itself_alone():
     own = [0.0]
     assert [group.tolist() for group in equal_groups([own, [0.0], own])] == [[0, 2], [1]]
+
+
+def test_an_array_that_nobody_can_write_to_is_not_copied() -> None:
+    own = np.arange(3.0)
+    copy = unchangeable(own)
+    assert copy is not own and not copy.flags.writeable
+    assert unchangeable(copy) is copy
+    shown = own.view()
+    shown.flags.writeable = False  # read-only, but another name can change its numbers
+    own[0] = 5.0
+    assert unchangeable(shown) is not shown and copy[0] == 0.0

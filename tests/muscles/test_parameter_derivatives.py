@@ -155,5 +155,5 @@ def test_points_that_are_off_the_path_move_nothing(model, muscles, motion):
 def test_bodies_rotate_the_force_on_a_point_and_keep_its_size(model, muscles, motion):
     state = muscle_state(model, muscles, motion)
     found = point_derivatives(model, motion, state).musculotendon_length
-    pull = np.linalg.norm(state.path.gradient[:, : muscles.paths.layout.points], axis=2)
+    pull = np.linalg.norm(state.path.nodes.gradient[:, : muscles.paths.layout.points], axis=2)
     np.testing.assert_allclose(np.linalg.norm(found, axis=2), pull, atol=1e-12)

@@ -33,7 +33,7 @@ def length(model, muscles, posed, coordinates):
     """Lengths (T, n) in other poses, with the conditional points of `posed` on the path."""
     zero = np.zeros_like(coordinates)
     q = motion_from(model, posed.time, coordinates, zero, zero).q
-    return muscles.paths.evaluate(q, coordinates, muscles.paths.on_path(posed.coordinates)).length
+    return muscles.paths.nodes(q, coordinates, muscles.paths.on_path(posed.coordinates)).length
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -104,10 +104,12 @@ def test_tension_is_the_same_in_every_segment(model, posed, database):
     state = muscles.paths.evaluate(posed.q, posed.coordinates)
     layout = muscles.paths.layout
     for n in range(layout.muscles):
-        np.testing.assert_allclose(state.gradient[:, layout.node_muscle == n].sum(axis=1), 0.0, atol=1e-12)
+        np.testing.assert_allclose(
+            state.nodes.gradient[:, layout.node_muscle == n].sum(axis=1), 0.0, atol=1e-12
+        )
         ends = np.flatnonzero(layout.point_muscle == n)[[0, -1]]
-        np.testing.assert_allclose(np.linalg.norm(state.gradient[:, ends], axis=2), 1.0, atol=1e-12)
-    tangent = state.gradient[:, layout.points :].any(axis=2)
+        np.testing.assert_allclose(np.linalg.norm(state.nodes.gradient[:, ends], axis=2), 1.0, atol=1e-12)
+    tangent = state.nodes.gradient[:, layout.points :].any(axis=2)
     assert layout.wraps < 3 or 0 < tangent.mean() < 1
 
 

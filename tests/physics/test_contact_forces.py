@@ -52,7 +52,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
 
 def point_forces(muscles, state, on, tension):
     """Force on the node of each path point and tangent point (T, N, 3), segment by segment from the places alone."""
-    places = state.path.position
+    places = state.path.nodes.position
     force = np.zeros_like(places)
     for frame in range(len(force)):
         for n in range(muscles.paths.layout.muscles):

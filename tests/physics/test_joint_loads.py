@@ -64,7 +64,7 @@ def test_moments_are_the_direct_sums_over_the_points(model, motion, wrenches):
     loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
     tension = 500.0 + 300.0 * np.random.default_rng(43).random(state.force_capacity.shape)
     tension[:, quadriceps(state.parameters.names)] = 0.0
-    paths, position = state.muscles.paths, state.path.position
+    paths, position = state.muscles.paths, state.path.nodes.position
     on = paths.on_path(motion.coordinates)
     dofs = {"hip_r": "hip_flexion_r", "knee_r": "knee_flexion_r", "ankle_r": "ankle_dorsiflexion_r"}
     net = joint_loads(model, motion, segments, wrenches, list(dofs.values()))

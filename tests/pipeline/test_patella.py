@@ -72,7 +72,7 @@ def test_shank_patella_and_thigh_obey_newton(model, motion, wrenches, name, side
     heads = quadriceps(state.parameters.names)
     paths, groups = state.muscles.paths, state.muscles.paths.groups
     muscle, frame = paths.layout.node_muscle, groups.frame[groups.of_node]
-    pull = -tension[:, muscle, None] * state.path.gradient
+    pull = -tension[:, muscle, None] * state.path.nodes.gradient
     shank = np.isin(paths.body, model.distal_bodies(f"knee_flexion_{side}"))
     thigh = np.isin(paths.body, model.distal_bodies(f"hip_flexion_{side}")) & ~shank
     moving = np.zeros(len(frame), bool)

@@ -26,7 +26,7 @@ INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 
 @check_at(Stage.SUPPORT, needs=["plates"])
 def body_mass(case: Case) -> Iterator[Finding]:
-    """Compare the body mass with that which the forces accelerate and carry."""
+    """Compare the body mass with the mass that the forces accelerate and carry."""
     required, stated, place = law(case), case.trial.subject.mass, case.key("subject", "mass_kg")
     if not stated > 0.0:
         return

@@ -23,7 +23,7 @@ UP = np.array([0.0, 0.0, 1.0])
 # A subject who faces the forward axis less than this (cosine) faces another one, and who turns by less than the second
 # [rad] in the whole recording faces one axis.
 FORWARD, TURNING = 0.5, 0.8
-# A pelvis that goes this far against the way it faces goes backwards [m].
+# A pelvis that goes this far against the way it faces goes backward [m].
 BACKWARDS = 0.3
 
 
@@ -33,7 +33,7 @@ def _rotation(case: Case) -> Array:
 
 
 def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
-    """Return the name of the file axis nearest to a global direction (3,); `rotation`: that of another file."""
+    """Return the name of the file axis nearest to a global direction (3,); `rotation`: the axes of another file."""
     in_file = (_rotation(case) if rotation is None else rotation).T @ direction
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
@@ -128,7 +128,7 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
 
 
 def _upright(direction: Array) -> Array:
-    """Return the rotation (3, 3) by 90 or 180 degrees that brings the axis nearest to a direction (3,) upwards."""
+    """Return the rotation (3, 3) by 90 or 180 degrees that brings the axis nearest to a direction (3,) upward."""
     axis, at = np.zeros(3), np.abs(direction).argmax()
     axis[at] = np.sign(direction[at])
     if axis @ UP < -0.5:

@@ -165,7 +165,7 @@ def durations(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def fascicle_overlap(case: Case) -> Iterator[Finding]:
-    """Find fascicle lengths that were measured at no time of the analysed range."""
+    """Find fascicle lengths that were measured at no time of the analyzed range."""
     fascicles = case.trial.fascicles
     if fascicles is None:
         return

@@ -1,4 +1,4 @@
-"""Units: are the markers in the unit of their header, forces in newtons, points in metres, moments in newton metres?"""
+"""Units: are the markers in the unit of their header, forces in newtons, points in meters, moments in newton meters?"""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.results.finding import Finding, Where, finding
 
-# factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
+# factor that a number must be multiplied with -> what unit it is in, read as meters, newtons.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
-# As inches and feet stand under a header of metres, centimetres or millimetres.
+# As inches and feet stand under a header of meters, centimeters or millimeters.
 HEADERS = (1.0, 100.0, 1000.0)
 LENGTHS = (
     {factor: f"{size} too small" for factor, size in SIZES.items()}
@@ -38,7 +38,7 @@ SHARE = 0.82
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
-# What points of force may be in, and the factor to metres.
+# What points of force may be in, and the factor to meters.
 POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
 # While more than this share of the greatest force rests on a foot, its center of pressure travels about so far, and
 # even on the belt of a treadmill never as far as the third [m].

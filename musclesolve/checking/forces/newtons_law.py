@@ -1,7 +1,7 @@
 """Newton's second law for the whole body: the forces must accelerate the center of mass as the markers show it.
 
 From it follows whether forces and markers are of one instant: the shift with which the forces best accelerate the
-subject. It is asked in the frames in which the plates hold all that carries the subject. Contact and force must go
+subject. It is tested in the frames in which the plates hold all that carries the subject. Contact and force must go
 together: no force on a foot in the air, no unloaded foot on the ground.
 """
 
@@ -81,7 +81,7 @@ def _law(trial: Trial, whole_range: bool) -> Law | None:
 def carried_mass(case: Case, required: Law) -> tuple[float, float]:
     """Return the mass that the plates carry and accelerate [kg], and the standard deviation of its error [kg].
 
-    By least squares of F_z = m (a_z + g); what it leaves unexplained counts once in twice its correlation time.
+    By least squares of F_z = m (a_z + g); the unexplained remainder counts once in twice its correlation time.
     """
     due = required.due[required.frames][:, 2]
     force = total_force(case, required.time[required.frames])[:, 2]
@@ -177,8 +177,8 @@ def _time_offset(trial: Trial) -> float | None:
 def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     """Return the shift d [s] with which the forces best accelerate the subject, None where none does well.
 
-    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
-    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if asked for, the forward direction; k, which stands for one
+    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimizes
+    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if requested, the forward direction; k, which stands for one
     over the mass, is fitted with it, so that a wrong mass does not count as a shift.
     """
     shifts = np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP)

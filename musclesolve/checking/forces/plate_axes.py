@@ -146,7 +146,7 @@ def _travel(case: Case, plate: PlateForce) -> list[float]:
     """Return how far the pressure goes forward under the foot in every whole contact of a walk forward [m].
 
     Only while the pelvis goes forward over the foot, as it is taken where no pelvis is seen: a subject who walks
-    backwards, jumps or squats rolls over the foot in another way.
+    backward, jumps or squats rolls over the foot in another way.
     """
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
     travel = []
@@ -231,7 +231,7 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateR
 def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
     """Return the rotation of one group of plates, None where its evidence is weak.
 
-    The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
+    The angle that minimizes sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
     directions measured by their own variation (2,).
     """
     turning = np.sum([force[k] for k in group], axis=0)
@@ -380,7 +380,7 @@ class Track:
 
     time: Array  # (S,) [s]
     point: Array  # (S, 2) horizontal place [m]
-    along: Array  # (S,) from the heel marker towards the toe marker, horizontally [m]
+    along: Array  # (S,) from the heel marker toward the toe marker, horizontally [m]
     across: Array  # (S,) to the left of the line from heel to toe [m]
     length: Array  # (S,) from heel to toe marker, horizontally [m]
     axis: Array  # (2,) mean horizontal direction from heel to toe

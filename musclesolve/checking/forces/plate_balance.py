@@ -11,9 +11,9 @@ body model, which every sound recording has and which are of the same size on ev
 of the center of mass of the trunk, total mass. e is what is left: smooth errors of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
-number of independent samples is that of the recording and not that of its frames (Cochrane & Orcutt 1949). beta, and
-the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j is that
-of generalized least squares with the covariance of everything else,
+number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
+the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j follows
+from generalized least squares with the covariance of everything else,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
@@ -49,7 +49,7 @@ from musclesolve.results.finding import Finding, finding
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
 PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
-# Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outwards [m]; its mass,
+# Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outward [m]; its mass,
 # which another check looks at; the mass of a segment.
 CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 # Of the center of pressure under a foot: on one foot, and on both feet alike forward and outward [m].
@@ -152,7 +152,7 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
 def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
     """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
 
-    "place 0" is that of plate 0, "place" that of all plates together. Plates that are not judged may be as wrong as
+    "place 0" belongs to plate 0, "place" to all plates together. Plates that are not judged may be as wrong as
     any.
     """
     terms: dict[str, tuple[Array, list[float]]] = {}
@@ -168,7 +168,7 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
 
 
 def _moved(wrench: Array) -> Array:
-    """Return what a wrench (T, 6) gains where its point moves by a metre forward and to the left, (T, 6, 2)."""
+    """Return what a wrench (T, 6) gains where its point moves by a meter forward and to the left, (T, 6, 2)."""
     x, y, z = wrench[:, :3].T
     gained = np.zeros((len(wrench), 6, 2))
     # e_x x F = (0, -Fz, Fy), e_y x F = (Fz, 0, -Fx)

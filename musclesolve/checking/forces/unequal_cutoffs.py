@@ -4,7 +4,7 @@ The ground stops a foot that strikes. Of force F and acceleration of the foot, w
 keep what lies below the cut-offs of forces and markers. What lies between the two is force without acceleration: at a
 height h of the hip its horizontal part leaves a moment of up to h |dF| there, and less at the knee,
 
-    dF = low-pass at the cut-off of the forces (F) - low-pass at that of the markers (F).
+    dF = low-pass at the cut-off of the forces (F) - low-pass at the cut-off of the markers (F).
 
 Divided by the mass it is 0.1 N m/kg on the synthetic walk and 0.16 to 0.18 on the recorded walk, both without impacts,
 and 0.3 to 0.7 on a treadmill (6 and 25 Hz). There peaks of hip extension grow by 0.1 to 0.5 N m/kg; where the truth is

@@ -271,7 +271,7 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
     """Return pair of markers -> the frames at which they take each other's place; position (T, n, 3) [m], NaN in gaps.
 
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
-    moving subject it is within centimetres of that.
+    moving subject it is within centimeters of that.
     """
     frames: dict[Pair, set[int]] = {}
     count = position.shape[0]

@@ -76,7 +76,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             if not seen.keys() >= set(names):
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe what is outwards is that of the pelvis.
+            # Without heel and toe what is outward is that of the pelvis.
             left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
@@ -332,7 +332,7 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
-    """Whether the pair of a landmark points against that of its neighbor on average."""
+    """Whether the pair of a landmark points against its neighbor's pair on average."""
     pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
     if pair is None or other is None:
         return False

@@ -1,4 +1,4 @@
-"""Can coordinates be those of this model on these loads? Units, rest, direction of walking, feet on the plates."""
+"""Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates."""
 
 from __future__ import annotations
 

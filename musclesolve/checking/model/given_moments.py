@@ -1,12 +1,12 @@
-"""Can joint moments be those of this model in this motion? Units, signs, sides, time, mass, the root's share of weight.
+"""Do joint moments fit this model in this motion? Units, signs, sides, time, mass, the root's share of weight.
 
 While one leg swings the other one carries the body, so that the ground gives the whole wrench w that all bodies need to
 the foot that stands: the moments of both legs follow from the motion alone, without loads, as inverse dynamics with w
 on this foot has them. They are known to 5 N m of the leg that swings and to 15 to 25 N m of the one that stands. A leg
 swings where its foot goes forward beside the other one, on a belt too. Moments of the file, k M(t + d), are compared
-with these; scale and shift as those of loads (load_units_and_axes.py).
+with these; scale and shift as for loads (load_units_and_axes.py).
 
-Whether moments can be those of this model in this motion: what physics shows, and what it does not.
+Plausibility of moments for this model in this motion: what physics shows, and what physics leaves open.
 
 Inverse dynamics gives tau = tau_0(q) - J_r^T w_r - J_l^T w_l: the forces tau_0 that the motion of the model needs under
 gravity, less what the ground gives through wrenches w on the feet. The wrenches are not in a file of moments; but there
@@ -168,7 +168,9 @@ Change = Callable[[Table], Table]
 
 @dataclass(frozen=True, eq=False)
 class MomentCase:
-    """Moments under examination: those of the file as far as they are repaired, and those that the motion needs."""
+    """Moments under examination: the moments of the file as far as they are repaired, and the moments that the motion
+    needs.
+    """
 
     body: ModelBody
     fixed: Motion
@@ -235,7 +237,7 @@ class MomentCase:
 
 
 def moments_at(table: Table, names: list[str], time: Array) -> Array:
-    """Columns (T, n) of moments at some times; those of the ends beyond the file."""
+    """Columns (T, n) of moments at some times; the values at the ends beyond the file."""
     columns = [table.names.index(f"{name}_moment") for name in names]
     return at_times(table.time, table.values[:, columns], np.clip(time, table.time[0], table.time[-1]))
 
@@ -275,7 +277,7 @@ def _changed(names: list[str], factor: float) -> Change:
 
 
 def belonging(body: ModelBody) -> Iterator[Finding]:
-    """Compare times and columns of the file of moments with those of the coordinates."""
+    """Compare times and columns of the file of moments with times and columns of the coordinates."""
     table, where = body.moment_table, Where(body.moment_file)
     if table is None:
         return

@@ -140,7 +140,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
-    """Compare the mass of the model with that which the loads carry and accelerate."""
+    """Compare the mass of the model with the mass that the loads carry and accelerate."""
     fit = best_fit(case)
     if fit is None:
         return
@@ -225,7 +225,7 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
 
 
 def _levers(force: Array) -> Array:
-    """Moment (T, 3, 2) of forces (T, 3) that are moved by a metre along x and along z of the ground."""
+    """Moment (T, 3, 2) of forces (T, 3) that are moved by a meter along x and along z of the ground."""
     return np.stack([np.cross(axis, force) for axis in np.eye(3)[[0, 2]]], axis=2)
 
 

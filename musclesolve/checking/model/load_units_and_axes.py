@@ -1,4 +1,4 @@
-"""Are loads in newtons, metres and newton metres, and in the axes of the model?
+"""Are loads in newtons, meters and newton meters, and in the axes of the model?
 
 A body needs the force f of all loads F. Their sizes are compared where F is great, |f| / |F|, which holds in whatever
 axes the loads are; axes by which of the 48 signed permutations Q of x, y and z makes k Q F like f, each component over
@@ -43,7 +43,7 @@ from musclesolve.results.finding import Finding, Severity, Where, finding
 
 
 def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[str] = ()) -> Change:
-    """Change every load, or those of some names."""
+    """Change every load, or the loads of some names."""
     return lambda loads: tuple(change(load) if not names or load.name in names else load for load in loads)
 
 
@@ -55,7 +55,7 @@ def scaled(factor: float, roles: Sequence[str], names: Sequence[str] = ()) -> Ch
 
 
 def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
-    """Take loads that act at t + shift + drift (t - middle) as those of the time t [s]."""
+    """Take loads that act at t + shift + drift (t - middle) as the loads at the time t [s]."""
     return each_load(lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift)))
 
 
@@ -78,7 +78,8 @@ def on_bodies(body_of: dict[str, str]) -> Change:
 
 
 def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) -> Change:
-    """Let a load act on one body after another: from the middle of one pause between contacts to that of the next.
+    """Let a load act on one body after another: from the middle of one pause between contacts to the middle of the
+    next.
 
     body_of_contact: first and last time [s] of each contact of the load, and the body that it acts on.
     """

@@ -140,7 +140,7 @@ class Motion:
         return self.bodies.pose.position[:, self.model.body_number[root]]
 
     def about_root(self, wrench: Array) -> Array:
-        """Wrenches (T, 6) about the origin of the ground, about that of the root."""
+        """Wrenches (T, 6) about the origin of the ground, about the origin of the root."""
         moment = wrench[:, :3] - np.cross(self.origin, wrench[:, 3:])
         return np.concatenate([moment, wrench[:, 3:]], axis=1)
 
@@ -233,7 +233,7 @@ class ModelCase:
     def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
         """Wrench (T, 6) about the root of loads together, filtered as the coordinates are.
 
-        time: at which they act on the poses of the frames; those of the frames unless given.
+        time: at which they act on the poses of the frames; the times of the frames unless given.
         """
         at = self.time if time is None else time
         covered = np.clip(at, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))

@@ -136,7 +136,7 @@ def analyse(
     show: bool = False,
     **options: Any,
 ) -> None:
-    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution.
+    """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
     figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
     """
@@ -157,7 +157,7 @@ def finish_result(
     page: bool = False,
     show: bool = False,
 ) -> None:
-    """Summarise a result, with its uncertainty where that is known; afterwards write its page, and open it."""
+    """Summarize a result, with its uncertainty where that is known; afterward write its page, and open it."""
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
     from musclesolve.results.statements import document, statements, summary
@@ -600,7 +600,7 @@ def live(
 
 
 def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
-    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarise it."""
+    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarize it."""
     from musclesolve.live.replay import replay
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes

@@ -87,7 +87,7 @@ def _init_study(folder: Path, output: Path | None, force: bool, stated: list[str
 
 
 def _print_study(draft: StudyDraft) -> None:
-    """Print what was recognised of a study, what cannot be read, what is open, and the next command."""
+    """Print what was recognized of a study, what cannot be read, what is open, and the next command."""
     from musclesolve.results.tables.lines import line, lines
 
     for subject, statement in draft.recognised:
@@ -102,7 +102,7 @@ def _print_study(draft: StudyDraft) -> None:
 
 
 def _print_draft(draft: FolderDraft) -> None:
-    """Print what was recognised, what was left out, and what is open, trial by trial."""
+    """Print what was recognized, what was left out, and what is open, trial by trial."""
     from musclesolve.results.tables.lines import line, lines
 
     for trial in draft.trials:

@@ -109,7 +109,9 @@ def plot(
     norms: Norms = True,
     muscle: PageMuscle = None,
 ) -> None:
-    """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
+    """Draw the figures of a result again, also for a paper; they replace the figures of the folder,
+    of whatever format.
+    """
     from musclesolve.plotting.figure_sets import save_figures
     from musclesolve.results.files.result_netcdf import read_result
 

@@ -68,9 +68,9 @@ def trial_table(trials: Sequence[TrialOutcome]) -> Table:
 
 
 def camera_table(recording: CameraFile) -> Table:
-    """One line per control point, one column per camera: distance from projected to digitised position [px].
+    """One line per control point, one column per camera: distance from projected to digitized position [px].
 
-    Below them the position of each camera, and its standard deviation for the largest digitising error that the
+    Below them the position of each camera, and its standard deviation for the largest digitizing error that the
     residuals of the control points allow.
     """
     from musclesolve.recording.cameras.reconstruction import calibration_notes, largest_noise

@@ -54,7 +54,7 @@ def _limb(database: MuscleDatabase) -> str:
 
 
 def muscle_table(database: MuscleDatabase) -> Group:
-    """One line per muscle, in the units of the literature, with source and licence."""
+    """One line per muscle, in the units of the literature, with source and license."""
     rows = (
         (
             *(muscle.name, muscle.short_name, muscle.group),
@@ -151,7 +151,7 @@ SHOWN = {
 
 
 def person_table(person: PersonMuscles) -> Group:
-    """One line per factor of one person's muscles, with what it is on and how well it is known.
+    """One line per factor of one person's muscles, with its muscles and its uncertainty.
 
     Then one line per muscle with the numbers of the parent and of the person, where the file has them.
     """
@@ -243,7 +243,7 @@ Moments = Mapping[str, Sequence[PassiveMoments]]
 
 
 def passive_moment_table(name: str, moments: Moments) -> Table:
-    """A line for each sweep: moments at its ends, and how far those of the set are from the published ones."""
+    """A line for each sweep: moments at its ends, and how far the moments of the set are from the published ones."""
     table = Table(title=f"passive joint moments of {name} [N m]", title_justify="left")
     table.add_column("joint, the others held at [deg]")
     for title in ("measured", *(text for rule in moments for text in (rule, "rms"))):
@@ -269,7 +269,7 @@ def _ends(moment: Array) -> str:
 
 
 def passive_moment_csv(moments: Moments) -> bytes:
-    """Every angle of every sweep, in degrees and newton metres."""
+    """Every angle of every sweep, in degrees and newton meters."""
     rows = [
         [
             *("joint", *(f"{dof}_deg" for dof in SAGITTAL), "source", "published_n_m"),

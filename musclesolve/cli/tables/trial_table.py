@@ -1,4 +1,4 @@
-"""The table of many trials, a line each, and what it ends with."""
+"""The table of many trials, a line each, and the lines below it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ STEP_OF = {
 
 
 def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
-    """The step that shows the place of a finding, and what it should look at; None: the text of the trial file.
+    """The step that shows the place of a finding, and the place to look at; None: the text of the trial file.
 
     Args:
         where: `Where.as_dict` of the finding.

@@ -1,4 +1,4 @@
-"""Events: heel strikes, toe-offs and the analysed range on the curves of the ground force, moved by hand or by keys."""
+"""Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
 from __future__ import annotations
 

@@ -420,7 +420,7 @@ class MarkersStep:
 
     @staticmethod
     def _option(meaning: Meaning, marker: str, landmark: str) -> str:
-        """A marker in a list: its name, where it is seen, and what it shows already."""
+        """A marker in a list: its name, where it is seen, and its landmark, if any."""
         moving, shows = meaning.recording("motion"), meaning.landmark_of.get(marker)
         notes = [] if moving is None or marker in moving else ["standing trial only"]
         notes += [f"is {shows}"] if shows not in (None, landmark) else []
@@ -647,7 +647,7 @@ class MarkersStep:
         select.on_value_change(changed)
 
     async def _restate(self, place: Place, value: Any) -> None:
-        """State a cluster or what it carries; a cluster of too few markers is no cluster."""
+        """State a cluster or the points that it carries; a cluster of too few markers is no cluster."""
         if isinstance(value, list) and 0 < len(value) < FEWEST_MARKERS:
             self.view.say(
                 f"A cluster has {FEWEST_MARKERS} markers or more; none removes it from the trial file.",

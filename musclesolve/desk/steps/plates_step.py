@@ -22,7 +22,7 @@ from musclesolve.settings.trial import PREDICTED
 FOUND, UNUSED = "found", "unused"
 FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
 SCALE = 220.0
-"""Pixels of the plan for a metre, as far as there is room."""
+"""Pixels of the plan for a meter, as far as there is room."""
 MARGIN = 0.15
 PLAIN = "#6b7480"
 

@@ -1,4 +1,4 @@
-"""Run: the choices that matter before muscle forces are computed, the computation, and what it says."""
+"""Run: the choices that matter before muscle forces are computed, the computation, and the verdict."""
 
 from __future__ import annotations
 

@@ -46,14 +46,14 @@ HEAD = (
 _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
-"""What every subject should state: results are normalised by mass and stature."""
+"""What every subject should state: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
 """What a cell of the drafted table of subjects holds where a file states the value."""
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study file that is not written yet: its path and text, what was recognised, and what is left open.
+    """A study file that is not written yet: its path and text, what was recognized, and what is left open.
 
     table: text of the table of what lacks of the subjects, "" where nothing does or a table is there.
     """
@@ -357,7 +357,7 @@ def _trials(
 
 
 def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[str]:
-    """Names of trials, each once: that of the file, behind what it does not say of subject, session and condition."""
+    """Names of trials, each once: the name of the file, behind the missing words on subject, session and condition."""
     count: Counter[str] = Counter()
     found = []
     for trial, role in zip(trials, named, strict=True):
@@ -394,7 +394,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 def _recognised(
     trials: Sequence[FoundTrial], named: Sequence[Role], known: SubjectsTable | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the recognised facts, subject and statement, for the terminal."""
+    """Yield the recognized facts, subject and statement, for the terminal."""
     kinds = Counter(trial.kind for trial in trials)
     yield (
         "trials",

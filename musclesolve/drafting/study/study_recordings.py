@@ -3,7 +3,7 @@
 Recordings belong together that are of one subject and session and lie in one folder; folders that say what kind of file
 they hold (Markers, Forces) count as the folder above. A standing trial may lie in another folder of the subject: taken
 is one that is called so before others, of the same session before others, and the one whose path has most in common
-with that of the motion.
+with the path of the motion.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _CONFIRM = "confirm"
 class RecordedTrial:
     """A motion of a study: where it was found, its draft, and the values of its tables.
 
-    tables: name -> values, of a list of tables those of each. measured: key of the subject -> what plates show of it,
-    which no file states. needs: keys of the subject that the recording needs and nothing states.
+    tables: name -> values, of a list of tables the values of each. measured: key of the subject -> what plates show of
+    it, which no file states. needs: keys of the subject that the recording needs and nothing states.
     """
 
     place: int

@@ -239,7 +239,7 @@ def _subjects(
 
 
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
-    """The level of folders that are those of subjects: it varies, and below it the same names stand again."""
+    """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
     depth = min((len(path) for path in paths), default=1) - 1
     varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
     # folders that are called slow and fast are those of conditions
@@ -378,9 +378,10 @@ _MOST_OTHERS = 0.6
 class FoundTrial:
     """A trial below the folder of a study.
 
-    levels: folders from that of the study, and the name of the trial last. source: keys of a line of [trials] that name
-    files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, "" otherwise.
-    exclude: why it cannot be computed; notes: doubts. called: name of the file, that of the last level when empty.
+    levels: folders from the folder of the study, and the name of the trial last. source: keys of a line of [trials]
+    that name files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, ""
+    otherwise. exclude: why it cannot be computed; notes: doubts. called: name of the file, the last level's name when
+    empty.
     """
 
     levels: tuple[str, ...]
@@ -488,7 +489,7 @@ def study_trials(folder: Path) -> FoundStudy:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a file of text can hold a name; those of files may have any bytes."""
+    """Whether a file of text can hold a name; names of files may have any bytes."""
     return name.isascii() or name.encode("utf-8", errors="replace").decode() == name
 
 

@@ -57,7 +57,7 @@ class Webbing:
         return strain[:-1], force[:-1], energy[:-1], np.diff(force) / np.diff(strain)
 
     def elastic(self, strain: Array) -> tuple[Array, Array]:
-        """Tension [N] without damping, and energy [J] of a metre of webbing."""
+        """Tension [N] without damping, and energy [J] of a meter of webbing."""
         piece = np.clip(
             np.searchsorted(self._pieces[0], strain, side="right") - 1, 0, len(self._pieces[0]) - 1
         )
@@ -253,7 +253,15 @@ class RigidSeat:
 
 
 def sled_model(mass: float = 300.0) -> Model:
-    """A base body [kg] with the frame of Tables 4.1 and 4.2, its center of mass at the origin of the frame."""
+    """Base body with the frame of the sled, its center of mass at the frame's origin (Silva 2003, Tables 4.1, 4.2).
+
+    Args:
+        mass: [kg].
+
+    Example:
+        >>> ms.dynamics.sled_model(250.0).mass.total
+        250.0
+    """
     mass = check_number(mass, "mass", "a positive number", above=0.0)
     topology = load_topology("sled")
     inertia = mass * np.diag(
@@ -288,6 +296,11 @@ def three_point_belt(
 
     Raises:
         InputError: an occupant that is no forward human model, or unknown anchors.
+
+    Example:
+        >>> occupant = ms.dynamics.forward_human_model()
+        >>> [strap.name for strap in ms.dynamics.three_point_belt(occupant, "driver")]
+        ['lap', 'shoulder']
     """
     table = read_table("definitions", "seat.toml")
     held: Mapping[str, Array] = table["anchors"] if anchors is None else anchors

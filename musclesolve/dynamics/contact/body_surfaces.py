@@ -19,12 +19,18 @@ SLIP_SPEED = 0.05
 
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:
-    """The twenty-six surfaces of a forward human model, scaled with the lengths of its segments (3.1).
+    """Surfaces of a forward human model, twenty-six, scaled with the lengths of its segments (Silva 2003, 3.1).
 
-    called: the name of the model where a simulation has several; its surfaces are then "{called} head" and so on.
+    Args:
+        model: a forward human model.
+        called: name of the model where a simulation has several; its surfaces are then "{called} head" and so on.
 
     Raises:
         InputError: a model without the bodies and points of `forward_human`.
+
+    Example:
+        >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
+        26
     """
     known = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
     known["mid_hip"] = np.zeros(3)
@@ -53,10 +59,23 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
 
 
 def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzContact]:
-    """Contact laws of the surfaces of the body with a hard floor, by surface; options: other than the stiffness.
+    """Contact laws of the surfaces of the body with a hard floor (Lankarani & Nikravesh; Silva 2003, 4.3).
+
+    Args:
+        surfaces: of `body_surfaces`.
+        **options: fields of `HertzContact` other than the stiffness, such as friction.
+
+    Returns:
+        Surface name -> law.
 
     Raises:
         InputError: a surface that is not one of `body_surfaces`.
+
+    Example:
+        >>> surfaces = ms.dynamics.body_surfaces(ms.dynamics.forward_human_model())
+        >>> laws = ms.dynamics.body_laws(surfaces, friction=0.5)
+        >>> laws["head"].friction
+        0.5
     """
     stiffness = {row["name"]: row["stiffness"] for row in _rows()}
     by_surface = {}
@@ -71,10 +90,24 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
 def pairs_with(
     first: Surface, surfaces: Iterable[Surface], law: ContactLaw | Mapping[str, ContactLaw]
 ) -> dict[tuple[str, str], ContactLaw]:
-    """Pairs of one surface, such as the floor, with many others: all under one law, or each under its own by name.
+    """Pairs of one surface, such as the floor, with many others.
+
+    Args:
+        first: the surface.
+        surfaces: the others.
+        law: one contact law for all pairs, or surface name -> law.
+
+    Returns:
+        Names of the two surfaces -> law, for `ContactPairs.build`.
 
     Raises:
         InputError: a surface without a law.
+
+    Example:
+        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 1.0), 0.1, body="ball")
+        >>> list(ms.dynamics.pairs_with(floor, [ball], ms.dynamics.HertzContact(stiffness=1e5, restitution=0.7)))
+        [('floor', 'ball')]
     """
     names = [surface.name for surface in surfaces]
     if isinstance(law, Mapping) and (missing := [name for name in names if name not in law]):

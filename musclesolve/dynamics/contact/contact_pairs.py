@@ -3,7 +3,7 @@
 The law of a pair is a nonlinear spring with hysteresis, and friction (Silva 2003, 4.1-4.4, 4.8):
 
     N = K d^n (1 + 3 (1 - e^2) / 4 * d' / d'-)     while the surfaces overlap by the depth d      (4.3)
-    F = -mu N v / sqrt(|v|^2 + v_s^2)              along the tangential velocity v                (4.4, regularised)
+    F = -mu N v / sqrt(|v|^2 + v_s^2)              along the tangential velocity v                (4.4, regularized)
 
 d' is the rate of the depth and d'- the one at which the contact began (Lankarani and Nikravesh 1990). Print (4.2)
 lacks K d^n (correction C13). N is never negative: surfaces do not stick to each other.
@@ -44,7 +44,7 @@ class ContactLaw(Protocol):
     slip_speed: float
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and that of the first touch."""
+        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and the rate at first touch."""
         ...
 
     def stored_energy(self, depth: Array) -> Array:
@@ -79,7 +79,7 @@ class HertzContact:
         check_number(self.least_approach, "least_approach", positive, above=0.0)
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force (P,) [N] by depth [m], its rate [m/s] and that of the first touch [m/s], (P,) each (4.3)."""
+        """Normal force (P,) [N] by depth [m], its rate [m/s] and the rate at first touch [m/s], (P,) each (4.3)."""
         loss = 0.75 * (1.0 - self.restitution**2)
         damping = 1.0 + loss * rate / np.maximum(approach, self.least_approach)
         return self.stiffness * np.maximum(depth, 0.0) ** self.exponent * np.maximum(damping, 0.0)
@@ -345,9 +345,21 @@ class Separation:
 
 
 def separation(first: Surface, second: Surface) -> Separation:
-    """Separation of two surfaces that lie as their centers and axes say; the first may be a plane.
+    """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
 
     Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+
+    Args:
+        first, second: the surfaces.
+
+    Returns:
+        Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
+
+    Example:
+        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 0.5), 0.1)
+        >>> round(ms.dynamics.separation(floor, ball).gap, 9)
+        0.4
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
     pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)

@@ -6,7 +6,7 @@ its length, so that the point of contact moves continuously from one end to the 
 
 The distance is the largest over all unit normals n of the gap between the two tangent planes,
 
-    g(n) = n . c - h_1(n) - h_2(n),        c from the center of the first surface to that of the second,
+    g(n) = n . c - h_1(n) - h_2(n),        c from the center of the first surface to the center of the second,
 
 negative where they overlap: then it is minus the least translation that parts them. h is how far a shape reaches along
 n (its support function), for an ellipsoid of any order (Silva 2003, 4.5)
@@ -67,7 +67,18 @@ def plane(
     body: str = "",
     model: str = "",
 ) -> Surface:
-    """A plane through a point [m] with an outward normal."""
+    """A plane through a point.
+
+    Args:
+        name: of the surface.
+        point: (3,) [m], in the standing layout.
+        normal: (3,) outward direction.
+        body, model: names of the body and model that carry the surface; empty for the ground.
+
+    Example:
+        >>> ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)).is_plane
+        True
+    """
     center, third = _vector(point, name, "point"), _vector(normal, name, "normal")
     length = _size(float(np.linalg.norm(third)), name, "normal")
     return Surface(name, center, _axes_about(third / length), is_plane=True, body=body, model=model)
@@ -76,7 +87,18 @@ def plane(
 def sphere(
     name: str, center: Sequence[float] | Array, radius: float, body: str = "", model: str = ""
 ) -> Surface:
-    """A sphere: center (3,) and radius [m]."""
+    """A sphere.
+
+    Args:
+        name: of the surface.
+        center: (3,) [m], in the standing layout.
+        radius: [m].
+        body, model: names of the body and model that carry the surface; empty for the ground.
+
+    Example:
+        >>> ms.dynamics.sphere("ball", (0.0, 0.0, 1.0), 0.1).radius
+        0.1
+    """
     radius = _size(radius, name, "radius")
     return Surface(name, _vector(center, name, "center"), radius=radius, body=body, model=model)
 
@@ -90,7 +112,21 @@ def ellipsoid(
     body: str = "",
     model: str = "",
 ) -> Surface:
-    """An ellipsoid of semi-axes (3,) [m] along the columns of axes (3, 3); orders above 2 approach a box (4.5)."""
+    """An ellipsoid; orders above 2 approach a box (Silva 2003, 4.5).
+
+    Args:
+        name: of the surface.
+        center: (3,) [m], in the standing layout.
+        semi_axes: (3,) [m].
+        axes: (3, 3) directions of the semi-axes as columns; the global frame's unless given.
+        order: exponent of the equation of the surface, 2 for an ellipsoid.
+        body, model: names of the body and model that carry the surface; empty for the ground.
+
+    Example:
+        >>> egg = ms.dynamics.ellipsoid("egg", (0.0, 0.0, 0.5), (0.1, 0.1, 0.2))
+        >>> egg.semi_axes.tolist()
+        [0.1, 0.1, 0.2]
+    """
     sizes = _vector(semi_axes, name, "semi_axes")
     for size in sizes.tolist():
         _size(size, name, "semi_axes")
@@ -109,10 +145,21 @@ def cylinder(
     body: str = "",
     model: str = "",
 ) -> Surface:
-    """A cylinder about the line from start to end [m], with round ends that do not reach beyond them.
+    """A cylinder about the line from start to end, with round ends that do not reach beyond the line.
+
+    Args:
+        name: of the surface.
+        start, end: (3,) [m] ends of the line, in the standing layout.
+        radius: [m].
+        body, model: names of the body and model that carry the surface; empty for the ground.
 
     Raises:
         InputError: a line without length.
+
+    Example:
+        >>> bar = ms.dynamics.cylinder("bar", (0.0, -0.5, 1.0), (0.0, 0.5, 1.0), 0.02)
+        >>> bar.center.tolist()
+        [0.0, 0.0, 1.0]
     """
     first, last = _vector(start, name, "start"), _vector(end, name, "end")
     radius, length = _size(radius, name, "radius"), float(np.linalg.norm(last - first))

@@ -32,7 +32,7 @@ PENALTY = 1e6
 """alpha of (2.37) over the mean of the masses on the diagonal of M; the solution does not depend on it, the number of
 iterations does (2.31: 1e4 to 1e7)."""
 DAMPING, FREQUENCY = 1.0, 10.0
-"""mu and omega [1/s] of (2.30): the stabilisation within a step."""
+"""mu and omega [1/s] of (2.30): the stabilization within a step."""
 
 _POLISHES = 2  # How often multipliers that somebody reads are freed of round-off
 _RANK = 1e-9
@@ -133,7 +133,7 @@ class CompiledEquations:
     def accelerations(
         self, q: Array, qd: Array, force: Array, mass: tuple[Array, float], polished: bool = True
     ) -> Accelerations:
-        """Accelerations (3N,) and multipliers under stabilisation (2.30, 2.37); force (N, 3).
+        """Accelerations (3N,) and multipliers under stabilization (2.30, 2.37); force (N, 3).
 
         polished: multipliers of Phi_q^T lambda = force - M qdd, free of alpha times the round-off of the rows (2.25).
 

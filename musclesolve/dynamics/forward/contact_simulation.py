@@ -1,9 +1,9 @@
 """Forward dynamics with contact: several models in one simulation, whose surfaces touch each other and the ground.
 
 All models and what touches and pulls between them are one system of differential equations (`World`). Between events
-the motion is that of `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of approach
-is stored for the law of contact (Silva 2003, 4.3), and the integrator starts anew; it is deleted when the surfaces have
-parted.
+the motion is computed as by `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of
+approach is stored for the law of contact (Silva 2003, 4.3), and the integrator starts anew; it is deleted when the
+surfaces have parted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EXTRA = 2
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Shares of a step at which it is seen whether surfaces overlap."""
 PULL = 10.0
-"""Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
+"""Acceleration [m/s2] that surfaces may have toward each other before they touch, for the longest step."""
 OVERLAP = 20.0
 """Force of a contact at the start, in weights of all models together, beyond which it is refused."""
 FOLLOWED = 1e-3
@@ -153,6 +153,17 @@ def simulate_contact(
         InputError: starts that are no states of their models, or not of the models of the pairs; surfaces that overlap
             deeply at the start.
         MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
+
+    Example:
+        >>> model = ms.dynamics.forward_human_model()
+        >>> surfaces = ms.dynamics.body_surfaces(model)
+        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, -2.0), (0.0, 0.0, 1.0))
+        >>> laws = ms.dynamics.pairs_with(floor, surfaces, ms.dynamics.body_laws(surfaces))
+        >>> pairs = ms.dynamics.ContactPairs.build({"person": model}, [floor, *surfaces], laws)
+        >>> start = ms.dynamics.Start(model, model.standing, 0.0 * model.standing)
+        >>> fall = ms.dynamics.simulate_contact({"person": start}, pairs, 0.05)
+        >>> fall.motions["person"].q.shape
+        (101, 33, 3)
     """
     times = frame_times(duration)
     check_integration(integration)
@@ -256,7 +267,7 @@ class World:
         return sum(model.mass.total * float(np.linalg.norm(model.gravity)) for model in models)
 
     def parts(self, state: Array) -> list[Array]:
-        """The state of every model, cut from that of all."""
+        """The state of every model, cut from the state of all models."""
         return [state[numbers] for numbers in self._slices]
 
     def bodies(self, time: float, state: Array) -> BodyStates:

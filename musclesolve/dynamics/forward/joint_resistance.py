@@ -7,7 +7,7 @@
 
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
 depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
-beta_max(theta)): the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The
+beta_max(theta)): the axis of (3.8) for a round cone, normalized, and tangent to the cone where it is not round. The
 parent receives the opposite of all.
 """
 
@@ -47,7 +47,7 @@ class JointResistance:
     def build(
         cls, model: Model, table: str | Path | None = None, damping: bool = True, limits: bool = True
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a user's own (by path); None: that of the human model.
+        """Resistance from a data file, bundled (by name) or a user's own (by path); None: the table of the human model.
 
         `damping` and `limits` say whether viscous and motion-limiting moments are included.
 

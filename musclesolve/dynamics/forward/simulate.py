@@ -50,7 +50,7 @@ class Simulation:
     """A simulated motion: time (T,) [s]; q, qd, qdd (T, N, 3); multipliers (T, c) of the constraint rows.
 
     violation, velocity_violation (T,): largest error of a constraint [m or 1] and of its rate, at the output.
-    drift: largest error that any step left before it was projected away. steps, evaluations: what it cost.
+    drift: largest error that any step left before it was projected away. steps, evaluations: the effort.
     """
 
     model: Model
@@ -128,6 +128,13 @@ def simulate(
         InputError: a start that is not finite or violates the constraints, a bad duration or force, a motion that no
             mass resists; names rows, bodies and coordinates.
         MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; says when.
+
+    Example:
+        >>> model = ms.dynamics.forward_human_model()
+        >>> fall = ms.dynamics.simulate(model, model.standing, 0.0 * model.standing, 0.1)
+        >>> hip = model.slot("hip_r")
+        >>> round(float(fall.q[-1, hip, 2] - fall.q[0, hip, 2]), 6)     # -g t^2 / 2
+        -0.049033
     """
     times = frame_times(duration)
     check_forces(forces)
@@ -347,7 +354,7 @@ class System:
     def accelerations(
         self, time: float, q: Array, qd: Array, contact: Array | float = 0.0, polished: bool = True
     ) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37).
+        """Accelerations (3N,) and multipliers of one state, with stabilization (2.30, 2.37).
 
         contact (N, 3): generalized force of contacts with other bodies, beyond the forces of the system; polished:
         multipliers free of round-off.
@@ -390,7 +397,7 @@ class System:
     def projected(self, time: float, state: Array) -> tuple[Array, float]:
         """The nearest state that satisfies the constraints, nearest by the mass matrix, and how far it was off.
 
-        Positions minimise 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
+        Positions minimize 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
         """
         before, moving = self.split(time, state)
@@ -453,7 +460,21 @@ _TURNS = 1e-9  # Velocity [m/s or 1/s] that a driven model may have beside its t
 
 
 def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
-    """The pulse of half a sine that changes the velocity by (3,) [m/s] within a duration [s] from `begin` on [s]."""
+    """Pulse of half a sine that changes a velocity, for `Start.pulse`.
+
+    Args:
+        velocity: (3,) [m/s] change.
+        duration: [s].
+        begin: time [s].
+
+    Returns:
+        Function of times (T,) [s] with the acceleration (T, 3) [m/s^2].
+
+    Example:
+        >>> stop = ms.dynamics.half_sine((-5.0, 0.0, 0.0), 0.1)
+        >>> stop(np.array([0.05]))[0].round(2).tolist()
+        [-78.54, 0.0, 0.0]
+    """
     change = check_array(velocity, "velocity", (3,), axis=0)
     duration = check_number(duration, "duration", "a positive number of seconds", above=0.0)
     begin = check_number(begin, "begin", "a number of seconds")
@@ -467,7 +488,18 @@ def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
 
 
 def no_pulse(time: Array) -> Array:
-    """The acceleration (T, 3) [m/s^2] of a model that keeps its velocity whatever it meets, at times (T,) [s]."""
+    """Zero acceleration, for a model that keeps its velocity whatever it meets (`Start.pulse`).
+
+    Args:
+        time: (T,) [s].
+
+    Returns:
+        Zeros (T, 3) [m/s^2].
+
+    Example:
+        >>> ms.dynamics.no_pulse(np.array([0.0, 1.0])).shape
+        (2, 3)
+    """
     return np.zeros((len(time), 3))
 
 

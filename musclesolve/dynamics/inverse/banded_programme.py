@@ -1,6 +1,6 @@
-"""Quadratic programmes along a motion: each frame is coupled with its next two, and bounded by itself.
+"""Quadratic programs along a motion: each frame is coupled with its next two, and bounded by itself.
 
-minimise 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
+minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
 Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The Newton matrix H + C^T (Z/S) C has the
 band of H, so one iteration costs a banded Cholesky factorization.
 """
@@ -20,7 +20,7 @@ ACCURATE = 1e-8
 
 @dataclass(frozen=True)
 class BandedProgramme:
-    """The programme of T frames with n unknowns each.
+    """The program of T frames with n unknowns each.
 
     band (k+1, T n): H by its diagonals, the main one first (`scipy.linalg.cholesky_banded(lower=True)`); linear (T, n):
     g; rows (T, m, n): C.
@@ -64,7 +64,7 @@ class BandedProgramme:
     def _step(
         self, product: Array, factor: Array, dual: Array, primal: Array, slack: Array, price: Array
     ) -> tuple[Array, Array, Array]:
-        """Changes of unknowns, slacks and prices that solve the linearised conditions.
+        """Changes of unknowns, slacks and prices that solve the linearized conditions.
 
         H dx - C^T dz = -dual, C dx - ds = -primal, slack dz + price ds = -product; factor: of the Newton matrix.
         """

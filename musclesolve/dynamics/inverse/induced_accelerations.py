@@ -89,7 +89,9 @@ class LinkedBodies:
 
     @classmethod
     def from_motion(cls, model: Model, motion: Motion) -> LinkedBodies:
-        """The bodies of a model of natural coordinates; speeds are those of its joints, then the six of its base."""
+        """The bodies of a model of natural coordinates; speeds are the joint speeds, then the six speeds
+        of its base.
+        """
         segments, every = segment_motion(model, motion), np.arange(len(model.topology.bodies))
         spin, reach = model.tree.body_directions(motion.q, motion.origin, every, segments.center)
         return cls(
@@ -144,7 +146,7 @@ class Footing:
 
 @dataclass(frozen=True, eq=False)
 class LoadedJoint:
-    """A joint whose load is asked for: beyond (B,), the bodies beyond it; center (T, 3) [m]."""
+    """A joint whose load is computed: beyond (B,), the bodies beyond it; center (T, 3) [m]."""
 
     beyond: Mask
     center: Array
@@ -187,7 +189,7 @@ def induced_accelerations(
         bodies: along the motion.
         feet: what the ground carries.
         forces: name -> generalized force (T, K) of actuators [N m, N], such as moment arm times muscle force.
-        joints: J joints whose loads are asked for.
+        joints: J joints whose loads are computed.
 
     Returns:
         For each of CONTACTS the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the

@@ -29,9 +29,20 @@ def required_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list
 def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """Generalized forces of all degrees of freedom by projection, tau = D^T (M qdd - g) (Blajer & Czaplicki 2005, 2.9).
 
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        wrenches: external forces on its bodies.
+
     Returns:
         (T, K+6): joint moments about their axes [N m], then the residual force [N] and moment [N m] that the base
         would need from outside, global axes, about the origin of the layout (mid-hip).
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> moments = ms.dynamics.projected_moments(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> np.allclose(moments[:, :38], stride.joint_moments(time), atol=1e-6)
+        True
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))

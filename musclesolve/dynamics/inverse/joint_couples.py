@@ -36,8 +36,9 @@ class Couples:
     """Joint moments of one model as generalized forces.
 
     distal, proximal (K,): the bodies on the two sides of every joint; spread (B, K): +1 on the distal one, -1 on the
-    proximal one. groups: joints that share both bodies, a massless cross lying between; those of a spherical joint
-    are square anyway. In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd (T, N, 3) their rates.
+    proximal one. groups: joints that share both bodies, a massless cross lying between; the couples of a spherical
+    joint are square anyway. In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd (T, N, 3) their
+    rates.
     """
 
     model: Model

@@ -4,7 +4,7 @@ A model whose bodies share points and vectors has no rows for its joints, and no
 reactions (Silva 2003, 2.4.2). Here every body gets copies of its own (Fig. 2.2, 2.3.3), and the joints become rows:
 r_a - r_b = 0 for a point that two bodies had in common (2.20), the same for a vector (2.21), and perpendicular vectors
 of two bodies in a universal joint (2.3.3). A revolute joint so has six rows for five constraints; two bodies on two
-points, besides, can pull at each other along the line. The multipliers then are those of minimum norm (2.88), and what
+points, besides, can pull at each other along the line. The multipliers then have minimum norm (2.88), and what
 is reported is the force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique
 (corrections B5 and B10).
 """
@@ -55,12 +55,26 @@ class RowReactions:
 def joint_reactions(
     expanded: ExpandedModel, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
 ) -> RowReactions:
-    """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
+    """Joint reactions and net joint moments from the multipliers of the expanded system (Silva 2003, 2.83, 2.86, 2.88).
 
-    The motion is that of the original model. `drivers` are degrees of freedom with drivers; the others have couples.
+    Args:
+        expanded: the model, from `expand`.
+        motion: motion of the original model over T frames.
+        wrenches: external forces on its bodies.
+        drivers: names of degrees of freedom with drivers; the others have couples.
+
+    Returns:
+        Point [m], force [N] and moment [N m] on the distal body of every joint, (T, J, 3) each, and the joint moments.
 
     Raises:
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> expanded = ms.dynamics.expand(stride.model)
+        >>> reactions = ms.dynamics.joint_reactions(expanded, stride.motion(time), stride.wrenches(time))
+        >>> np.allclose(reactions.moments[:, :38], stride.joint_moments(time), atol=1e-5)
+        True
     """
     if not isinstance(expanded, ExpandedModel):
         raise input_error("dynamics.model_not_expanded", topology=expanded.topology.name)
@@ -156,7 +170,20 @@ class ExpandedModel(Model):
 
 
 def expand(model: Model) -> ExpandedModel:
-    """A model with copies of its points and vectors, so that no two bodies share one."""
+    """Copy the points and vectors of a model so that no two bodies share one; rows that tie them carry joint reactions.
+
+    Args:
+        model: the model.
+
+    Returns:
+        The expanded model.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> expanded = ms.dynamics.expand(model)
+        >>> len(expanded.standing) > len(model.standing)
+        True
+    """
     old, bodies, slot = model.topology, model.topology.bodies, model.topology.slot
     members = [{*body.members} for body in bodies]
     owner = dict(zip(old.coordinate_names, model.tree.owner.tolist(), strict=True))
@@ -186,7 +213,7 @@ def expand(model: Model) -> ExpandedModel:
     layout, count = [tuple(place) for place in standing.tolist()], int((source < old.point_count).sum())
     points = tuple(Point(k, names[k], old.origin, layout[k], "") for k in range(count))
 
-    # Each copy is tied to that of the nearest body towards the base that has one, else to the first holder's.
+    # Each copy is tied to that of the nearest body toward the base that has one, else to the first holder's.
     ties = []
     for distal, holds in enumerate(members):
         for name in sorted((name for name in holds if owner[name] != distal), key=slot.__getitem__):

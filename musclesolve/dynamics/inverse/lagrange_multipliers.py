@@ -45,6 +45,20 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
 
     The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
     drivers become moments by the factors of correction B3.
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        wrenches: external forces on its bodies.
+
+    Returns:
+        Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> solved = ms.dynamics.lagrange_multipliers(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)
+        True
     """
     check_fits(model, motion)
     parts = []
@@ -69,13 +83,27 @@ def actuated_moments(
     drivers: Collection[str] = (),
     couples: Collection[str] | None = None,
 ) -> Multipliers:
-    """Inverse dynamics in which each degree of freedom has a driver or an unknown couple.
+    """Inverse dynamics in which each degree of freedom has a driver or an unknown couple (Silva 2003, 2.86).
 
-    `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        wrenches: external forces on its bodies over the same frames.
+        drivers: names of degrees of freedom with a driver.
+        couples: names of degrees of freedom with a couple (on the base, a force or a couple); None: all without driver.
+
+    Returns:
+        Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
 
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.
         MuscleSolveError: a degree of freedom is in neither; names it.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> solved = ms.dynamics.actuated_moments(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)
+        True
     """
     check_fits(model, motion)
     names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]

@@ -46,8 +46,21 @@ class SegmentMotion:
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     """Motion of every body as a rigid segment.
 
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+
+    Returns:
+        Rotations (T, B, 3, 3), angular velocities and accelerations [rad/s, rad/s2], centers of mass [m] and their
+        accelerations [m/s2], (T, B, 3) each.
+
     Raises:
-        InputError: the motion is that of another model.
+        InputError: the motion belongs to another model.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> ms.dynamics.segment_motion(stride.model, stride.motion(time)).center.shape
+        (11, 33, 3)
     """
     check_fits(model, motion)
     tree, joints, bodies = model.tree, model.tree.joint_count, len(model.topology.bodies)
@@ -74,7 +87,7 @@ def turned_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> Ar
 def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
-    In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
+    In global axes, where the moments are, while the print leaves it in the axes of the body (correction D3).
     """
     inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
@@ -89,16 +102,34 @@ def joint_loads(
     wrenches: list[Wrench],
     dofs: Sequence[str] | None = None,
 ) -> dict[str, JointLoad]:
-    """Net load at the pivot of every joint degree of freedom (or of `dofs`), in one pass from the ends to the base.
+    """Net load at the pivot of every joint degree of freedom, from the ends to the base (Silva 2003, 5.12-5.14).
 
     F = m (a - g) - F_ext + sum F_distal
-    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_distal + (p_distal - p) x F_distal]     (5.12-5.14)
+    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_distal + (p_distal - p) x F_distal]
 
     p is the pivot, M_ext the moment of the external forces about it with the free moment of the plate, which 5.12
     leaves out (correction D3), and `distal` the joints on the other end of the body.
 
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        segments: motion of its bodies, from `segment_motion`.
+        wrenches: external forces on its bodies.
+        dofs: names; all joint degrees of freedom unless given.
+
+    Returns:
+        Degree of freedom -> force (T, 3) [N] and moment (T, 3) [N m] on the distal segment.
+
     Raises:
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, motion = stride.model, stride.motion(time)
+        >>> segments = ms.dynamics.segment_motion(model, motion)
+        >>> loads = ms.dynamics.joint_loads(model, motion, segments, stride.wrenches(time), ["knee_flexion_r"])
+        >>> loads["knee_flexion_r"].force.shape
+        (11, 3)
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
@@ -210,16 +241,33 @@ def intersegmental_moment(
     dof: str,
     height: float = 0.0,
 ) -> IntersegmentalMoment:
-    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together.
+    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together (Hof 1992).
 
     M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
 
-    External forces on other bodies do not count. The height [m] of the plates only divides the moment into ground and
-    free moment; where the vertical force is below 20 N it is all in `ground`.
+    External forces on other bodies do not count. Where the vertical force is below 20 N all its moment is in `ground`.
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        segments: motion of its bodies, from `segment_motion`.
+        wrenches: external forces on its bodies.
+        dof: name of the degree of freedom.
+        height: of the plates [m]; divides the moment into ground and free moment.
+
+    Returns:
+        Moment by origin and net force, (T, 3) each [N m, N].
 
     Raises:
         InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, motion = stride.model, stride.motion(time)
+        >>> segments, forces = ms.dynamics.segment_motion(model, motion), stride.wrenches(time)
+        >>> ms.dynamics.intersegmental_moment(model, motion, segments, forces, "knee_flexion_r").total.shape
+        (11, 3)
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
@@ -241,11 +289,24 @@ def intersegmental_moment(
 def neglected_share(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
 ) -> dict[str, float]:
-    """Return the share of each joint moment that the quasi-static approximation omits, rms of the omitted part over rms
-    of the whole moment.
+    """Share of each joint moment that the quasi-static approximation omits, rms of the omitted part over the whole.
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        segments: motion of its bodies, from `segment_motion`.
+        wrenches: external forces on its bodies.
 
     Returns:
-        By joint degree of freedom; about its own axis; zero where there is no moment at all.
+        Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, motion = stride.model, stride.motion(time)
+        >>> segments = ms.dynamics.segment_motion(model, motion)
+        >>> shares = ms.dynamics.neglected_share(model, motion, segments, stride.wrenches(time))
+        >>> 0.0 < shares["hip_flexion_r"] < 1.0
+        True
     """
     shares = {}
     axes = model.tree.axes(motion.q)
@@ -289,8 +350,22 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
 
 
 def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
-    """Center of pressure (T, 3) [m] that the motion of the whole body requires, without a force plate.
+    """Center of pressure that the motion of the whole body requires, without a force plate (Hof 1992, 12).
 
-    r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z) (12)
+    r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z)
+
+    Args:
+        model: the model.
+        segments: motion of its bodies over T frames, from `segment_motion`.
+        height: of the ground [m].
+
+    Returns:
+        Center of pressure (T, 3) [m].
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> segments = ms.dynamics.segment_motion(stride.model, stride.motion(time))
+        >>> ms.dynamics.center_of_pressure_from_motion(stride.model, segments).shape
+        (11, 3)
     """
     return center_of_pressure(*whole_body_wrench(model, segments), height)

@@ -2,7 +2,7 @@
 
 The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
-them, and one convex programme over the whole motion decides how:
+them, and one convex program over the whole motion decides how:
 
 - Six points of each sole (heel, ball, toes; inner and outer) push with a vertical force f_p >= 0. The horizontal force
   and the free moment of a foot stay within friction, |F_h| <= mu F_z and |T_z| <= r F_z.
@@ -74,7 +74,7 @@ class PredictedReactions:
 
     wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
     the motion needs in total. lacking (T, 6): what the wrenches do not supply of it. residual: of the optimality
-    conditions of the programme. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
+    conditions of the program. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
     [m].
     """
 
@@ -101,7 +101,7 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
 
     Raises:
-        InputError: the model has no such points, the motion is that of another model, or no reactions were found.
+        InputError: the model has no such points, the motion belongs to another model, or no reactions were found.
     """
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
@@ -176,13 +176,13 @@ def _soles(model: Model, motion: Motion) -> Array:
 
 
 def _ground_velocity(height: Array, velocity: Array) -> Array:
-    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or that of a belt."""
+    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt."""
     near = velocity[height < NEAR_GROUND][:, :2]
     within, beyond = RESTING
     tried = near[:: max(len(near) // 400, 1)]
     typical = tried[np.argmin([np.minimum(np.linalg.norm(near - v, axis=1), beyond).mean() for v in tried])]
     mean = near[np.linalg.norm(near - typical, axis=1) < within].mean(axis=0)
-    # on the floor soles roll and creep by centimetres a second, and no belt is as slow
+    # on the floor soles roll and creep by centimeters a second, and no belt is as slow
     return np.array([*mean, 0.0]) if np.linalg.norm(mean) > within else np.zeros(3)
 
 
@@ -209,9 +209,9 @@ def _acting(arm: Array) -> Array:
 
 
 def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step: float) -> BandedProgramme:
-    """The programme; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
+    """The program; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
 
-    A measured foot is in the programme for the smoothness of its forces alone.
+    A measured foot is in the program for the smoothness of its forces alone.
     """
     frames, _, points = cost.shape
     count = points + 3

@@ -112,7 +112,22 @@ class AbsoluteSystem:
 
 
 def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> AbsoluteSystem:
-    """Everything that (2.2) to (2.11) contain, for a model in motion under external forces."""
+    """Return the terms of the projection method for a model in motion (Blajer & Czaplicki 2005, 2.2-2.11).
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        wrenches: external forces on its bodies over the same frames.
+
+    Returns:
+        Directions, masses, forces and accelerations of all links, with the joint moments.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> system.moments.shape
+        (11, 44)
+    """
     links = Links.build(model, tuple(wrench.body for wrench in wrenches))
     tree, bodies, frames, count = model.tree, links.bodies, len(motion.q), len(links.bodies)
     segments = segment_motion(model, motion)
@@ -190,16 +205,42 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
 
 
 def reactions_by_projection(system: AbsoluteSystem) -> Array:
-    """Multipliers (T, c) by (2.10): the forces on the prohibited directions; no matrix is inverted."""
+    """Multipliers by projection on the prohibited directions, without a matrix inverse (Blajer & Czaplicki 2005, 2.10).
+
+    Args:
+        system: from `absolute_system`.
+
+    Returns:
+        Multipliers (T, c) [N, N m].
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> ms.dynamics.reactions_by_projection(system).shape
+        (11, 118)
+    """
     needed = system.applied - np.einsum("tlxy,tly->tlx", system.mass, system.acceleration)
     return np.einsum("tlxc,tlx->tc", system.prohibited, needed)
 
 
 def reactions_classical(system: AbsoluteSystem) -> Array:
-    """Multipliers (T, c) by (2.11), the classical formula.
+    """Multipliers by the classical formula, which inverts the mass matrix (Blajer & Czaplicki 2005, 2.11).
+
+    Args:
+        system: from `absolute_system`.
+
+    Returns:
+        Multipliers (T, c) [N, N m].
 
     Raises:
         MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> projected = ms.dynamics.reactions_by_projection(system)
+        >>> np.allclose(ms.dynamics.reactions_classical(system), projected, atol=1e-5)
+        True
     """
     light = np.flatnonzero(np.linalg.eigvalsh(system.mass).min(axis=(0, 2)) <= 0.0)
     if light.size:
@@ -217,7 +258,22 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
 
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
-    """Force [N] and moment [N m] about the pivot, (T, J, 3) each, that the distal body of every joint receives."""
+    """Force and moment about the pivot that the distal body of every joint receives, from the multipliers.
+
+    Args:
+        system: from `absolute_system`.
+        multipliers: (T, c) from `reactions_by_projection` or `reactions_classical`.
+
+    Returns:
+        Forces (T, J, 3) [N] and moments (T, J, 3) [N m].
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
+        >>> force, moment = ms.dynamics.joint_wrenches(system, ms.dynamics.reactions_by_projection(system))
+        >>> force.shape == moment.shape
+        True
+    """
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])
         for basis, columns in zip(system.wrench_basis, system.columns, strict=True)
@@ -245,7 +301,9 @@ def _joint_bases(model: Model, motion: Motion, joint: LinkJoint) -> tuple[Array,
 
 
 def _shifted(arm: Array) -> Array:
-    """(…, 6, 6): from the velocity and angular velocity at a point to those of the same body at `arm` from there."""
+    """(…, 6, 6): from the velocity and angular velocity at a point to the velocities of the same body at `arm` from
+    there.
+    """
     matrix = np.zeros((*arm.shape[:-1], 6, 6))
     matrix[..., range(6), range(6)] = 1.0
     x, y, z = np.moveaxis(arm, -1, 0)

@@ -11,14 +11,14 @@ centers of mass by dc = C y and turns the bodies by dt = S y. With v and w as th
     A y = (sum m dc, sum c x m dc + I dt),   B y = (0, sum 2 m dc x v + dt x I w - w x I dt + I (w x dt))
 
 so that dr is linear in y and its first two derivatives by time, with matrices that follow from A and B. The change
-minimises, over all frames,
+minimizes, over all frames,
 
     sum |r + dr - f b|^2 / s_r^2 + (f / s_f)^2 + sum [ |dc|^2 + L^2 |dt|^2 ] / s^2
 
 and the last sum once more with the second derivatives by time over w^2, by Gauss-Newton: the first sum in frames in
 which all external forces are known, the others in all frames. s is the size of the errors of a measured motion, which
 have little content beyond the cut-off frequency w to which the motion was filtered. y is a spline of the fifth degree
-with knots dense enough for all that the motion holds: a coarse one answers what it cannot follow by a wrong change at
+with knots dense enough for all that the motion holds: a coarse one answers fast parts by a wrong change at
 low frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. It is found, and not applied.
 
@@ -68,7 +68,7 @@ SHRINK, MOST_TRIALS = 0.9, 12
 class ReducedResidual:
     """A changed motion of T frames with a smaller residual.
 
-    motion: the changed one; its positions satisfy every constraint, its derivatives are those of `differentiate`.
+    motion: the changed one; its positions satisfy every constraint, its derivatives come from `differentiate`.
     change (T, n): how far each point of the model moved [m]. mass: factor on the body mass that would balance the
     forces best beside the change; it is not applied.
     """
@@ -156,7 +156,7 @@ class ResidualReduction:
     def bounded(
         self, model: Model, motion: Motion, wrenches: list[Wrench], largest: float
     ) -> tuple[ResidualReduction, ReducedResidual]:
-        """The reduction of a motion that moves no point by more than a bound [m], and what it leads to.
+        """The reduction of a motion that moves no point by more than a bound [m], and its consequences.
 
         Where a change would be larger the motion is taken to be known better, until it is not.
         """

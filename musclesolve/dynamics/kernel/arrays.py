@@ -102,7 +102,7 @@ class JointArrays(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """Ends of the range of angles (S), those of universal joints too."""
+    """Ends of the range of angles (S), the limits of universal joints too."""
 
     joint: Indices  # (S,)
     axis: Array  # (S, 3) in the standing pose
@@ -138,14 +138,14 @@ class RowArrays(NamedTuple):
 
 
 class State(NamedTuple):
-    """Positions and velocities, the force on them, the mass matrix and the numbers of the stabilisation."""
+    """Positions and velocities, the force on them, the mass matrix and the numbers of the stabilization."""
 
     q: Array  # (N, 3)
     qd: Array  # (N, 3)
     force: Array  # (N, 3)
     mass: Array  # (elements,) of the mass matrix
     numbers: (
-        Array  # (4,) penalty; of the stabilisation: 2 mu omega, omega^2; how often multipliers are polished
+        Array  # (4,) penalty; of the stabilization: 2 mu omega, omega^2; how often multipliers are polished
     )
 
 

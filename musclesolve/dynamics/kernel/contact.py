@@ -173,7 +173,7 @@ def _slope(shapes, placed, one, two):
 
 @compiled
 def _newton_step(shapes, placed, one, two, bare):
-    """Set the step on the sphere towards the largest gap: |H|^-1 times the gradient, H of two rows in closed form."""
+    """Set the step on the sphere toward the largest gap: |H|^-1 times the gradient, H of two rows in closed form."""
     work = placed.work
     _tangents(work)
     first = bend_along(shapes, placed, one, work[REACH], (LOCAL, WEIGHT, POINT), TANGENTS)

@@ -182,8 +182,8 @@ def place_tree(tree, poses, points, q, rotation, work):
 def move_tree(tree, masses, given, out, segments, work, points):
     """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
 
-    given: coordinates, rates, second derivatives; out: speeds and their rates, which hold those of the joints already,
-    q, qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
+    given: coordinates, rates, second derivatives; out: speeds and their rates, which hold the values of the joints
+    already, q, qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
     """
     coordinates, rates, second = given
     speeds, speed_rates, q, qd, qdd, axes = out

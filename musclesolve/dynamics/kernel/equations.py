@@ -213,7 +213,7 @@ def constrained(state, rows, out, kind):
 
 @compiled
 def _take_step(rows, out):
-    """Add the step; its largest component, and that of the sum."""
+    """Add the step; its largest component, and the largest component of the sum."""
     moved, size = 0.0, 0.0
     for slot in range(rows.place.size):
         for x in range(3):

@@ -56,7 +56,7 @@ def set_base(tree, coordinates, rates, second, speeds, speed_rates, work):
 def move_frames(tree, coordinates, speeds, speed_rates, axes, work):
     """Every frame of the tree in motion, from coordinates and speeds (K+6,) and the rotation work.base.
 
-    axes (K, 3): those of the joints in this pose, which are put there.
+    axes (K, 3): the axes of the joints in this pose, which are put there.
     """
     joints, root = tree.parent.size, tree.root[0]
     origin = coordinates[joints : joints + 3]

@@ -6,16 +6,16 @@ whatever its neighbors do; the distances between them differ from frame to frame
 and the one before it: the rotation about the axes of the joints between them that brings the body's own points and
 directions nearest to those measured. Links keep the lengths of the model, the base lies on its own points, and the pose
 follows along the tree, which is what Newton-Raphson on the driven constraints (5.7) converges to. What the joints
-cannot follow is not distributed among the points, as in `fit_pose`, but carried outwards: it adds up along a chain, and
+cannot follow is not distributed among the points, as in `fit_pose`, but carried outward: it adds up along a chain, and
 ends (hands, feet, head) are moved most.
 
-`drive_plan` says in which order the bodies show the angles, from the base outwards. Each body is fitted twice: the
+`drive_plan` says in which order the bodies show the angles, from the base outward. Each body is fitted twice: the
 joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
 joints held. Every such solve starts from the pose of one before.
 
 `measured_pose` takes no step that makes the pose fit the model (the "non-consistent" data of Silva 2003): measured
 points and axes go into q where they were seen, so distances between them change from frame to frame and Phi(q) = 0 is
-violated. Vectors that nobody measured, and points without a marker, are those of the nearest pose.
+violated. Vectors that nobody measured, and points without a marker, are taken from the nearest pose.
 """
 
 from __future__ import annotations
@@ -53,10 +53,26 @@ def drive_pose(
     start: Array | None = None,
     rest: Rest | None = None,
 ) -> Fit:
-    """The pose of every frame with the base and joint angles as they were measured, body by body; time (T,) [s].
+    """Pose of every frame with base and joint angles as measured, body by body (Silva 2003, 5.3).
 
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
-    Arguments and exceptions are those of `fit_pose`.
+
+    Args:
+        model, targets, time, tolerance, max_iterations, start, rest: as in `fit_pose`.
+
+    Returns:
+        The fitted poses.
+
+    Raises:
+        InputError, MuscleSolveError: as in `fit_pose`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
+        >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
+        >>> targets = ms.dynamics.Targets.build(model, points, directions)
+        >>> bool(ms.dynamics.drive_pose(model, targets).residual.max() < 1e-6)
+        True
     """
     nearest = NearestPose.from_targets(model, targets, time)
     near = fit_pose(model, targets, time, tolerance, max_iterations, start, rest)
@@ -91,10 +107,23 @@ def consistent_motion(
         start: (T, K+6) coordinates near the solution, as in `fit_pose`.
         rest: as in `fit_pose`.
 
+    Returns:
+        The fitted poses, and the motion with q, qd and qdd (T, N, 3) [m, m/s, m/s2].
+
     Raises:
         InputError: an unknown method; derivatives by constraints that the positions do not satisfy; fewer than six
             frames; no point of the base was measured.
         MuscleSolveError: frames that do not converge.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> q = stride.motion(time).q
+        >>> names = stride.model.topology.coordinate_names[: stride.model.topology.point_count]
+        >>> points = {name: q[:, k] for k, name in enumerate(names)}
+        >>> targets = ms.dynamics.Targets.build(stride.model, points, {})
+        >>> fit, motion = ms.dynamics.consistent_motion(stride.model, targets, time)
+        >>> bool(fit.residual.max() < 1e-3)
+        True
     """
     for name, known in ((method, POSITIONS), (derivatives, DERIVATIVES)):
         if name not in known:
@@ -130,10 +159,10 @@ def measured_pose(
     start: Array | None = None,
     rest: Rest | None = None,
 ) -> Fit:
-    """Every measured point and axis where it was measured; joint coordinates are those of the nearest pose.
+    """Every measured point and axis where it was measured; joint coordinates are taken from the nearest pose.
 
     No point is moved, so the residual is zero; how far the constraints are from being met is
-    `model.constraints.violation(fit.q)`. Arguments and exceptions are those of `fit_pose`.
+    `model.constraints.violation(fit.q)`. Arguments and exceptions are as for `fit_pose`.
     """
     nearest = fit_pose(model, targets, time, start=start, rest=rest)
     q = nearest.q.copy()
@@ -209,7 +238,7 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pos
 
 
 def drive_plan(nearest: NearestPose) -> DrivePlan:
-    """The solves that show the joints of a model by what was measured of it, from the base outwards."""
+    """The solves that show the joints of a model by what was measured of it, from the base outward."""
     model, tree, targets = nearest.model, nearest.model.tree, nearest.targets
     on_joints, points = tree.distal_frames.astype(bool), model.topology.point_count
     moved = generic_directions(model, targets)

@@ -7,7 +7,7 @@ lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second fo
 
 Six rows drive the base body through its motion, whatever points and vectors it has. Its first point follows its path,
 and two of its directions keep to prescribed axes: with a along the line between its first two points, b across it
-towards its vector (or third point), c = a x b, and E the same axes prescribed,
+toward its vector (or third point), c = a x b, and E the same axes prescribed,
 
     b . E_c = 0,   -a . E_c = 0,   a . E_b = 0
 
@@ -58,12 +58,25 @@ class DriverRows(ConstraintRows):
 def driver_rows(
     model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None, base: bool = True
 ) -> DriverRows:
-    """Rows that drive the model through `motion`, at q, qd (T, N, 3) [m, m/s], those of the motion unless given.
+    """Rows that drive the model through a motion (Silva 2003, Table 2.1; correction B3).
 
-    The last six rows drive the base; they are left out unless `base`.
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        q, qd: (T, N, 3) [m, m/s] positions and velocities at which the rows are evaluated; the motion's unless given.
+        base: add the six rows that drive the base, after the rows of the joints.
+
+    Returns:
+        Rows with values, Jacobian and moment factors.
 
     Raises:
         InputError: the model has spherical joints, which no three angles drive everywhere.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> rows = ms.dynamics.driver_rows(stride.model, stride.motion(time))
+        >>> len(rows.names), bool(np.abs(rows.value).max() < 1e-12)
+        (44, True)
     """
     if len(model.tree.spherical):
         raise input_error("dynamics.no_angle_drivers", topology=model.topology.name)

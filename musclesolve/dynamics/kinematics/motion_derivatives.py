@@ -30,7 +30,7 @@ class Motion:
     """Natural coordinates and their derivatives, all satisfying the constraints and their time derivatives.
 
     time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles
-    (those of a spherical joint are a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
+    (for a spherical joint a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
     base angular velocity (global axes), and derivatives; q, qd, qdd (T, N, 3).
     """
 
@@ -78,12 +78,28 @@ class Motion:
 
 
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
-    """Velocities and accelerations of joint coordinates (T, K+6) given over time (T,) [s], by quintic splines.
+    """Velocities and accelerations of joint coordinates over time, by quintic splines.
 
-    qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (5.8, 5.9).
+    qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (Silva 2003, 5.8, 5.9).
+
+    Args:
+        model: the model.
+        time: (T,) [s], increasing.
+        coordinates: (T, K+6) joint angles [rad], then position [m] and Cardan angles [rad] of the base.
+
+    Returns:
+        The motion, with natural coordinates and their derivatives (T, N, 3).
 
     Raises:
         InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
+
+    Example:
+        >>> model, time = ms.dynamics.human_model(), np.linspace(0.0, 1.0, 101)
+        >>> coordinates = np.zeros((101, 44))
+        >>> coordinates[:, model.dof("knee_flexion_r")] = 0.5 * np.sin(time)
+        >>> motion = ms.dynamics.differentiate(model, time, coordinates)
+        >>> round(float(motion.rates[0, model.dof("knee_flexion_r")]), 6)
+        0.5
     """
     from scipy.interpolate import make_interp_spline
 
@@ -95,10 +111,25 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
 
 
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
-    """The motion of joint coordinates [rad, m] whose derivatives by time [s] are known, all (T, K+6), real or complex.
+    """Motion of joint coordinates whose derivatives by time are known.
+
+    Args:
+        model: the model.
+        time: (T,) [s].
+        coordinates, rates, second: (T, K+6) joint coordinates [rad, m] and their first and second derivatives by time,
+            real or complex.
+
+    Returns:
+        The motion, with natural coordinates and their derivatives (T, N, 3).
 
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
+
+    Example:
+        >>> model, still = ms.dynamics.human_model(), np.zeros((1, 44))
+        >>> motion = ms.dynamics.motion_from(model, np.zeros(1), still, still, still)
+        >>> np.allclose(motion.q[0], model.standing)
+        True
     """
     tree, joints, dofs = model.tree, model.tree.joint_count, model.topology.dof_names
     time = check_array(time, "time", ("T",))
@@ -123,7 +154,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
 def moving_bodies(
     model: Model, time: Array, coordinates: Array, rates: Array, second: Array
 ) -> tuple[Motion, SegmentArrays]:
-    """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and that of all bodies."""
+    """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and the motion of all bodies."""
     from musclesolve.dynamics.kernel.entry import MOVE_TREE
 
     tree, joints, frames, slots = model.tree, model.tree.joint_count, len(time), len(model.standing)

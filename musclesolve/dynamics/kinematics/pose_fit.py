@@ -1,12 +1,12 @@
 """Kinematic consistency: the pose nearest to the measured points and directions that satisfies every constraint.
 
-Minimise 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
+Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
 space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to round-off
 at every iterate. All frames advance together. The step ds solves
 
     (D^T W D - near S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
 
-without the curvature S that of Gauss-Newton, which finds its way from afar, with it that of Newton, which converges
+without the curvature S the step of Gauss-Newton, which converges from afar, with it the step of Newton, which converges
 quadratically although markers and model disagree.
 
 D is never formed. A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by
@@ -18,8 +18,8 @@ a x v, if it is distal to the joint. So
 
 with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points, all of
 them over what j moves, i being j itself or a joint before it (what neither moves gives nothing). This is the composite
-rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, those
-of the base or of a spherical joint, S is shared evenly.
+rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, as at
+the base or a spherical joint, S is shared evenly.
 """
 
 from __future__ import annotations
@@ -127,6 +127,14 @@ def fit_pose(
         InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
             farthest off. A few are `Fit.unfitted`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
+        >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
+        >>> targets = ms.dynamics.Targets.build(model, points, directions)
+        >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
+        True
     """
     frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)
@@ -439,7 +447,7 @@ class NearestPose:
 
         tree = self.model.tree
         targets, work = self.compiled
-        # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
+        # From where each frame starts: hundreds of meters into a laboratory the round-off of places would hide what
         # the last steps gain.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
@@ -485,8 +493,8 @@ def normal_equations(
 ) -> tuple[Array, Array]:
     """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
 
-    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
-    how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): the origin of the standing layout [m]; near
+    (T,): how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
     from musclesolve.dynamics.kernel.entry import EQUATE
 

@@ -3,7 +3,7 @@
 Shoulder, elbow and wrist show the plane of a bent elbow, and so the rotation phi of the upper arm about its long axis.
 A straight elbow does not show it: with the forearm of length r bent by theta, the wrist lies at p = r sin(theta)
 (cos phi, sin phi) beside the upper arm, and any phi is as good as another where p = 0. A pose (phi + pi, -theta), an
-elbow that bends backwards, shows the same points. Frame by frame the pose would jump between the two.
+elbow that bends backward, shows the same points. Frame by frame the pose would jump between the two.
 
 The rotation is therefore found for all frames together, as the path phi(t) that is least in
 
@@ -11,10 +11,10 @@ The rotation is therefore found for all frames together, as the path phi(t) that
         + rest^2 / (w dt)^2 (phi_t - phi_t-1)^2 + rest^2 / T phi_t^2
 
 with phi0 the direction of p. The first term is the square of the distance by which the wrist misses its place, the
-second forbids a hinge to bend backwards by more than h. The third is what a rotation costs that the points do not show:
+second forbids a hinge to bend backward by more than h. The third is what a rotation costs that the points do not show:
 a rotation at the speed w counts as much as a wrist that is off by `rest`, the arm on which an undetermined angle is
 drawn to its place. A bent hinge is followed, a straight one keeps the rotation of the frames before and after it. The
-last term, in sum that of one frame, decides where nothing else does.
+last term, in sum as large as for one frame, decides where nothing else does.
 
 The first sum has two minima in every frame; the path of least sum is found by dynamic programming (Viterbi 1967) on a
 grid of angles, then by Gauss-Newton between them.
@@ -23,7 +23,7 @@ The nearest pose of a frame is drawn to this path with the weight that its two n
 2 rest^2 / (w dt)^2, times (1 - (s / (5 rest))^2)^2 where a rotation of 1 rad moves the points by s < 5 rest, and not at
 all elsewhere: what a bent hinge shows is a matter of its own frame. s is |p|, or the distance by which a rotation about
 the first axis of the joint before the body moves its end, if that is less: where the long axis lies along the first
-axis, the two rotations cannot be told from each other.
+axis, the two rotations cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import lines_of
 
 BACKWARDS = np.radians(15.0)
-"""Angle by which a hinge may bend backwards [rad]: elbows and knees hyperextend by up to 10 degrees, hypermobile ones
+"""Angle by which a hinge may bend backward [rad]: elbows and knees hyperextend by up to 10 degrees, hypermobile ones
 by more (Beighton et al. 1973, Ann Rheum Dis 32:413-8)."""
 USUAL_SPEED = 10.0
 """Rotation about the long axis of a segment that costs as much as a point that is off by its rest length [rad/s]; in
@@ -57,8 +57,8 @@ class Hinge:
     """A hinge at the end of a body whose rotation about its long axis the measured points show by the bent hinge only.
 
     first, rotation, bend: the degrees of freedom of the first axis of the joint before the body, of the rotation of the
-    body about its long axis, and of the hinge; twist: that of the rotation about the long axis beyond the
-    hinge, None where none is free. near, far: from- and to-slot of the long axes of the two bodies; reach: length
+    body about its long axis, and of the hinge; twist: the degree of freedom of the rotation about the long axis beyond
+    the hinge, None where none is free. near, far: from- and to-slot of the long axes of the two bodies; reach: length
     of the far one [m]; rest: the arm on which the rotation is drawn to its place [m].
     """
 
@@ -106,7 +106,7 @@ class Bent:
     """Bending of a hinge in T frames.
 
     beside (T,), complex, and along (T,) [m]: where the end beyond the hinge lies beside the body before it, and along
-    it; the direction of the first is the rotation of the body at which the hinge bends forwards, its size reach
+    it; the direction of the first is the rotation of the body at which the hinge bends forward, its size reach
     sin(bend), the second is reach cos(bend). hidden (T,): share to which the points do not show the rotation, 0 to 1.
     """
 
@@ -172,7 +172,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
 
 
 def _backwards(forwards: Array, reach: float) -> Array:
-    """Return the distance beyond the limit by which a hinge bends backwards, from the forward position of its end
+    """Return the distance beyond the limit by which a hinge bends backward, from the forward position of its end
     [m].
     """
     return np.maximum(0.0, -forwards - reach * np.sin(BACKWARDS))

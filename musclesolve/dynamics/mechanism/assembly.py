@@ -55,6 +55,13 @@ def assemble(
         InputError: a start or a value of a driver that is not finite.
         MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
             image, or something that nothing drives; names it with the amounts.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> kinds = [ms.dynamics.Rigid(model.constraints)]
+        >>> q = ms.dynamics.assemble(kinds, np.array([0.0]), model.standing, model.topology.coordinate_names)
+        >>> np.allclose(q[0], model.standing)
+        True
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     guess = np.asarray(start, dtype=float)
@@ -91,7 +98,7 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
 def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:
     """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate; refuses rows that stay open.
 
-    number: that of the frame where only one is closed.
+    number: number of the frame where only one is closed.
     """
     q = np.array(start)
     for _ in range(_STEPS):
@@ -135,12 +142,27 @@ def consistent_rates(
     coordinate_names: tuple[str, ...] = (),
     driven: bool = True,
 ) -> tuple[Array, Array]:
-    """Velocities and accelerations (T, N, 3) [m/s, m/s^2] of a pose q (T, N, 3) [m] within the rows (5.8, 5.9).
+    """Velocities and accelerations of a pose that satisfies the rows (Silva 2003, 5.8, 5.9).
 
-    driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
+    Args:
+        constraints: constraints of the mechanism.
+        time: (T,) [s], for the drivers.
+        q: (T, N, 3) [m] poses, from `assemble`.
+        coordinate_names: names of the N points and vectors, for messages.
+        driven: refuse a mechanism that can still move; else free coordinates take the smallest possible rates.
+
+    Returns:
+        Velocities (T, N, 3) [m/s] and accelerations (T, N, 3) [m/s^2].
 
     Raises:
         MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives something; names them.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> kinds, q = [ms.dynamics.Rigid(model.constraints)], model.standing[None]
+        >>> qd, qdd = ms.dynamics.consistent_rates(kinds, np.array([0.0]), q, driven=False)
+        >>> float(np.abs(qd).max())
+        0.0
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)

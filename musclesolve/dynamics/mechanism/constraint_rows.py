@@ -96,7 +96,7 @@ def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array)
 
 @dataclass(frozen=True)
 class Rigid:
-    """Constraints that do not depend on time: those of bodies and joints (2.13-2.21)."""
+    """Constraints that do not depend on time: constraints of bodies and joints (2.13-2.21)."""
 
     constraints: Constraints
 
@@ -245,7 +245,9 @@ class MotionDriver:
         return driver_rows(self.model, self._at(time), q, qd)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """Return the errors of every joint angle from the motion, then those of the base's point and directions."""
+        """Return the errors of every joint angle from the motion, then the errors of the base's
+        point and directions.
+        """
         motion, topology = self._at(time), self.model.topology
         angles = DrivenAngles.from_model(self.model)
         error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)

@@ -36,7 +36,7 @@ class Mechanism(Model):
     """Bodies with their standing layout and masses, all of whose joints are in rows: it needs no tree of joints."""
 
     def __post_init__(self) -> None:
-        """Refuse a layout or masses that are not those of the topology."""
+        """Refuse a layout or masses that do not fit the topology."""
         wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
         if (len(self.standing), len(self.mass.mass)) != wanted:
             raise input_error(
@@ -125,13 +125,30 @@ class MechanismForces:
 def mechanism_forces(
     model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
-    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in poses q (T, N, 3) [m] from `assemble`.
+    """Inverse dynamics of a mechanism with closed loops (Silva 2003, 2.83, 2.88).
 
-    model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, all of whose joints
-    are rows. constraints: those that `assemble` closed, drivers included.
+    Args:
+        model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, whose joints
+            are all rows.
+        constraints: those that `assemble` closed, drivers included.
+        time: (T,) [s].
+        q: (T, N, 3) [m] poses, from `assemble`.
+        wrenches: external forces on the bodies.
+
+    Returns:
+        The motion, the rows and their multipliers (T, c).
 
     Raises:
-        MuscleSolveError: nothing drives something, or drivers contradict each other; names what.
+        MuscleSolveError: nothing drives something, or drivers contradict each other; names the coordinates or drivers.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, motion = stride.model, stride.motion(time)
+        >>> kinds = [ms.dynamics.Rigid(model.constraints), ms.dynamics.MotionDriver(model, motion)]
+        >>> q = ms.dynamics.assemble(kinds, time, motion.q, driven=True)
+        >>> forces = ms.dynamics.mechanism_forces(model, kinds, time, q, stride.wrenches(time))
+        >>> forces.multipliers.shape
+        (11, 141)
     """
     constraints, time = list(constraints), np.asarray(time, dtype=float)
     qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)

@@ -53,10 +53,15 @@ def human_model(
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
         segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
-        age: [years]; below 18 masses are those of children (`segment_rows`), else or by default those of adults.
+        age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
 
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
+
+    Example:
+        >>> model = ms.dynamics.human_model(mass=60.0, stature=1.65, sex="female")
+        >>> len(model.topology.bodies), len(model.topology.dof_names), round(model.mass.total, 6)
+        (33, 44, 60.0)
     """
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
@@ -111,11 +116,17 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
 
 
 def forward_human_model(subject: Model | None = None) -> Model:
-    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a subject, given as a `human_model` (the standard
-    subject).
+    """Forward model of a subject (Silva 2003, 3.2.1, Tables 3.5, 3.6).
 
-    Joints lie where the subject's are, and each body has the inertia of the segments that it stands for, so the two
-    models are the same body while wrists, ankles and shoulder girdle do not move, nor the head against the neck.
+    Joints lie where the subject's are, and each body has the inertia of the segments that it combines. The two models
+    are the same body while wrists, ankles and shoulder girdle do not move, nor the head against the neck.
+
+    Args:
+        subject: a `human_model`; the standard subject unless given.
+
+    Example:
+        >>> ms.dynamics.forward_human_model().tree.joint_count
+        23
     """
     subject = human_model() if subject is None else subject
     topology, mass = load_topology("forward_human"), subject.mass

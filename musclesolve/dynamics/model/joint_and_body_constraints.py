@@ -166,7 +166,7 @@ class Constraints:
         return jacobian[:, :, : self.size]
 
     def gamma(self, qd: Array) -> Array:
-        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
+        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); the right-hand side of the velocities, nu, is zero."""
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
         gamma[:, : len(self.constant)] = -2.0 * dot(lines_of(qd, self.first), lines_of(qd, self.second))
         return gamma
@@ -185,7 +185,22 @@ Linear = tuple[list[str], Array, Array]
 def scalar_products(
     topology: Topology, standing: Array, pairs: Iterable[tuple[Direction, Direction]]
 ) -> Constraints:
-    """Rows a . b = const of pairs of directions, of one body or of several (Table 2.1); standing (N, 3) [m]."""
+    """Rows a . b = const of pairs of directions, of one body or of several (Silva 2003, Table 2.1).
+
+    Args:
+        topology: points and vectors of the model.
+        standing: (N, 3) [m] points, then unit vectors, in the standing pose, which has the constants.
+        pairs: two directions each: (None, "vector"), or ("point", "point") for a line.
+
+    Returns:
+        The rows, for `Constraints.with_products`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> pair = ((None, "knee_axis_r"), ("knee_r", "ankle_r"))
+        >>> ms.dynamics.scalar_products(model.topology, model.standing, [pair]).names
+        ('knee_axis_r . (knee_r->ankle_r)',)
+    """
     pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])
     second = np.array([topology.slots_of(b) for _, b in pairs])
@@ -196,7 +211,21 @@ def scalar_products(
 
 
 def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
-    """Points in one place, a spherical joint (2.20), or vectors of one direction, as in a revolute joint (2.21)."""
+    """Rows that hold points in one place, a spherical joint, or vectors along each other (Silva 2003, 2.20, 2.21).
+
+    Args:
+        topology: points and vectors of the model.
+        pairs: names of two points, or of two vectors, for each triple of rows.
+
+    Returns:
+        Names, weights and targets of the rows, for `Constraints.with_linear`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> names, weights, target = ms.dynamics.coincident(model.topology, [("wrist_r", "wrist_l")])
+        >>> names
+        ['wrist_r = wrist_l']
+    """
     pairs = list(pairs)
     weights = np.zeros((len(pairs), len(topology.coordinate_names)))
     for row, (one, other) in zip(weights, pairs, strict=True):
@@ -205,7 +234,22 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
 
 
 def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
-    """Points and vectors that stay where they stand (N, 3) [m]: the ground."""
+    """Rows that hold points and vectors where they stand: the ground.
+
+    Args:
+        topology: points and vectors of the model.
+        standing: (N, 3) [m] points, then unit vectors, in the standing pose.
+        names: of the points and vectors.
+
+    Returns:
+        Names, weights and targets of the rows, for `Constraints.with_linear`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> rows = ms.dynamics.fixed(model.topology, model.standing, ["heel_r", "heel_l"])
+        >>> len(model.constraints.with_linear(*rows).names) - len(model.constraints.names)
+        6
+    """
     names = list(names)
     slots = [topology.slots_of((None, name))[1] for name in names]
     return [f"{name} fixed" for name in names], np.eye(len(standing))[slots], standing[slots]
@@ -214,10 +258,26 @@ def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
 def combination(
     topology: Topology, standing: Array, target: Direction, base: tuple[Direction, ...]
 ) -> Linear:
-    """A direction as the combination of three directions that it is in the standing pose (N, 3) [m] (2.19).
+    """Rows that hold a direction as a linear combination of three others, as in the standing pose (Silva 2003, 2.19).
+
+    Args:
+        topology: points and vectors of the model.
+        standing: (N, 3) [m] points, then unit vectors, in the standing pose.
+        target: the direction: (None, "vector"), or ("point", "point") for the line from one to the other.
+        base: three directions that span space.
+
+    Returns:
+        Names, weights and targets of the rows, for `Constraints.with_linear`.
 
     Raises:
-        InputError: the three lie in one plane.
+        InputError: the three directions lie in one plane.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> base = ((None, "shank_forward_r"), (None, "knee_axis_r"), ("knee_r", "ankle_r"))
+        >>> rows = ms.dynamics.combination(model.topology, model.standing, (None, "pelvis_forward"), base)
+        >>> rows[1].shape
+        (1, 47)
     """
     lines = np.zeros((4, len(standing) + 1))
     for line, direction in zip(lines, (target, *base), strict=True):

@@ -110,7 +110,7 @@ class Tree:
     def frames(self, angles: Array, base_position: Array, base_rotation: Array) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3) [m].
 
-        angles (T, K) [rad], those of a spherical joint a rotation vector; base_position (T, 3): where the origin of
+        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): where the origin of
         the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, None)
@@ -228,7 +228,7 @@ class Tree:
     ) -> Array:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
 
-        The arguments are those of `frames`; moving (K,): the joints that count, the others stay as in standing.
+        The arguments are as for `frames`; moving (K,): the joints that count, the others stay as in standing.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, moving)
         q = _applied(rotation[self.owner], self.standing)

@@ -85,9 +85,25 @@ def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
 
 
 def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
-    """Mass matrix of the whole system, (T, 3N, 3N) [kg].
+    """Mass matrix of the whole system in natural coordinates (Silva 2003, 2.62, 2.70).
 
-    Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
+    Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where a body has two (2.70).
+
+    Args:
+        rigid_bodies: `Model.rigid_bodies`.
+        basic: `Model.basic_mass`, the matrices of the bodies in their basic coordinates [kg].
+        q: (T, N, 3) [m] poses.
+
+    Returns:
+        (T, 3N, 3N) [kg].
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> mass = ms.dynamics.mass_matrix(model.rigid_bodies, model.basic_mass, model.standing[None])[0]
+        >>> qd = np.zeros_like(model.standing)
+        >>> qd[: model.topology.point_count, 0] = 1.0     # all points forward at 1 m/s: kinetic energy m / 2
+        >>> float(0.5 * qd.ravel() @ mass @ qd.ravel()), 0.5 * model.mass.total
+        (35.125, 35.125)
     """
     frames, slots = q.shape[:2]
     size = 3 * (slots + 1)

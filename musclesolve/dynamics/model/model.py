@@ -119,7 +119,7 @@ class Model:
         return self.topology.dof_index[name]
 
     def joint(self, name: str) -> int:
-        """Index of a degree of freedom of a joint; those of the base are refused."""
+        """Index of a degree of freedom of a joint; degrees of freedom of the base are refused."""
         return self.topology.joint_index[name]
 
 

@@ -94,7 +94,7 @@ class RigidBodies:
 
     @cached_property
     def _subsets(self) -> dict[bytes, RigidBodies]:
-        """Subsets that were asked for: the same ones are, frame by frame."""
+        """Subsets that were made: every frame needs the same."""
         return {}
 
     def coordinates(self, standing_point: Array) -> Array:

@@ -2,11 +2,11 @@
 
 Adults have the table of de Leva (1996) by sex; the masses of children follow Jensen (1989) by age (`segment_rows`).
 
-Lengths are those of the subject's model, so that measured ones count (Silva 2003, 3.1.3).
+Lengths come from the subject's model, so that measured ones count (Silva 2003, 3.1.3).
 
 What is not stated of a segment (a prosthesis, a cast, a missing segment) is the table's: its center, and moments of
 inertia in proportion to its mass. The other segments share what is left of the body mass as they do in the table, so
-the total stays that of the body.
+the total stays the mass of the body.
 
 The head of the table is head and neck; `divided` makes two parts of it that have centers of their own.
 """
@@ -40,10 +40,10 @@ _TRUNK_LEVELS = ("omphalion", "xiphion", "cervicale", "vertex")
 def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]]:
     """Length, mass, center and radii of gyration of segments by name, with the keys of `de_leva_1996.toml`.
 
-    Of an adult, or where `age` [years] is None, de Leva (1996). The mass of a child's segment is that of the adult
-    times what Jensen (1989) found at this age over what he found at 18 years: where de Leva cuts thigh from trunk the
+    Of an adult, or where `age` [years] is None, de Leva (1996). The mass of a child's segment is the adult's times
+    what Jensen (1989) found at this age over what he found at 18 years: where de Leva cuts thigh from trunk the
     thigh has 14 % of the body mass, where Jensen does 11 %, and only the growth is taken from him. A child of less than
-    4 years counts as one of 4. Centers and radii, as shares of the length, are those of adults.
+    4 years counts as one of 4. Centers and radii, as shares of the length, are as in adults.
     """
     check_choice(sex, "sex", ("female", "male"))
     adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
@@ -101,8 +101,8 @@ def segment_inertia(
 
     I = m (k L)^2 about each principal axis, L the subject's own segment length; segments made of two parts are
     composed by the parallel-axis theorem; a body takes its share of its segment. The levels of the trunk lie on the
-    line from mid-hip to the root of the neck, at the table's heights scaled by stature (that of the layout unless
-    given). The printed mass fractions are rounded; they are divided by their sum.
+    line from mid-hip to the root of the neck, at the table's heights scaled by stature (the layout's unless given). The
+    printed mass fractions are rounded; they are divided by their sum.
     """
     rows = segment_rows(sex, age)
     adults = read_table("anthropometry", "de_leva_1996.toml")[sex]
@@ -223,7 +223,16 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
 
 
 def segment_table(model: Model) -> str:
-    """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia."""
+    """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia.
+
+    Args:
+        model: the model of the subject.
+
+    Example:
+        >>> table = ms.dynamics.segment_table(ms.dynamics.human_model())
+        >>> "thigh" in table
+        True
+    """
     rows = segments_of(model)
     total = sum(row.mass for row in rows)
     lines = [
@@ -250,7 +259,7 @@ _ROUNDED = 0.01
 class StatedSegment:
     """Stated inertia of a segment; None: as in the table.
 
-    mass [kg], or a factor on that of the table; center: from the first end (0) to the second (1) of
+    mass [kg], or a factor on the table's mass; center: from the first end (0) to the second (1) of
     `human_lengths.toml`; inertia about the center of mass, about the sagittal (front-back), the transverse (left-right)
     and the longitudinal axis [kg m2]; shift (3,) [m] of the center from there, along the axes of the standing pose.
     """
@@ -288,7 +297,7 @@ def with_stated(
 
     Raises:
         InputError: an unknown segment, an inertia that no body can have, or masses that leave the rest of the body less
-            than half or more than twice of what it has in the table, or miss that of the body where all are stated.
+            than half or more than twice of its mass in the table, or miss the body mass where all are stated.
     """
     bodies = topology.bodies
     for name in sorted(set(segments) - set(topology.segments)):
@@ -351,8 +360,9 @@ def divided(
     """The part of a segment that a body with points `ends` and a share of its mass is, by `human_segments.toml`.
 
     where: standing positions of the points. The inertias of both parts and m s (1 - s) |c_one - c_other|^2, masses
-    at these centers, add up to that of the segment. Centers that would take more of its second moment than `_TAKEN`
-    lie nearer to each other. A segment that is not divided there gives its share, with the segment's own center.
+    at these centers, add up to the inertia of the segment. Centers that would take more of its second moment than
+    `_TAKEN` lie nearer to each other. A segment that is not divided there gives its share, with the segment's own
+    center.
     """
     rules = read_table("definitions", "human_segments.toml")["division"]
     mass, center, inertia = whole

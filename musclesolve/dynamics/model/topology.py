@@ -73,8 +73,8 @@ class Dof:
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
     the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
     zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m]. nominal:
-    the axis is not that of the joint, so bones and ligaments bear a part of its moment, which muscles do not share
-    unless asked.
+    the axis is not the joint's, so bones and ligaments bear a part of its moment, which muscles do not share
+    unless requested.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Topology:
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
 
     def dofs_between(self, bodies: Iterable[str]) -> tuple[str, ...]:
-        """The joint degrees of freedom by which some bodies move against each other, from the base outwards."""
+        """The joint degrees of freedom by which some bodies move against each other, from the base outward."""
         inner = {dof.child: dof.parent for dof in self.dofs}
         beyond = list[set[str]]()  # of each body the frames that move with it, up to the base
         for body in bodies:
@@ -192,13 +192,24 @@ class Topology:
 def standing_layout(
     topology: Topology, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
 ) -> np.ndarray:
-    """Points [m], then unit vectors, of one model in the standing pose, (N, 3).
+    """Points, then unit vectors, of a model in the standing pose.
 
-    scale: factor on the file's offsets by scale group (1 where absent). offsets: measured offsets of points from their
-    parents [m], or directions of vectors; they win over the file.
+    Args:
+        topology: of the model.
+        scale: factor on the file's offsets by scale group, 1 where absent.
+        offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of the
+            file's.
+
+    Returns:
+        (N, 3) [m].
 
     Raises:
         InputError: an offset that is not three finite numbers.
+
+    Example:
+        >>> topology = ms.dynamics.load_topology("inverse_human")
+        >>> len(ms.dynamics.standing_layout(topology)) == len(topology.coordinate_names)
+        True
     """
     scale, offsets = scale or {}, offsets or {}
     measured = {

@@ -1,9 +1,9 @@
-"""Equations of motion of a planar tree by projection, joint torques and reactions, and contact with the ground.
+"""Equations of motion of a planar tree by projection, joint moments and reactions, and contact with the ground.
 
 M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
-the columns of D gives the equations in q (2.9), projection on those of E the reactions without any inversion (2.10).
-lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to distal):
-a net intersegmental force, and the contact of the bones only where h holds the muscle forces.
+the columns of D gives the equations in q (2.9), projection on the columns of E the reactions without any inversion
+(2.10). lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to
+distal): a net intersegmental force, and the contact of the bones only where h holds the muscle forces.
 
 Three constraints hold a foot (Blajer, Dziewiecki & Mazur 2006, 14, second row with -l3 cos phi3, correction E3): the
 ground point keeps its place and one segment its angle. Mode a clamps the foot (flat on the ground), mode b the toes
@@ -64,7 +64,7 @@ def weight_force(tree: PlanarTree) -> Array:
 
 
 def torque_matrix(tree: PlanarTree) -> Array:
-    """Columns of B for joint torques, (3B, J): +1 on the distal segment's angle, -1 on the proximal one's."""
+    """Columns of B for joint moments, (3B, J): +1 on the distal segment's angle, -1 on the proximal one's."""
     matrix = np.zeros((len(tree.names), 3, len(tree.joints)))
     joint = np.arange(len(tree.joints))
     matrix[tree.joints, 2, joint] = 1.0
@@ -124,7 +124,7 @@ def accelerate(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
 
 @dataclass(frozen=True)
 class PlanarMoments:
-    """Joint torques (T, J) [N m], distal segment counter-clockwise positive, and what the base would need.
+    """Joint moments (T, J) [N m], distal segment counter-clockwise positive, and what the base would need.
 
     residual (T, 3): force [N] and moment about H [N m] on the base segment that no joint, weight or load supplies:
     zero in free flight, the ground reaction where its load is not given.
@@ -135,7 +135,7 @@ class PlanarMoments:
 
 
 def inverse_dynamics(tree: PlanarTree, motion: PlanarMotion, loads: Sequence[Load] = ()) -> PlanarMoments:
-    """Joint torques of a motion under known outside loads: n equations (2.9) for J torques and three residuals.
+    """Joint moments of a motion under known outside loads: n equations (2.9) for J moments and three residuals.
 
     The torque of a joint is the sum of the angle equations of all that is distal to it, for the torques in between
     cancel there.
@@ -242,11 +242,11 @@ def constraint_force(
 
 @dataclass(frozen=True)
 class Supported:
-    """Joint torques (T, J) [N m] and the ground reaction on the body: force (T, 2) [N], moment (T,) [N m].
+    """Joint moments (T, J) [N m] and the ground reaction on the body: force (T, 2) [N], moment (T,) [N m].
 
     The force acts at the ground point; the moment acts on the clamped segment. violation (T, 3): accelerations of the
     ground point [m/s2] and of the clamped angle [rad/s2] that the motion has and the support forbids. Torques and
-    reaction are those of the motion only as far as it is zero; a measured foot never stands perfectly still.
+    reaction belong to the motion only as far as it is zero; a measured foot never stands perfectly still.
     """
 
     torque: Array
@@ -258,7 +258,7 @@ class Supported:
 def supported_inverse(
     tree: PlanarTree, motion: PlanarMotion, supports: Support | Sequence[Support]
 ) -> Supported:
-    """Joint torques by (15), free of the ground reaction, then the ground reaction by (16).
+    """Joint moments by (15), free of the ground reaction, then the ground reaction by (16).
 
     Raises:
         InputError: several feet on the ground: their shares do not follow from the motion.

@@ -115,7 +115,7 @@ class PlanarMuscles:
         return np.concatenate([forces, np.broadcast_to(left, (len(p), *left.shape))], axis=2)
 
     def moment_arms(self, tree: PlanarTree, q: Array, p: Array) -> Array:
-        """Joint torque per unit force, (T, J, n) [m]: tau = arms @ F is what the muscles do in (13)."""
+        """Joint moment per unit force, (T, J, n) [m]: tau = arms @ F is what the muscles do in (13)."""
         bar = np.swapaxes(allowed(tree, q), 1, 2) @ self.force_matrix(tree, p)
         return (tree.distal_segments.T @ bar[:, 2:])[:, tree.joints]
 

@@ -150,7 +150,7 @@ def planar_body(
     """A planar body, bundled or from a file (path), of a subject of this mass [kg], stature [m] and sex.
 
     Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse)
-    are those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
+    come from the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
 
     Raises:
         InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.

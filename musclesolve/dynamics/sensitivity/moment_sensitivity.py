@@ -55,8 +55,8 @@ from musclesolve.errors import input_error
 class Sensitivity:
     """Derivative of every generalized force by every source, values (T, K+6, S).
 
-    kind: what the sources are; unit: that of one source. A joint moment is in N m, so its derivative in N m per unit;
-    the last six are the force [N] and moment [N m] that the base would need from outside, global axes.
+    kind: what the sources are; unit: the unit of one source. A joint moment is in N m, so its derivative in N m per
+    unit; the last six are the force [N] and moment [N m] that the base would need from outside, global axes.
     """
 
     kind: str
@@ -87,10 +87,25 @@ class Sensitivity:
 def mass_sensitivity(
     model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
 ) -> Sensitivity:
-    """Derivatives by the masses of the anatomical segments, their centers of mass kept [per kg].
+    """Derivatives of joint moments by the masses of segments, their centers of mass kept (Silva 2003, 5.5).
 
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
-    inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        segments: motion of its bodies, from `segment_motion`.
+        inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
+
+    Returns:
+        Derivatives (T, K+6, S) [N m per kg] by the mass of each segment.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> motion = stride.motion(time)
+        >>> segments = ms.dynamics.segment_motion(stride.model, motion)
+        >>> ms.dynamics.mass_sensitivity(stride.model, motion, segments).unit
+        'kg'
     """
     names = model.topology.segments
     totals = {name: 0.0 for name in names}
@@ -113,9 +128,24 @@ def mass_sensitivity(
 
 
 def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
-    """Derivatives by a force on a body at a point (T, 3) [m], which is kept [per N]; NaN where the point is.
+    """Derivatives of joint moments by a force on a body at a point that is kept (Silva 2003, 5.5).
 
     d tau_k / d F = -(a_k x (p - o_k)).
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        body: name of the body.
+        point: (T, 3) [m] point of application; NaN gives NaN.
+
+    Returns:
+        Derivatives (T, K+6, 3) [N m per N] by x, y and z of the force.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> point = stride.ground(time)["r"].point
+        >>> ms.dynamics.force_sensitivity(stride.model, stride.motion(time), "foot_r", point).values.shape
+        (11, 44, 3)
     """
     point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
     _, reach = body_directions(model, motion, model.body(body), point)
@@ -123,9 +153,23 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
 
 
 def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
-    """Derivatives by the place where a force acts, such as a center of pressure, the force kept [per m].
+    """Derivatives of joint moments by the point at which a force acts, such as a center of pressure (Silva 2003, 5.5).
 
-    d tau_k / d p = a_k x F, for the joints between the body and the base.
+    d tau_k / d p = a_k x F, for the joints between the body and the base; the force is kept.
+
+    Args:
+        model: the model.
+        motion: its motion over T frames.
+        wrench: the force (T, 3) [N] on a body.
+
+    Returns:
+        Derivatives (T, K+6, 3) [N m per m] by x, y and z of the point.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> right, left = stride.wrenches(time)
+        >>> ms.dynamics.application_sensitivity(stride.model, stride.motion(time), right).sources
+        ('foot_r x', 'foot_r y', 'foot_r z')
     """
     check_frames([wrench], len(motion.q))
     spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
@@ -167,14 +211,33 @@ def landmark_sensitivity(
     keep: slice | Indices | Mask = slice(None),
     method: str = "nearest",
 ) -> Sensitivity:
-    """Derivatives by measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
+    """Derivatives of joint moments by measured points, each off by the same in all frames (Silva 2003, 5.5.3, 5.5.6).
 
-    time: (T,) [s], as many frames as targets and fit have. names: measured points (or directions, then per unit), all
-    points unless given. keep: the frames wanted, at which the external forces are given; the others only support the
-    splines. method: how the fit was found, "nearest" or "joint_angles" (`consistent_motion`).
+    Args:
+        model: the model.
+        time: (T,) [s], as many frames as targets and fit have.
+        targets: measured points and directions.
+        fit: of the targets.
+        wrenches: external forces on its bodies in the frames of `keep`.
+        names: measured points, or directions, whose derivatives are per unit; all points unless given.
+        keep: the frames wanted; the others only support the splines.
+        method: of the fit, "nearest" or "joint_angles" (`consistent_motion`).
+
+    Returns:
+        Derivatives (T, K+6, 3 n) [N m per m] by x, y and z of each point.
 
     Raises:
         InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, q = stride.model, stride.motion(time).q
+        >>> names = model.topology.coordinate_names[: model.topology.point_count]
+        >>> targets = ms.dynamics.Targets.build(model, {name: q[:, k] for k, name in enumerate(names)}, {})
+        >>> fit = ms.dynamics.fit_pose(model, targets, time)
+        >>> forces = stride.wrenches(time)
+        >>> ms.dynamics.landmark_sensitivity(model, time, targets, fit, forces, ["knee_r"]).values.shape
+        (11, 44, 3)
     """
     from scipy.interpolate import make_interp_spline
 
@@ -222,10 +285,30 @@ def landmark_difference(
     method: str = "nearest",
     keep: slice | Indices | Mask = slice(None),
 ) -> Sensitivity:
-    """The difference quotient (5.15) for an error `by` [m] of one measured point, coordinate by coordinate [per m].
+    """Difference quotient of joint moments for an error of one measured point (Silva 2003, 5.15).
 
-    It differs from `landmark_sensitivity` by what is not linear in so large an error: the source takes 1 cm and 1 dm
-    (1 mm at the knee). Other arguments and exceptions are those of `landmark_sensitivity`.
+    The quotient differs from `landmark_sensitivity` by the nonlinear effect of so large an error: the source takes 1 cm
+    and 1 dm (1 mm at the knee).
+
+    Args:
+        model, time, targets, wrenches, method, keep: as in `landmark_sensitivity`.
+        name: of the measured point.
+        by: error of each coordinate [m].
+
+    Returns:
+        Quotients (T, K+6, 3) [N m per m] by x, y and z of the point.
+
+    Raises:
+        InputError: as in `landmark_sensitivity`.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> model, q = stride.model, stride.motion(time).q
+        >>> names = model.topology.coordinate_names[: model.topology.point_count]
+        >>> targets = ms.dynamics.Targets.build(model, {name: q[:, k] for k, name in enumerate(names)}, {})
+        >>> quotient = ms.dynamics.landmark_difference(model, time, targets, stride.wrenches(time), "knee_r", 0.001)
+        >>> quotient.sources
+        ('knee_r x', 'knee_r y', 'knee_r z')
     """
     place = _place(model, targets, name)
 
@@ -295,8 +378,8 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
 
 
 def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from those
-    of the coordinates (T, K+6).
+    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from the
+    angles of the coordinates (T, K+6).
     """
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     start = coordinates, nearest.rest

@@ -40,8 +40,8 @@ class EvenTimes:
     """Even times of samples from stamps with jitter.
 
     The stamp t_k, n slots after the last one, is expected at p = x + n T, and is given the time x = p + a (t_k - p);
-    the period T changes by b (t_k - p) / n. The gains a = 2 (2 K - 1) / (K (K + 1)) and b = 6 / (K (K + 1)) are those
-    of a line of least squares through K samples (growing-memory filter of the first degree, Brookner 1998, Tracking
+    the period T changes by b (t_k - p) / n. The gains a = 2 (2 K - 1) / (K (K + 1)) and b = 6 / (K (K + 1)) belong to a
+    line of least squares through K samples (growing-memory filter of the first degree, Brookner 1998, Tracking
     and Kalman Filtering Made Easy), here of the last `SMOOTHED` seconds. At first a = 1 / k: a mean with the stated
     period.
 
@@ -58,7 +58,7 @@ class EvenTimes:
         return stamp
 
     def __call__(self, stamp: float) -> float:
-        """The even time of the next stamp [s]; that of the last one again where the slot of both is the same."""
+        """The even time of the next stamp [s]; the last time again where the slot of both is the same."""
         if not 0.0 < stamp - self._time + self._period < 1.0:
             return self._begin(stamp)
         slots = round((stamp - self._time) / self._period)
@@ -176,7 +176,7 @@ Answer = TypeVar("Answer")
 
 
 def _answered(ask: Callable[[float], Answer]) -> Answer:
-    """The answer of a sender, which is asked with the time to wait [s].
+    """The answer of a sender, which is called with the time to wait [s].
 
     Raises:
         pylsl.util.TimeoutError: none came within `RESOLVED_WITHIN`.
@@ -191,7 +191,7 @@ def _answered(ask: Callable[[float], Answer]) -> Answer:
 
 
 class LslSink:
-    """A stream of frames, of the type MuscleForces; its channels are those of `frame_channels`.
+    """A stream of frames, of the type MuscleForces; its channels are `frame_channels`.
 
     A frame has the time stamp of its own time, a lag before its sample, where samples come by LSL; else the time at
     which the sample arrived, less the lag.

@@ -1,15 +1,15 @@
-"""Qualisys Track Manager: labelled markers and force plates by its real-time protocol.
+"""Qualisys Track Manager: labeled markers and force plates by its real-time protocol.
 
-QTM sends, for every frame, its time [us], the positions of the labelled markers in the order of its settings [mm], NaN
+QTM sends, for every frame, its time [us], the positions of the labeled markers in the order of its settings [mm], NaN
 where hidden, and the newest force of every plate: force [N], moment about its point [N m], point [mm] (components `3d`
 and `forcesingle`, docs.qualisys.com/qtm-rt-protocol). Forces are in the axes of the laboratory, or, with the address
-HOST/plate, in those of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C their
-middle,
+HOST/plate, in the axes of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C
+their middle,
 
     x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
 
 Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows in
-several readings of a loaded plate: its point lies on it, and the ground pushes upwards. A single reading may be a knock
+several readings of a loaded plate: its point lies on it, and the ground pushes upward. A single reading may be a knock
 or a spike.
 """
 

@@ -1,7 +1,7 @@
 """A recording in real time: its samples at the rate of a `Live`, one by one by the clock, once or over and over.
 
-Where it begins again, its clock goes on: for longer than `Live` bridges there are no samples, so that the filter begins
-anew and no frame is made of both ends of the recording.
+Where it begins again, its clock goes on: for longer than `Live` bridges there are no samples, so that the filter
+restarts and no frame is made of both ends of the recording.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ReplayStream:
     """The samples of the trial of a `Live`, or of another trial file with the same markers and plates.
 
     Args:
-        address: path of the trial file; "": that of the `Live`.
+        address: path of the trial file; "": the trial file of the `Live`.
         wanted: for which the samples are, and whether the recording is repeated.
     """
 

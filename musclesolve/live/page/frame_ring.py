@@ -28,7 +28,7 @@ OF_FRAME = (
 
 
 def row_type(live: Live) -> np.dtype[Any]:
-    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), what it says, notes and faults."""
+    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), its status, notes and faults."""
     dofs, muscles = (len(live.dofs),), (len(live.muscles),)
     shapes = {
         "coordinates": (len(live.model.topology.dof_names),),

@@ -29,7 +29,7 @@ FIRST_BROWSER = 60.0
 class LivePage:
     """A page with the moving picture, curves, steps and biofeedback, for browsers of this computer alone.
 
-    Its process starts at once and loads what it needs while a `Live` is prepared; `begin` then takes little time. In a
+    Its process starts at once and loads its modules while a `Live` is prepared; `begin` then takes little time. In a
     script make it below `if __name__ == "__main__":`, because the process reads the script.
 
     Args:
@@ -93,7 +93,7 @@ class LivePage:
         """Wait until the first browser shows the page, a minute at most; call it once, after `begin`.
 
         Args:
-            stop: asked ten times a second whether to wait no longer.
+            stop: called ten times a second; true ends the wait.
 
         Returns:
             Whether a browser shows the page.

@@ -2,7 +2,7 @@
 
 Contacts of a foot as soon as they are known, from its vertical ground force.
 
-They are those of `motion.events.force_events.contacts`, which is asked when a contact has lasted long enough to be a
+They come from `motion.events.force_events.contacts`, which is called when a contact has lasted long enough to be a
 step, and when the foot has been unloaded for longer than a dropout lasts: what comes later changes nothing then.
 """
 
@@ -205,7 +205,7 @@ class PageState:
     def steps(self) -> dict[str, list[float]]:
         """Return by side the value of each of the last steps, NaN where unknown, oldest first.
 
-        There is none of a leg that is not analysed.
+        There is none of a leg that is not analyzed.
         """
         settings, quantity = self.settings, self.every[self.settings.quantity]
         if settings.value == "now":
@@ -232,7 +232,8 @@ class PageState:
     def feedback(self) -> dict[str, Any]:
         """Value, place in the band and steps of both legs, as the pages of operator and subject show them.
 
-        The value is that of now, or of the last step of the leg of the quantity; done: how many steps there were.
+        The value is the present one, or the value of the last step of the leg of the quantity; done: how many steps
+        there were.
         """
         settings, quantity, steps = self.settings, self.every[self.settings.quantity], self.steps()
         sides = SIDES if quantity.side == OTHER else (quantity.side,)

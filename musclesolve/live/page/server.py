@@ -63,7 +63,7 @@ LARGEST = 65536
 
 @dataclass(eq=False)
 class Client:
-    """A browser: what it has been sent, and whether it has drawn it."""
+    """A browser: the data it received, and whether it has drawn it."""
 
     sees_all: bool
     news: asyncio.Event = field(default_factory=asyncio.Event)

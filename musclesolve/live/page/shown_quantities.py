@@ -25,7 +25,7 @@ GROUND = "ground_reaction_force"
 
 
 def shown_kinds() -> list[str]:
-    """Variables of the page: those of a frame, and what follows from them by a formula."""
+    """Variables of the page: the variables of a frame, and what follows from them by a formula."""
     of_frame = {name for name, each in QUANTITIES.items() if each.frame or name == GROUND}
     there = [name for name in in_set("page") if of_frame.issuperset(QUANTITIES[name].arguments or (name,))]
     order = {kind: place for place, kind in enumerate(ORDER)}
@@ -50,7 +50,7 @@ class ShownQuantity:
         return self.name if self.name in SIDE_NAMES else split_side(self.name)[1]
 
     def on(self, side: str) -> str:
-        """Key of the same of the other or the same leg; the own one of what has no side."""
+        """Key of the same quantity of the other or the same leg; the own one of what has no side."""
         if self.side == OTHER:
             return self.key
         return f"{self.kind}:{side if self.name in SIDE_NAMES else with_side(split_side(self.name)[0], side)}"
@@ -103,7 +103,7 @@ class ShownQuantities:
         return np.where(by_side[:, *self._asked], np.concatenate(columns, axis=1), np.nan).astype(np.float32)
 
     def _of_page(self, kind: str, values: Array) -> Array:
-        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upwards."""
+        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upward."""
         if "axis" in QUANTITIES[kind].dims:
             values = values[:, :, 2] if kind == GROUND else np.linalg.norm(values, axis=2)
         of_kind = KINDS[QUANTITIES[kind].kind]

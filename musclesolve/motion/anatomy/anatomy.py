@@ -417,12 +417,12 @@ def linear_points(
     Args:
         moving: the landmarks.
         assumed: hip centers "hip_r", "hip_l" in the pelvis as it stood; those that are mapped win over them.
-        up, vertical: unit vectors, the upward direction of the pelvis and that of gravity.
+        up, vertical: unit vectors, the upward direction of the pelvis and the upward direction of gravity.
         stature: of the subject [m].
 
     Returns:
-        Points but for the back; the middle of the hips, the line from there to the neck, those of the knees to the left
-        and up the thighs, then those of the elbows to the left, as far as they are seen.
+        Points but for the back; the middle of the hips, the line from there to the neck, the axes of the knees to the
+        left and up the thighs, then the axes of the elbows to the left, as far as they are seen.
     """
     hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
     points: Points = {}

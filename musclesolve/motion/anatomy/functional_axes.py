@@ -3,7 +3,7 @@
 The axis follows from the motion. It has no center of its own: along it the center is put
 
 - nearest to the midpoint of the lateral and the medial marker, where both are mapped;
-- half the joint width and the radius of the marker inwards of the only one that is;
+- half the joint width and the radius of the marker inward of the only one that is;
 - without markers, knee: nearest to the line from hip to ankle of the standing leg (radiographs: 1.3, s.d. 2.3 degrees
   of varus, which is 5, s.d. 8 mm at the knee; Bellemans et al. 2012, Clin Orthop Relat Res 470:45-53. By markers it
   passed the middle of the epicondyles of four recorded legs by 10 to 27 mm);
@@ -35,7 +35,7 @@ SMALLEST_RANGE_DEG = 20.0
 UNSURE_DEG, UNKNOWN_DEG = 5.0, 15.0
 # A joint that turns about a second axis by more than this share of the first is no hinge.
 SECOND_SHARE = 0.5
-# Skin and a knee that glides leave about a centimetre between the two bodies [m].
+# Skin and a knee that glides leave about a centimeter between the two bodies [m].
 LARGEST_RESIDUAL = 0.020
 # An axis farther than this from the left of the standing foot is not that of flexion [deg].
 ASKEW_DEG = 45.0
@@ -180,7 +180,7 @@ def _hip(trial: Trial, side: Side, standing: Points, landmarks: Points) -> Array
 
 
 def _ankle(trial: Trial, side: Side, landmarks: Points, left: Array) -> Array:
-    """Return the standing ankle center (3,) [m]; without a medial marker half a width inwards along the knee axis."""
+    """Return the standing ankle center (3,) [m]; without a medial marker half a width inward along the knee axis."""
     if f"ankle_center_{side}" in landmarks or f"ankle_medial_{side}" in landmarks:
         return joint_center(landmarks, "ankle", side)
     inward = left if side == "r" else -left

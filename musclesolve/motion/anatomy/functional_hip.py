@@ -21,7 +21,7 @@ from musclesolve.recording.trial.recording_checks import jumps
 SMALLEST_RANGE_DEG = 20.0
 # A slow movement in a long standing trial has the range, but most frames hold no information.
 LARGEST_CONDITION = 20.0
-# Skin over the thigh leaves about a centimetre [m].
+# Skin over the thigh leaves about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 APART = 0.020
@@ -37,8 +37,8 @@ def functional_hips(
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
-    Markers (`standing`), landmarks (`pelvis`) and hip centers by the regression `name` are those of the standing trial,
-    (3,) [m].
+    Markers (`standing`), landmarks (`pelvis`) and hip centers by the regression `name` are taken from the standing
+    trial, (3,) [m].
 
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has

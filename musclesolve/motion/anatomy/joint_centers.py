@@ -138,7 +138,7 @@ def unseen(points: Container[str]) -> list[tuple[str, Side]]:
 
 
 def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
-    """Return the joint center above a knee or ankle; a mapped hip center before that of `hips`."""
+    """Return the joint center above a knee or ankle; a mapped hip center before the center of `hips`."""
     if joint == "knee":
         return points.get(f"hip_center_{side}", hips[f"hip_{side}"])
     return joint_center(points, "knee", side)
@@ -148,10 +148,10 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
     """Return the joint center (..., 3) [m] with (above - J) . (lateral - J) = 0 and |lateral - J| = offset.
 
     It lies in the plane of the center above, the lateral marker and the marker on the side of the segment, half a joint
-    width and the radius of the marker inwards (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba et al. 1990, J Orthop
+    width and the radius of the marker inward (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba et al. 1990, J Orthop
     Res 8:383-92).
 
-    With u from the lateral marker to the center above, w square to u towards the wand, and cos b = offset / |above -
+    With u from the lateral marker to the center above, w square to u toward the wand, and cos b = offset / |above -
     lateral|: J = lateral + offset (cos b u - sin b w). The wand and the center lie on opposite sides of the line u.
 
     All points are (..., 3) [m]: the center above, the marker on the side of the segment and the lateral marker.

@@ -58,7 +58,7 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     """Return the middle position (3,) of every marker that a recording of standing shows [m].
 
     The median over the frames rather than the mean: one bad frame does not move it. It is taken along the axes of the
-    subject, so that it does not depend on where those of the laboratory lie.
+    subject, so that it does not depend on the axes of the laboratory.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
     rotation = np.eye(3) if axes is None else axes

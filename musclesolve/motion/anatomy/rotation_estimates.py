@@ -38,7 +38,7 @@ class RotationCenter:
 def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     """Find the point that moves least between two bodies.
 
-    Minimises sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over the center c1 in one and c2 in the other body (SCoRE;
+    Minimizes sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over the center c1 in one and c2 in the other body (SCoRE;
     Ehrig et al. 2006, J Biomech 39:2798-2809); neither body needs to be at rest.
 
     The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
@@ -112,7 +112,7 @@ class RotationAxis:
 def rotation_axis(proximal: Poses, distal: Poses, near: Array) -> RotationAxis:
     """Find the line that moves least between two bodies.
 
-    Minimises sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over c1 in one and c2 in the other body, as
+    Minimizes sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over c1 in one and c2 in the other body, as
     `rotation_center` does. About a hinge every point of its axis is a minimum: the right singular vector (v1, v2) of
     the smallest singular value of the equations [R1, -R2] is the axis in both bodies, the least-squares solution
     without that direction the point of the axis nearest to `near` (SARA; Ehrig et al. 2007, J Biomech 40:2150-7).

@@ -1,6 +1,6 @@
 """Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbor.
 
-An arm is followed from the shoulder outwards as far as its joints are seen. What lies beyond a joint that is not seen
+An arm is followed from the shoulder outward as far as its joints are seen. What lies beyond a joint that is not seen
 is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
 """
 

@@ -167,13 +167,13 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
 
 FALLS = 0.7
-"""A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""
+"""A pelvis that accelerates downward by more than this falls; in walking it comes to half of it [g]."""
 UNLOADED_WEIGHTS = 0.05
 """Below this vertical force under both feet the plates carry no load [body weights]."""
 SHORTEST_FLIGHT = 0.02
 """A shorter flight is noise [s]."""
 SMOOTH_HZ = 6.0
-"""Cut-off for the acceleration of the pelvis: noise of some millimetres must not fall, a step of 0.35 s passes [Hz]."""
+"""Cut-off for the acceleration of the pelvis: noise of some millimeters must not fall, a step of 0.35 s passes [Hz]."""
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 

@@ -114,7 +114,7 @@ class Gait:
         return cls(events, strides(events, walking), list(struck.notes), measured.time, heading)
 
     def heading_at(self, time: Array) -> Array:
-        """The walking direction (T,) at times within those of the anatomy, as an angle from x to the left [rad]."""
+        """The walking direction (T,) at times within the times of the anatomy, as an angle from x to the left [rad]."""
         angle = np.unwrap(np.arctan2(self.heading[:, 1], self.heading[:, 0]))
         return np.interp(time, self.time, angle)
 

@@ -83,13 +83,18 @@ def gait_events(
         Events with the source "stated", "forces", "predicted", "markers" or "periodic"; where there is flight neither
         toe-offs by markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in,
         and on events that were not recorded.
+
+    Example:
+        >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))
+        >>> sorted({event.kind for event in found.events})
+        ['heel_strike', 'toe_off']
     """
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)
     seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
     if flight:
-        # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
+        # A toe that has left the ground goes on backward, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.

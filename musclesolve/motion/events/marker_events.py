@@ -75,7 +75,7 @@ def walk(recording: Recording) -> Walk | None:
 def marker_events(walking: Walk) -> list[Event]:
     """Heel strikes and toe-offs of both feet, in order of time.
 
-    On the recorded walk of the tests heel strikes come 11 to 22 ms and toe-offs up to 6 ms before those of the
+    On the recorded walk of the tests heel strikes come 11 to 22 ms and toe-offs up to 6 ms before the events of the
     plates; on the bundled stride 10 ms before and 11 ms after them.
     """
     events = []

@@ -34,6 +34,10 @@ def severity_index(time: Array, acceleration: Array) -> float:
 
     Raises:
         InputError: arrays that do not fit each other, or are not finite.
+
+    Example:
+        >>> ms.signals.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
+        3.2
     """
     return float(running_severity_index(time, acceleration)[-1])
 
@@ -53,7 +57,7 @@ def running_severity_index(time: Array, acceleration: Array) -> Array:
 def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.015) -> HeadInjury:
     """Head injury criterion, HIC = max over t1 < t2 of (t2 - t1) (mean of a from t1 to t2)^2.5 (Silva 2003, 4.7).
 
-    a is in units of gravity. Windows begin and end at samples, and those of the greatest width at one of the two.
+    a is in units of gravity. Windows begin and end at samples, and windows of the greatest width at one of the two.
 
     Args:
         time: (T,) [s], increasing.
@@ -62,6 +66,11 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
 
     Raises:
         InputError: arrays that do not fit each other, or are not finite; a width that is not positive.
+
+    Example:
+        >>> time = np.linspace(0.0, 0.1, 1001)
+        >>> round(ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665)).value, 2)    # 0.015 s * 50^2.5
+        265.17
     """
     window = check_number(window, "window", "a positive number of seconds", above=0.0)
     time, level = _signal(time, acceleration)

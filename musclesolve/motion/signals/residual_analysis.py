@@ -16,7 +16,7 @@ lies where the residual equals the noise, so that as much motion is taken away a
   straight, at every sampling rate and up to half of it, while R over fc bends.
 - The range of the fit ends at three times the frequency where residual and noise are equal: noise far above the
   motion, often less than beside it because cameras and their software smooth, does not count.
-- Not the positions, the accelerations are what matters: the cut-off is that of their least error, which follows from
+- Not the positions, the accelerations are what matters: the cut-off gives their least error, which follows from
   the spectrum of the recording once the noise in it is known (``_least_error_cutoff``).
 
 How good it is was measured on motions whose truth is known (``python -m benchmarks.cutoff``): the reference stride, a
@@ -127,6 +127,13 @@ def residual_analysis(
 
     Raises:
         InputError: the recording has gaps, is too short or sampled too slowly, or the order has no best cut-off.
+
+    Example:
+        >>> time = np.linspace(0.0, 4.0, 401)
+        >>> noise = 0.001 * np.random.default_rng(0).standard_normal(401)
+        >>> chosen = ms.signals.residual_analysis(np.sin(2.0 * np.pi * time) + noise, 100.0)
+        >>> 1.0 < float(chosen.cutoff_hz) < 20.0
+        True
     """
     numbers, order = checked_signal(signal, rate_hz), checked_order(order)
     check_choice(rule, "rule", RULES)
@@ -226,7 +233,7 @@ class _Fit:
 def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
 
-    All starts at once, by sums from the end backwards: small values are added up before large ones.
+    All starts at once, by sums from the end backward: small values are added up before large ones.
     """
     k = np.arange(y.shape[1])
     level = y[end - 1, k]
@@ -271,8 +278,9 @@ def _least_error_cutoff(
 
         sum (2 pi f)^4 ((1 - G)^2 (P - B) + G^2 B),
 
-    what it takes of the motion and what it lets through of the noise (the unbiased estimate of risk; Mallows 1973).
-    P - B is the motion only where there is some: beyond a frequency that the residual shows it is counted as nothing.
+    the motion that the filter removes and the noise that the filter passes (the unbiased estimate of risk; Mallows
+    1973). P - B is the motion only where there is some: beyond a frequency that the residual shows it is counted as
+    nothing.
 
     Args:
         signal: (T, k) the recording.
@@ -301,8 +309,8 @@ def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
     """Return frequencies (H,) [Hz] and the mean square (H, k) of a signal (T, k) at each, its ends left out.
 
     It is the second differences that fade in and out, so that neither drift nor the large slow part of the motion
-    leaks into higher frequencies; their spectrum is divided by that of differencing, (2 sin(pi f / fs))^4. The two
-    lowest frequencies are left out: hardly anything is left of them.
+    leaks into higher frequencies; their spectrum is divided by the spectrum of differencing, (2 sin(pi f / fs))^4. The
+    two lowest frequencies are left out: hardly anything is left of them.
     """
     curvature = np.diff(signal, 2, axis=0)
     frames, fading = len(curvature), min(round(FADE_S * rate_hz), len(curvature) // 2)

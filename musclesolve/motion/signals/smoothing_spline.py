@@ -1,6 +1,6 @@
-"""Smoothing splines whose smoothness the data choose by generalised cross-validation.
+"""Smoothing splines whose smoothness the data choose by generalized cross-validation.
 
-A natural spline g of degree 2m - 1 through T evenly spaced frames minimises (Reinsch 1967, Woltring 1986)
+A natural spline g of degree 2m - 1 through T evenly spaced frames minimizes (Reinsch 1967, Woltring 1986)
 
     sum_t (y_t - g(t))^2 + p  integral (d^m g / dt^m)^2 dt
 
@@ -83,9 +83,9 @@ class SmoothingSpline:
 def smoothing_spline(
     signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
 ) -> SmoothingSpline:
-    """Smooth every coordinate by a natural spline, with a given cut-off or with that of generalised cross-validation.
+    """Smooth every coordinate by a natural spline, with a given cut-off or by generalized cross-validation.
 
-    The generalised cross-validation (Craven & Wahba 1979) takes the p with the least
+    The generalized cross-validation (Craven & Wahba 1979) takes the p with the least
     (RSS / T) / (1 - trace H / T)^2, where g = H y; the noise is sqrt(RSS / (T - trace H)). It presumes noise that
     is independent from frame to frame: correlated noise is taken for motion.
 
@@ -97,6 +97,12 @@ def smoothing_spline(
 
     Raises:
         InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
+
+    Example:
+        >>> time = np.linspace(0.0, 1.0, 101)
+        >>> spline = ms.signals.smoothing_spline(np.sin(2.0 * np.pi * time), 100.0, cutoff_hz=10.0)
+        >>> spline.derivative(1).shape
+        (101,)
     """
     numbers = checked_signal(signal, rate_hz)
     what, expected = "half order of a smoothing spline", "2 (cubic) or 3 (quintic)"

@@ -1,1 +1,1 @@
-"""Families of normalised Hill curves, by name."""
+"""Families of normalized Hill curves, by name."""

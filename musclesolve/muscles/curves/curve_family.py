@@ -1,4 +1,4 @@
-"""Families of Hill curves: what each offers, all of them by name, and whether their curves can be those of a muscle."""
+"""Families of Hill curves: what each offers, all of them by name, and whether a muscle can have their curves."""
 
 from __future__ import annotations
 

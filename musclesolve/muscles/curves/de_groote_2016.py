@@ -1,6 +1,6 @@
 """Hill curves of De Groote et al. (2016), Ann Biomed Eng 44:2922-36: smooth everywhere in the working range.
 
-Coefficients are those of OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits.
+Coefficients come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _THELEN = Thelen2003(passive_shape=_STIFFNESS)
 
 @dataclass(frozen=True)
 class DeGroote2016:
-    """The curves of De Groote et al. (2016); the passive one is that of Thelen (2003), J Biomech Eng 125:70-77.
+    """The curves of De Groote et al. (2016); the passive one is Thelen's (2003), J Biomech Eng 125:70-77.
 
     active_width: factor s on the width of the active curve, active_force_width_scale of OpenSim.
     """

@@ -19,7 +19,7 @@ from musclesolve.muscles.curves.bezier import Corner, CurvePoint, Tabulated, cor
 class Millard2013:
     """Curves of quintic Bezier corners.
 
-    name: that of a table of ``millard_2013.toml`` with their parameters; given: such a table instead.
+    name: the name of a table of ``millard_2013.toml`` with their parameters; given: such a table instead.
     """
 
     name: str = "millard_2013"

@@ -1,4 +1,4 @@
-"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and what it does.
+"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and its effect.
 
 The generalized force of tensions F is -F dL_MT/dq (paths.py). It is formed from the wrenches of the path nodes on the
 bodies, not from the rows dL_MT/dq themselves: what is added up on a body goes over to the generalized coordinates once.
@@ -173,7 +173,7 @@ def muscle_forces(
         dynamics: of activation, for an excitation (10 and 40 ms by Thelen (2003) unless given).
 
     Raises:
-        InputError: none or more than one of the three; dynamics without an excitation; muscles that are not those of
+        InputError: none or more than one of the three; dynamics without an excitation; muscles that do not come from
             `scale_muscles`, or of joints that the model lacks; none, some twice, or different families of Hill curves;
             what `muscle_course` refuses.
     """

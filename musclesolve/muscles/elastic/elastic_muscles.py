@@ -120,7 +120,7 @@ class ElasticMuscles:
 def tendon_energy(muscles: ElasticMuscles, z: Array) -> Array:
     """F0 stretch int f_T dz [J] from the start of the curve, where there is no force, to coordinates z (T, n).
 
-    Zero where the tendon is slack or rigid. The integral is that of the spline, without further error.
+    Zero where the tendon is slack or rigid. The integral is the spline's own, without further error.
     """
     curve, start = muscles.curves.tendon, muscles.start
     stored = _integral(curve, np.maximum(z, start)) - _integral(curve, start)

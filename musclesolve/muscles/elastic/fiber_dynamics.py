@@ -14,10 +14,10 @@ The first line increases with v, and is solved for it in every state, so that th
 - beyond the maximum velocities the force-velocity curve goes on straight.
 
 So that it can be solved for the velocity the force-velocity curve is strictly increasing, and without end. Between
--v_max and v_max the curve is that of the muscles (smooth_curves.py), but nowhere flatter than `LEAST_SLOPE`: some
+-v_max and v_max the curve is the curve of the muscles (smooth_curves.py), but nowhere flatter than `LEAST_SLOPE`: some
 families are constant where the fiber lengthens fast. Beyond, it goes on straight, with its slope at the end and no less
 than `OUTER_SLOPE`. So a fiber without load shortens at v_max; one that recoils faster, because its passive force
-exceeds that of the tendon, is braked by the contractile element.
+exceeds the force of the tendon, is braked by the contractile element.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class FiberForces(NamedTuple):
 class FiberDynamics:
     """Muscles (n) whose fiber lengths follow in time; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
 
-    Arguments of the methods are arrays (..., n), `length` [m] and `velocity` [m/s] those of the whole path.
+    Arguments of the methods are arrays (..., n), `length` [m] and `velocity` [m/s] length and velocity of the whole
+    path.
     """
 
     muscles: ElasticMuscles

@@ -110,7 +110,7 @@ def simulate_muscles(
 
 @dataclass(frozen=True, eq=False)
 class _Equations:
-    """The state (3, n): z, then the work on the skeleton and that of the fiber, over F0 L0."""
+    """The state (3, n): z, then the work on the skeleton and the work of the fiber, over F0 L0."""
 
     fibers: FiberDynamics
     path: PathCourse
@@ -182,7 +182,7 @@ def path_course(
 ) -> PathCourse:
     """Lengths of muscles and their rates through time.
 
-    Samples of both are those of a cubic Hermite spline, samples of lengths alone of a natural choice: the cubic spline
+    Samples of both define a cubic Hermite spline, samples of lengths alone of a natural choice: the cubic spline
     whose third derivative is continuous next to the ends.
 
     Raises:
@@ -237,7 +237,7 @@ class MuscleMotion:
         fiber_length, fiber_velocity: [m], [m/s], positive when lengthening.
         cos_pennation: cosine of the pennation angle.
         force: of the tendon [N], passive part included.
-        passive_force: that of the passive element along the tendon [N].
+        passive_force: force of the passive element along the tendon [N].
         fiber_work: done by the fibers since the first time, contractile and passive [J].
         skeleton_work: done by the muscles on the skeleton since the first time [J].
     """

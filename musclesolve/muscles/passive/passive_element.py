@@ -18,7 +18,7 @@ PassiveRule = Literal["calibrated", "table", "none"]
 class PassiveElement(NamedTuple):
     """Passive elements of muscles, (n,) each.
 
-    force: passive force at one norm force [N], that of the table whatever the strength of the subject; 0: none.
+    force: passive force at one norm force [N], the table's whatever the strength of the subject; 0: none.
     at_zero, at_one: fiber strains l / L0 - 1 where the passive force begins, and where it is `force`.
     """
 
@@ -54,7 +54,7 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
 
 
 def checked_passive(rule: str, database: MuscleDatabase) -> str:
-    """The rule for passive forces, if it is one and the set has what it needs."""
+    """The rule for passive forces, if it is one and the set has its parameters."""
     check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
     if rule == "calibrated" and database.calibrated_passive is None:
         raise input_error("muscles.muscle_set_no_calibrated", database=database.name)

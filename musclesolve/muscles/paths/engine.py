@@ -1,4 +1,4 @@
-"""The path engine from Python: what it is given and what it returns."""
+"""The path engine from Python: arguments and results."""
 
 from __future__ import annotations
 
@@ -148,9 +148,9 @@ class PathLayout:
 class PathNodes(NamedTuple):
     """Paths in T poses: length (T, n) [m]; position [m] and gradient of the nodes, (T, N, 3) each.
 
-    Nodes: P points, then the two tangent points of each wrap, fixed to its object; those of a wrap that is not touched
-    lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the path
-    does not pass.
+    Nodes: P points, then the two tangent points of each wrap, fixed to its object; the points of a wrap that is not
+    touched lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the
+    path does not pass.
     """
 
     length: Array
@@ -245,7 +245,9 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
 
 
 def gather_wrenches(position: Array, gradient: Array, group: Indices, count: int) -> Array:
-    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) of the same of `count` groups (N,), (T, count, 6)."""
+    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) in each of `count` groups (N,),
+    (T, count, 6).
+    """
     from musclesolve.muscles.paths.kernel.entry import WRENCHES
 
     wrench = np.empty((len(position), count, 6))

@@ -15,7 +15,7 @@ from musclesolve.muscles.paths.kernel.arrays import FrameMotion
 class WrapObjects:
     """Wrap objects (O) in standing: body (O,), center (O, 3) [m], axes (O, 3, 3), own axes as columns.
 
-    frame (O,): the moving frame that carries it, -1 for none; its body is then that of the frame.
+    frame (O,): the moving frame that carries it, -1 for none; its body is then the frame's.
     """
 
     body: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))

@@ -30,9 +30,11 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
+    PathNodes,
     gather_wrenches,
     solve_paths,
     trace_paths,
@@ -40,9 +42,12 @@ from musclesolve.muscles.paths.engine import (
 from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
 from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
 
+_BLOCK = 256
+"""Poses evaluated together: their nodes stay in the cache of a processor."""
+
 
 class Groups(NamedTuple):
-    """Groups (G) of nodes: that of each node (N,), and the muscle, body and moving frame of each group, (G,)."""
+    """Groups (G) of nodes: the group of each node (N,), and the muscle, body and moving frame of each group, (G,)."""
 
     of_node: Indices
     muscle: Indices
@@ -55,8 +60,8 @@ class Paths:
     """Paths of n muscles on a model, in nodes (N): P points, then the tangent points of the wraps (see `PathNodes`).
 
     point_body (P,): index into the model's bodies; standing (P, 3) [m]. Conditional points (C): `switched` (C,) indices
-    into P, with the coordinate that switches them and its range [rad]. frames: those that move on bodies; point_frame
-    (P,): which of them carries a point, -1 for none; its body is then that of the frame. objects: wrap objects.
+    into P, with the coordinate that switches them and its range [rad]. frames: moving frames on bodies; point_frame
+    (P,): which of them carries a point, -1 for none; its body is then the frame's. objects: wrap objects.
     """
 
     rigid_bodies: RigidBodies
@@ -125,7 +130,7 @@ class Paths:
 
     @cached_property
     def _on(self) -> dict[tuple[bytes, bytes], Mask]:
-        """Groups that were asked for: the same ones are, frame by frame."""
+        """Groups that were made: every frame needs the same."""
         return {}
 
     @cached_property
@@ -195,15 +200,32 @@ class Paths:
             **{name: getattr(self, name)[kept] for name in of_switches},
         )
 
-    def evaluate(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathState:
-        """Lengths and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
+    def nodes(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathNodes:
+        """Lengths, nodes and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
         on: points on the path (T, P), those that the coordinates switch on unless given.
         """
+        poses, _ = self.place(q, coordinates)
+        return solve_paths(self.layout, *(poses if on is None else poses._replace(on=on)))
+
+    def evaluate(self, q: Array, coordinates: Array) -> PathState:
+        """Lengths and wrenches in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
+
+        Poses are evaluated in blocks: nodes take twice the memory of the wrenches, and are not kept.
+        """
+        parts = [self._evaluated(q[part], coordinates[part]) for part in blocks(len(q), _BLOCK)]
+        length, wrench, frames = parts[0] if len(parts) == 1 else _stacked(parts)
+        return PathState(self, q, coordinates, length, wrench, frames)
+
+    def _evaluated(self, q: Array, coordinates: Array) -> tuple[Array, Array, FrameMotion]:
+        """Lengths, wrenches and moving frames in the poses of one block."""
         poses, frames = self.place(q, coordinates)
-        if on is not None:
-            poses = poses._replace(on=on)
-        return PathState(self, q, *solve_paths(self.layout, *poses), frames)
+        length, position, gradient = solve_paths(self.layout, *poses)
+        return (
+            length,
+            gather_wrenches(position, gradient, self.groups.of_node, len(self.groups.muscle)),
+            frames,
+        )
 
     def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
@@ -214,27 +236,36 @@ class Paths:
         return lines.trimmed() if trimmed else lines
 
 
+def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:
+    """Blocks of poses, one after the other."""
+    length, wrench, frames = zip(*parts, strict=True)
+    joined = (np.concatenate(each) for each in zip(*frames, strict=True))
+    return np.concatenate(length), np.concatenate(wrench), FrameMotion(*joined)
+
+
 @dataclass(frozen=True)
 class PathState:
-    """Paths in given poses: position and gradient of the nodes (T, N, 3), length (T, n) [m], and the moving frames."""
+    """Paths in given poses: length (T, n) [m], wrench of each group of nodes (T, G, 6), and the moving frames.
+
+    wrench: sums of r x dL/dr [m] and dL/dr over the nodes of each group (`Paths.groups`).
+    """
 
     paths: Paths
     q: Array
+    coordinates: Array
     length: Array
-    position: Array
-    gradient: Array
+    wrench: Array
     frames: FrameMotion
+
+    @cached_property
+    def nodes(self) -> PathNodes:
+        """Nodes and gradients, evaluated again."""
+        return self.paths.nodes(self.q, self.coordinates)
 
     @property
     def moving_dofs(self) -> Indices:
         """(D,) coordinates on which L_MT depends explicitly."""
         return self.paths.moving_dofs
-
-    @cached_property
-    def wrench(self) -> Array:
-        """Sums of r x dL/dr and dL/dr over the nodes of each group (`Paths.groups`), (T, G, 6)."""
-        groups = self.paths.groups
-        return gather_wrenches(self.position, self.gradient, groups.of_node, len(groups.muscle))
 
     @cached_property
     def explicit(self) -> Array:
@@ -256,8 +287,10 @@ class PathState:
         # coefficients of r_i, r_j, u and v of the body of each node in its material point
         basic = paths.rigid_bodies.subset(paths.body).basic(self.q)
         columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
-        c = np.linalg.solve(columns, (self.position - basic[:, :, 0])[..., None])[..., 0]
-        on_basic = np.concatenate([1.0 - c[..., :1], c], axis=2)[..., None] * self.gradient[:, :, None, :]
+        c = np.linalg.solve(columns, (self.nodes.position - basic[:, :, 0])[..., None])[..., 0]
+        on_basic = (
+            np.concatenate([1.0 - c[..., :1], c], axis=2)[..., None] * self.nodes.gradient[:, :, None, :]
+        )
         bodies, place = np.unique(paths.body, return_inverse=True)
         count, kinds = paths.layout.muscles, len(bodies)
         pick = np.zeros((count * kinds, len(place)))

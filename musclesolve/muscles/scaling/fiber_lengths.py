@@ -1,21 +1,21 @@
 """Optimal fiber and tendon slack lengths of a subject, by one of two rules.
 
 "standing": both grow with the musculotendon length of the standing subject (correction A4). "operating_range": each
-muscle keeps the normalised fiber lengths of its own model over the range of motion, after Modenese et al. (2016).
+muscle keeps the normalized fiber lengths of its own model over the range of motion, after Modenese et al. (2016).
 
-In its own model a muscle works at certain normalised fiber lengths. On another skeleton it keeps them, as well as two
+In its own model a muscle works at certain normalized fiber lengths. On another skeleton it keeps them, as well as two
 lengths can, when over poses p of the whole range of motion
 
     L0 l(p) cos a(p) + L_T = L_MT(p),        sin a(p) = sin a0 / l(p)
 
-holds in the sense of least squares, where l(p) is the normalised fiber length in the own model, and L_MT(p) the
+holds in the sense of least squares, where l(p) is the normalized fiber length in the own model, and L_MT(p) the
 musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch). Muscles whose
-length hardly changes do not determine two lengths: L0 is therefore also drawn towards the one that grew with the mean
+length hardly changes do not determine two lengths: L0 is therefore also drawn toward the one that grew with the mean
 length of the muscle, L0', so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
 
-is least: e is the error of a path, which grows with the muscle too, d that of the assumption that fibers do.
+is least: e is the error of a path, which grows with the muscle too, d the error of the assumption that fibers do.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fiber_and_tendon_lengths(
         return operating_range(database).fitted(
             paths.evaluate(*sampled_poses(model, side, database.dofs)).length
         )
-    # both times L_MT(subject) / L_MT(source), standing: normalised fiber length then does not depend on body size
+    # both times L_MT(subject) / L_MT(source), standing: normalized fiber length then does not depend on body size
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
     if database.frames or database.wrap_objects:  # what `standing_length` leaves out
@@ -66,7 +66,7 @@ def fiber_and_tendon_lengths(
 
 @lru_cache(maxsize=8)
 def operating_range(database: MuscleDatabase) -> OperatingRange:
-    """The normalised fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
+    """The normalized fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
 
     Raises:
         InputError: the set takes its ranges from another one, which does not exist or lacks a muscle.
@@ -96,7 +96,7 @@ def _own_lengths(database: MuscleDatabase) -> Array:
 
 
 USABLE = (0.4, 1.6)
-"""Normalised fiber lengths that count: sarcomeres do not work beyond them."""
+"""Normalized fiber lengths that count: sarcomeres do not work beyond them."""
 
 RANGE_OF_MOTION_DEG = {
     "hip_flexion": (-25.0, 100.0),
@@ -142,7 +142,7 @@ def sampled_poses(model: Model, side: str, dofs: Sequence[str] = LEG_DOFS) -> tu
 
 @dataclass(frozen=True)
 class OperatingRange:
-    """Normalised fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and what they follow from."""
+    """Normalized fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and what they follow from."""
 
     names: tuple[str, ...]  # without side
     normalized_length: Array

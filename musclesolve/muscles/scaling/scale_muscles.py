@@ -1,7 +1,7 @@
 """Muscles on a subject's skeleton, and the groups of degrees of freedom that they serve.
 
-A muscle set serves the degrees of freedom that its muscles cross: those of a leg, of an arm. What no muscle connects is
-shared apart.
+A muscle set serves the degrees of freedom that its muscles cross: the joints of a leg, or of an arm. What no muscle
+connects is shared apart.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from musclesolve.muscles.tendon_strain import TendonStrain, set_tendon_strains
 class ScaledMuscles:
     """Muscles (n) on the skeleton of a subject, and the m degrees of freedom that they serve.
 
-    sides: those of the muscles. dof_names (m,). parameters: of the Hill model, lengths of the subject; short_names and
-    groups (n,) of the set; paths on the skeleton; segment_scale: factors of the positions, forward, left, up, by frame
-    and side ("femur r"). acts (m, n): which muscles move which degree of freedom.
+    sides: the sides of the muscles. dof_names (m,). parameters: of the Hill model, lengths of the subject; short_names
+    and groups (n,) of the set; paths on the skeleton; segment_scale: factors of the positions, forward, left, up, by
+    frame and side ("femur r"). acts (m, n): which muscles move which degree of freedom.
     """
 
     sides: tuple[str, ...]
@@ -120,7 +120,7 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
     """The degrees of freedom of a model that the muscles of a set serve on one side.
 
     Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
-    outwards, of a joint first those that the set states, in its order.
+    outward, of a joint first those that the set states, in its order.
 
     Raises:
         InputError: the set has a bone or states a degree of freedom that is not of the model.
@@ -141,7 +141,7 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
 def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> None:
     """Refuse bodies, joint centers and degrees of freedom of a set that the model does not have.
 
-    A set that states no degrees of freedom has those of a leg, of which a model may have others.
+    A set that states no degrees of freedom has the degrees of freedom of a leg, of which a model may have others.
     """
     own = f" of the muscle set {database.name!r} in the model {topology.name!r}"
     points = [point.name for point in topology.points]
@@ -184,9 +184,9 @@ def scale_muscles(
 ) -> ScaledMuscles:
     """Put the muscles of a set on the side "r" or "l" of a subject.
 
-    Positions scale by segment (scaled_paths.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, that of the set
+    Positions scale by segment (scaled_paths.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, the set's rule
     unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`; curves: name of a
-    family of Hill curves instead of that of the set; tendon_strain: see `set_tendon_strains`.
+    family of Hill curves instead of the set's; tendon_strain: see `set_tendon_strains`.
 
     Raises:
         InputError: a muscle for which no fiber and tendon lengths can be found; an unknown family, muscle or group.

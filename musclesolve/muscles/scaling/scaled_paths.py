@@ -2,10 +2,10 @@
 
 The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
 direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie on
-those of the subject, and grows with the length between these (Silva 2003, 6.5). The width of the pelvis grows with the
-distance between the hips, its depth with that from between the ASIS to between the PSIS. What was not measured grows
-with stature: height of the pelvis, foot, the depth where subject or set have none; or with the length of thigh and
-shank together where the set has no stature.
+the joint centers of the subject, and grows with the length between these (Silva 2003, 6.5). The width of the pelvis
+grows with the distance between the hips, its depth with that from between the ASIS to between the PSIS. What was not
+measured grows with stature: height of the pelvis, foot, the depth where subject or set have none; or with the length of
+thigh and shank together where the set has no stature.
 
 Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
 around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
@@ -186,8 +186,8 @@ class FrameMap:
 def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, FrameMap]:
     """The map of each frame of a set onto one side of a subject.
 
-    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table. Where
-    the set does not know it, bones without end grow with the length of all others together.
+    Stature is compared with the stature of the skeleton before the table's own scaling, hence the factors of the table.
+    Where the set does not know it, bones without end grow with the length of all others together.
     """
     reference, slot, standing = database.reference, model.topology.slot, model.standing
 
@@ -226,7 +226,7 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
 
 
 def _smallest_rotation(start: Array, end: Array) -> Array:
-    """The smallest rotation (3, 3) of the direction of one vector (3,) into that of another."""
+    """The smallest rotation (3, 3) of the direction of one vector (3,) into the direction of another."""
     a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
     x, y, z = np.cross(a, b)
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

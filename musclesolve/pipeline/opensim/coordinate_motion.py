@@ -79,9 +79,9 @@ def coordinate_motion(
 ) -> CoordinateMotion:
     """Read, filter and differentiate the coordinates of a model.
 
-    The filter is the one of OpenSim's tools: a Butterworth filter of order 3 run forwards and backwards, which halves
-    the amplitude at the cut-off frequency; here it has neither lag nor a transient at the ends (`low_pass`). Rates are
-    those of the natural quintic spline through the filtered values.
+    The filter is the one of OpenSim's tools: a Butterworth filter of order 3 run forward and backward, which halves
+    the amplitude at the cut-off frequency; here it has neither lag nor a transient at the ends (`low_pass`). Rates come
+    from the natural quintic spline through the filtered values.
 
     Args:
         coordinates: the columns of other names than coordinates of the model are ignored. In degrees or radians as

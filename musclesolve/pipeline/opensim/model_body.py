@@ -87,7 +87,7 @@ def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSett
 
     Raises:
         TypeError: there is no such keyword.
-        InputError: a value that no model can be asked for.
+        InputError: a value that no model can have.
     """
     arguments, tables = share_arguments(), dict[str, dict[str, Any]](files={"loads": loads})
     for name, value in choices.items():
@@ -103,7 +103,7 @@ def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSett
 
 
 def check_model_settings(settings: ModelSettings) -> None:
-    """Refuse what no model can be asked for."""
+    """Refuse settings that no model can have."""
     time, muscles, feet = settings.time, settings.muscles, settings.plates.feet
     loads, reserve_weight = settings.files.loads, settings.sharing.reserve_weight
     if time.movement is not None:
@@ -133,7 +133,7 @@ class ModelBody:
 
     whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared apart, since no
     muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
-    are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
+    are the path's, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
     loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
     the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce, with
     the share of the peak moment that is beyond them. Frames whose loads do not balance the motion are not usable.
@@ -247,13 +247,13 @@ def opensim_problem(
         coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
         moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
             the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
-            file or Table holds what OpenSim's inverse dynamics writes: those of ball joints are about the axes of the
+            file or Table holds what OpenSim's inverse dynamics writes: moments of ball joints are about the axes of the
             parent frame; arrays belong to the rates of the coordinates. What couplers drive is added
             (moments.py). None where `loads` are given instead.
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
-                driven ones and those of the toes.
+                driven ones and the toes' angles.
             without: names of coordinates that are not shared.
             side: "r", "l" or "both": leaves out names that end in _l or _r.
             passive: "none", as OpenSim's static optimization; "table": passive forces of the model.
@@ -261,12 +261,12 @@ def opensim_problem(
             cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
             start_s, end_s: of the time range.
             tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
-            tendon_strain: of elastic tendons at one maximum isometric force, instead of those of the model: a number,
+            tendon_strain: of elastic tendons at one maximum isometric force, instead of the model's: a number,
                 or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
             contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.01 to 0.1, with loads
                 alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
             movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
-                with measured ones; recognised by the motion unless given.
+                with measured ones; recognized by the motion unless given.
             cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
                 or the motion unless given.
             person: the muscles of one person, from `read_person`, or the path of their file: their factors are on the
@@ -274,8 +274,8 @@ def opensim_problem(
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`. "predicted": the ground reactions follow
                 from the motion, without force plates; see `predicted_loads`.
-            feet: "stated", those that an ExternalLoads file names, or "nearest": the feet of its loads are found by
-                their contacts, as those of a file of ground reactions are.
+            feet: "stated", the feet that an ExternalLoads file names, or "nearest": the feet of its loads are found by
+                their contacts, as for a file of ground reactions.
 
     Raises:
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
@@ -575,7 +575,7 @@ def _placed(
 
 
 def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
-    """The muscles of every channel of EMG among those of the body.
+    """The muscles of every channel of EMG among the muscles of the body.
 
     Raises:
         InputError: a muscle that is not among them, with its place.
@@ -594,7 +594,7 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
 
 
 def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Every name that a channel of a measurement may give -> its muscles among those of a model.
+    """Every name that a channel of a measurement may give -> its muscles among the muscles of a model.
 
     A name without a number before its side stands for all muscles that are numbered: glmed_r for glmed1_r, glmed2_r.
     """

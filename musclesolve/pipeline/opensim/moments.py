@@ -4,7 +4,7 @@ What a file does not hold is not made up: holes beyond a fifth of the period of 
 empty, and the frames in them are not measured (`musclesolve._util.time_holes`).
 
 Moments of the shared coordinates differ in two things from those that OpenSim's inverse dynamics writes for every
-coordinate. A force of OpenSim is that of its own joint alone: where couplers drive other coordinates with q_i,
+coordinate. A force of OpenSim acts at its own joint alone: where couplers drive other coordinates with q_i,
 the muscles that move q_i have to make
 
     tau_i = M_i + sum_d M_d dq_d/dq_i.
@@ -12,7 +12,7 @@ the muscles that move q_i have to make
 And the forces of the angles of ball and free joints belong to the components of the angular velocity omega of the
 child in the parent frame, not to the rates of the angles. With omega = sum_k a_k qd_k about the axes a_k of the three
 rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2008, 4.4). Arrays that a program gives
-belong to the rates already, as those of `inverse_dynamics` do.
+belong to the rates already, as the forces of `inverse_dynamics` do.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def coordinate_moments(
 def shared_moments(
     model: OpenSimModel, source: Source, dofs: Sequence[str], motion: CoordinateMotion
 ) -> CoordinateMoments:
-    """Generalized forces (T, m) of the shared coordinates, those of what they drive included.
+    """Generalized forces (T, m) of the shared coordinates, forces of driven coordinates included.
 
     Args:
         source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is

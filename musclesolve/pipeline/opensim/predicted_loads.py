@@ -1,6 +1,6 @@
 """Loads on the feet of an OpenSim model that its motion predicts, where no force plate measured them.
 
-The programme is that of recordings (`dynamics.inverse.predicted_reactions`). What the whole body needs of the ground
+The program is the one of recordings (`dynamics.inverse.predicted_reactions`). What the whole body needs of the ground
 is the sum of what its bodies need; the soles are placed on the bodies of the foot by the proportions of a foot.
 """
 
@@ -76,7 +76,7 @@ def predicted_loads(model: OpenSimModel, motion: ModelMotion) -> tuple[ExternalL
 def sole_points(model: OpenSimModel, bodies: BodyDynamics, side: str) -> Array:
     """Points (T, P, 3) of the sole of a side in the ground [m], placed from its ankle along its foot.
 
-    A foot with toes has the size that the joint of the toes shows; without toes it has that of the skeleton.
+    A foot with toes has the size that the joint of the toes shows; without toes it has the size of the skeleton.
     """
     foot, toes = foot_of_side(model, side), toes_of_side(model, side)
     ankle = model.body_number[foot_bodies(model, foot)[0]]

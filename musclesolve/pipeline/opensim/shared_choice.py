@@ -52,20 +52,20 @@ def shared_choice(
     side: str = "both",
     without: Sequence[str] = (),
 ) -> SharedChoice:
-    """Look up what is asked for, or choose it.
+    """Look up the requested coordinates and muscles, or choose them.
 
     Args:
         dofs: names of coordinates; unless given, all by which a joint rotates and on which a muscle acts, without
-            locked and driven ones, without those whose moments muscles that `side` leaves out produce, too, such as
-            those of the lumbar joint, and without those of the toes: one ground reaction acts on the foot as a whole,
-            so that inverse dynamics finds the moment of the inertia of the toes alone (below 1 N m), which holds the
+            locked and driven ones, without those whose moments muscles that `side` leaves out produce, too, such as at
+            the lumbar joint, and without the angles of the toes: one ground reaction acts on the foot as a whole, so
+            that inverse dynamics finds the moment of the inertia of the toes alone (below 1 N m), which holds the
             muscles of the toes at rest although they flex the ankle.
         muscles: names; unless given, all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
-        without: names of coordinates that are left out, whose moments no muscle is asked for.
+        without: names of coordinates that are left out, whose moments no muscle has to produce.
 
     Raises:
-        InputError: an unknown or driven coordinate, one without a muscle, one that is both asked for and left out, an
+        InputError: an unknown or driven coordinate, one without a muscle, one that is both requested and left out, an
             unknown or unsupported muscle, no muscle at all.
     """
     check_choice(side, "side", LEFT_OUT)

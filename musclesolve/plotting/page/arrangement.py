@@ -80,7 +80,7 @@ def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
 
 
 def height_for(rows: int) -> float:
-    """The least height of a panel with so many labelled rows, at the default size of text [inch]."""
+    """The least height of a panel with so many labeled rows, at the default size of text [inch]."""
     return 8.0 * LINE * rows
 
 

@@ -177,7 +177,7 @@ def time_axis(result: xr.Dataset) -> Abscissa:
 def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool) -> dict[str, Array]:
     """Places of heel strikes and toe-offs of a leg on the axis; of cycles, which begin with heel strikes, the toe-offs.
 
-    The events are those of the result, otherwise beginnings and ends of stance.
+    The events come from the result, otherwise beginnings and ends of stance.
     """
     time = np.asarray(result["time"].values, dtype=float)
     if "event_kind" in result:
@@ -238,7 +238,7 @@ class Legs:
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
-        """Legs whose muscles were analysed, or all that were measured."""
+        """Legs whose muscles were analyzed, or all that were measured."""
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
@@ -277,7 +277,7 @@ class Legs:
         get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
         that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
         depend on the solution, is solid; dashed in the frames (T,) that are `predicted`. `verdict`: the side whose
-        frames count, unless that of the leg.
+        frames count, unless it is the leg's own.
 
         Of several strides the mean, as above; thin and pale where it is of fewer of them; a cross where of none.
         """

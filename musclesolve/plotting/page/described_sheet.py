@@ -22,7 +22,7 @@ SHARES = "shares of the panel"
 ACROSS = "shares of the height"
 """In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
 BELOW = "inches below the panel"
-"""In the place of a transform: x in shares of the axis, y in inches upwards from the lower edge of the panel."""
+"""In the place of a transform: x in shares of the axis, y in inches upward from the lower edge of the panel."""
 MARGINS = {"x": 0.05, "y": 0.1}
 """Free space at either end of a scale, as a share of what is drawn: those of the style sheet of drawn pages."""
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
@@ -92,7 +92,7 @@ class Numbers:
 
 
 class Panel:
-    """One panel of a described page; calls are those of `matplotlib.axes.Axes`, of which it knows these."""
+    """One panel of a described page; calls are as for `matplotlib.axes.Axes`, of which it knows these."""
 
     def __init__(self, figure: DescribedSheet, x: Scale, y: Scale) -> None:
         self.figure, self._x, self._y = figure, x, y
@@ -177,7 +177,7 @@ class Panel:
         self._boxes(np.array([[-np.inf, low, np.inf, high]]), style)
 
     def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
-        """Bars upwards from zero; each of those returned may be changed."""
+        """Bars upward from zero; each of those returned may be changed."""
         self._y.zero = True
         bars = []
         for place, top in zip(np.atleast_1d(x), np.atleast_1d(height), strict=True):
@@ -331,7 +331,7 @@ class _Bar:
 
 
 class DescribedSheet:
-    """A page as data, made by `page` in a `BrowserStyle`; the methods are those of `DrawnSheet`."""
+    """A page as data, made by `page` in a `BrowserStyle`; the methods are as in `DrawnSheet`."""
 
     def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
         self.style, self.grid, self.numbers = style, grid, Numbers()
@@ -377,7 +377,7 @@ class DescribedSheet:
         axes.set_xlabel(text)
 
     def one_panel(self, row: np.ndarray) -> Panel:
-        """Return a panel that takes the place of those of a row (columns,)."""
+        """Return a panel that takes the place of the panels of a row (columns,)."""
         first: Panel = row[0]
         for other in row[1:]:
             other.set_visible(False)
@@ -415,7 +415,7 @@ class DescribedSheet:
         axes._boxes(corners, style, shares=True)
 
     def below(self, axes: Panel) -> str:
-        """Return the transform with shares across a panel, and inches upwards from its lower edge."""
+        """Return the transform with shares across a panel, and inches upward from its lower edge."""
         return BELOW
 
     def strip_below(self, axes: Panel, bottom: float, height: float) -> Panel:

@@ -1,7 +1,7 @@
 """A page that matplotlib draws.
 
 The panels are subplots of a `GridSpec` of matplotlib, with a row for headings above each row of panels. Its ratios
-follow from the widths of the texts in print before anything is drawn: text has the size that was asked for, is broken
+follow from the widths of the texts in print before anything is drawn: text has the size that was chosen, is broken
 into lines where it does not fit, and the page is as high as headings and legend need. (The constrained layout of
 matplotlib breaks no lines, keeps the height of the page, and takes as long as drawing a page of 43 panels does.)
 """
@@ -101,7 +101,7 @@ class DrawnSheet(Figure):
         return np.array(self._rows, dtype=object)
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
-        """Add lines below those of the header; the page grows by them."""
+        """Add lines below the lines of the header; the page grows by them."""
         margin = LEFT * self.style.scale
         text = broken(text, points, self.style.width - margin - HINTED)
         self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
@@ -172,7 +172,7 @@ class DrawnSheet(Figure):
         axes.set_xlabel(broken(text, self.style.font_pt, self._placed[axes].room))
 
     def one_panel(self, row: np.ndarray) -> Axes:
-        """Return a panel that takes the place of those of a row (columns,)."""
+        """Return a panel that takes the place of the panels of a row (columns,)."""
         first: Axes = row[0]
         for axes in row[1:]:
             axes.remove()
@@ -298,7 +298,7 @@ class DrawnSheet(Figure):
         axes.add_collection(bar, autolim=False)
 
     def below(self, axes: Axes) -> Transform:
-        """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
+        """Across a panel in its own shares, upward in inches of the default style from its lower edge."""
         upwards = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
         return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upwards)
 

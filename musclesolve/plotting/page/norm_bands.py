@@ -82,7 +82,7 @@ def norm(name: str) -> Norm:
 
 @dataclass
 class NormBands:
-    """The norms that fit a result, and those of which something was drawn on a page."""
+    """The norms that fit a result, and the norms that were drawn on a page."""
 
     fitting: tuple[Norm, ...]  # in the order of preference
     why_not: str = ""  # why there are none, where the axis is the gait cycle

@@ -30,12 +30,12 @@ NARROW = 140.0
 SMALLEST = 6.0
 """Size of text below which notes are as large as the other text: less is not readable in print [points]."""
 MM = 1.0 / 25.4
-"""Inches of a millimetre."""
+"""Inches of a millimeter."""
 
 
 @dataclass(frozen=True)
 class PageStyle:
-    """Width, text and format of figures; unless given, those of an upright A4 page.
+    """Width, text and format of figures; unless given, as for an upright A4 page.
 
     Raises:
         InputError: the width or the size of the text is out of range, or there is no such format.
@@ -76,12 +76,12 @@ class PageStyle:
 
     @property
     def narrow(self) -> bool:
-        """Whether it is the width of a column rather than that of a page."""
+        """Whether it is the width of a column rather than of a page."""
         return self.width_mm <= NARROW
 
     @property
     def scale(self) -> float:
-        """Lengths that go with the text, such as margins, over those of the default."""
+        """Lengths that go with the text, such as margins, over the lengths of the default."""
         return self.font_pt / 8.0
 
     @property

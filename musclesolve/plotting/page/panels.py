@@ -50,9 +50,9 @@ def small_multiples(
     fill: Callable[[Axes, str], None],
     grid: Grid = OWN_SCALES,
 ) -> Sheet:
-    """A page with a panel for each name, from zero upwards.
+    """A page with a panel for each name, from zero upward.
 
-    The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
+    The titles belong to the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
     style, names = current_style(), [name.replace("_", " ") for name in panels]
     narrow = style.narrow  # each line above 43 panels counts
@@ -90,7 +90,7 @@ def fitting_columns(names: Sequence[str], most: int, lines: int) -> int:
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
-    """Muscle -> group, the muscles of one group together, the groups from hip to ankle, then those of other names."""
+    """Muscle -> group, the muscles of one group together, the groups from hip to ankle, then groups of other names."""
     group_of = dict(zip(names, groups, strict=True))
     order = list(dict.fromkeys((*GROUPS, *group_of.values())))
     return dict(sorted(group_of.items(), key=lambda entry: order.index(entry[1])))
@@ -99,7 +99,7 @@ def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, s
 def joint_rows(
     panels: np.ndarray, x: Abscissa, joints: Sequence[str] = LEG_JOINTS
 ) -> Iterator[tuple[np.ndarray, str]]:
-    """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
+    """Yield each row of panels with its joint; afterward its scale begins at zero, in body weights."""
     for row, joint in zip(panels, joints, strict=True):
         yield row, joint
         row[0].set_ylabel("[body weights]")
@@ -111,7 +111,7 @@ def joint_rows(
 def dof_rows(
     panels: np.ndarray, x: Abscissa, dofs: Sequence[str], moment_unit: str
 ) -> Iterator[tuple[np.ndarray, str]]:
-    """Yield each row of panels, angle and moment, with its degree of freedom; afterwards it is labelled."""
+    """Yield each row of panels, angle and moment, with its degree of freedom; afterward it is labeled."""
     for row, dof in zip(panels, dofs, strict=True):
         yield row, dof
         name = dof.replace("_", " ")

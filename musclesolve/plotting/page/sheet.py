@@ -40,8 +40,8 @@ def page(
 ) -> tuple[Sheet, np.ndarray]:
     """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
 
-    Below the title stand the identity of the result and, later, a legend. Its height is a share of that of A4 upright,
-    and what headings, legend and a narrow page need beyond it.
+    Below the title stand the identity of the result and, later, a legend. Its height is a share of the height of A4
+    upright, and what headings, legend and a narrow page need beyond it.
 
     Args:
         result: what the page is of.

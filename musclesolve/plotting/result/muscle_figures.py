@@ -117,7 +117,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
 
 
 def measured_fascicles(result: xr.Dataset) -> Sheet:
-    """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimetres."""
+    """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimeters."""
     legs = Legs.from_result(result)
     result = result.isel(fascicle=result["fascicle_muscle"].isin(result["muscle"]).values)
     muscles = list(map(str, result["fascicle_muscle"].values))

@@ -109,7 +109,7 @@ def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     """The bursts that Winter names, of the right and the left leg, on an axis of the gait cycle.
 
     Each is the greatest power of its sign within its window of the gait cycle, mean of the cycles of which the frames
-    cover that window: where a recording begins or ends within it, the greatest power may be that of the cut edge.
+    cover that window: where a recording begins or ends within it, the greatest power may lie at the cut edge.
     """
     bursts = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():

@@ -73,7 +73,7 @@ def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Shee
 
 
 def calibration_factors(found: xr.Dataset) -> Sheet:
-    """Every fitted factor with its 95 % interval over that of the prior."""
+    """Every fitted factor with its 95 % interval over the interval of the prior."""
     count = found.sizes["parameter"]
     sheet, panels = page(
         found,

@@ -162,7 +162,7 @@ def group_drawings(
 
 
 def _columns_of(means: xr.Dataset, drawn: Sequence[str] | None = None) -> list[Column]:
-    """One column with all groups and conditions, or those of small multiples."""
+    """One column with all groups and conditions, or the columns of small multiples."""
     axes = []
     for key in ("group", "condition"):
         names = [str(name) for name in means[key].values]
@@ -214,7 +214,7 @@ def group_curves(
     are compared the dashes. They are the same on all pages of a study. Angles are in degrees. A band ends where a
     subject has no value; the mean goes on as a thin line as far as three subjects have one, and a strip below the panel
     shows their number. Bands of what is never negative end at zero. Below a panel a row of bars marks where an effect
-    differs; those of a single condition or group against the first have its color. Behind curves of walking stand
+    differs; bars of a single condition or group against the first have its color. Behind curves of walking stand
     published norms (`NormBands`), beside contact forces the range of the peaks that implants measured.
 
     Args:
@@ -346,7 +346,7 @@ def _ordered(means: xr.Dataset, variable: str) -> list[str]:
 
 
 def _unit_words(variable: str, unit: str) -> str:
-    """The unit, and of what it is a share."""
+    """The unit, and the whole of a share."""
     kind = KINDS.get(QUANTITIES[variable].kind) if variable in QUANTITIES else None
     about = kind.units[unit].about if kind is not None and unit in kind.units else ""
     return f"{unit or '1'} {about}".strip()

@@ -51,7 +51,7 @@ def force_sensitivity_map(
         found: what `force_sensitivity` gives.
         parameter: max_isometric_force, optimal_fiber_length or tendon_slack_length.
         side: whose muscles.
-        time: the instant [s], or the nearest one that has a derivative; unless given, that of the largest sum of
+        time: the instant [s], or the nearest one that has a derivative; unless given, the instant of the largest sum of
             muscle forces without reserves.
 
     Raises:

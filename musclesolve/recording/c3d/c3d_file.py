@@ -2,7 +2,7 @@
 
 What is read here is in the axes of the file and in SI units. The format's own numbering counts frames from 1, so
 the first frame of a file that was cut out of a longer recording does not begin at 0 s. The numbers are read a few
-megabytes at a time, so that memory holds what is asked for and little more.
+megabytes at a time, so that memory holds little more than the requested numbers.
 
 Header, parameter section and data layout of a C3D file, verified against each other and the length of the file.
 
@@ -133,7 +133,7 @@ class Description:
         return int(value) + 0x10000 if -0x8000 <= value < 0.0 else int(value)
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts, with those of NAME2, NAME3, ... behind it; empty where there is none."""
+        """Return a list of texts, with the texts of NAME2, NAME3, ... behind it; empty where there is none."""
         texts: list[str] = []
         for number in range(1, 256):
             value = self.parameters.get(name if number == 1 else f"{name}{number}")
@@ -143,7 +143,7 @@ class Description:
         return texts
 
     def joined(self, name: str) -> Array:
-        """Return a list of numbers, with those of NAME2, NAME3, ... behind it."""
+        """Return a list of numbers, with the numbers of NAME2, NAME3, ... behind it."""
         parts = [self.numbers(name).ravel(order="F")]
         while parts[-1].size and f"{name}{len(parts) + 1}" in self.parameters:
             parts.append(self.numbers(f"{name}{len(parts) + 1}").ravel(order="F"))
@@ -412,7 +412,7 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
-# Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
+# Points that the modeling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 # Markers are of such diameters [m]; another number is in another unit, or not filled in.
 DIAMETERS = (0.002, 0.05)
@@ -445,7 +445,7 @@ def length_in(unit: str) -> float | None:
 
 @dataclass(frozen=True)
 class C3D:
-    """A C3D file whose description has been read and found sound; its numbers are read when they are asked for."""
+    """A C3D file whose description has been read and found sound; its numbers are read on demand."""
 
     path: Path
     description: Description
@@ -485,7 +485,7 @@ class C3D:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The name of every labelled marker -> its place among the points, the first one of several."""
+        """The name of every labeled marker -> its place among the points, the first one of several."""
         return self._labelled[0]
 
     @cached_property
@@ -513,7 +513,7 @@ class C3D:
         return self.layout.start_time + np.arange(self.layout.frames * self.layout.samples) / self.analog_rate
 
     def markers(self) -> Markers:
-        """Return the labelled markers in metres, in the axes of the file.
+        """Return the labeled markers in meters, in the axes of the file.
 
         A negative residual marks a point that was not seen; so does a coordinate that is no number.
 
@@ -614,7 +614,7 @@ class C3D:
                 yield slice(first, first + count), numbers.reshape(count, layout.numbers)
 
     def channels(self) -> Table:
-        """Return every labelled analog channel over time, in the unit it is calibrated in.
+        """Return every labeled analog channel over time, in the unit it is calibrated in.
 
         Raises:
             InputError: there are none.
@@ -634,6 +634,12 @@ def read_c3d(path: str | Path) -> C3D:
 
     Files of all three processors (Intel, DEC, MIPS), with numbers stored as reals or as integers, are read.
 
+    Args:
+        path: of the file.
+
+    Returns:
+        The recording: markers, analog channels, force plates and events are read from it on demand.
+
     Raises:
         InputError: this is no C3D file, it is cut short, or it is corrupted.
     """
@@ -646,7 +652,7 @@ def read_c3d(path: str | Path) -> C3D:
 
 
 def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
-    """Return the events that the C3D file of the motion states, or else that of the forces."""
+    """Return the events that the C3D file of the motion states, or else the file of the forces."""
     for role in ("markers", "forces"):
         if role in files and is_c3d(files[role]) and (events := read_events(read_c3d(files[role]))):
             return events

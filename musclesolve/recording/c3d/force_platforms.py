@@ -214,7 +214,7 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
 
 
 def _part(file: C3D, name: str, index: int, size: int) -> Array:
-    """Return the numbers of one plate in a parameter that holds those of all."""
+    """Return the numbers of one plate in a parameter that holds the numbers of all."""
     values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():

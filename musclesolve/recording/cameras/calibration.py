@@ -18,7 +18,7 @@ from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera
 
 UNKNOWNS = 11
-# Last but one singular value of the normalised linear equations over the first: 0.2 for the corners of a cube, 0.1
+# Last but one singular value of the normalized linear equations over the first: 0.2 for the corners of a cube, 0.1
 # for eight points anywhere. Below this, errors of the pixels come back several hundred times as large.
 CRITICAL = 0.003
 # Root mean square residual over that of the image points about their middle: beyond it they are other points.
@@ -42,7 +42,7 @@ class Calibration:
         labels: n names of the control points.
         residual: (n, 2) measured minus projected pixels.
         outlying: labels of the points that fit worse than the others let expect; look at them.
-        center_per_pixel: standard deviation of the center of the camera for every pixel of digitising error [m/px]:
+        center_per_pixel: standard deviation of the center of the camera for every pixel of digitizing error [m/px]:
             the root of the trace of its covariance, to first order. Points that are few, near together or nearly in
             a plane fit as well as others; it is here that they differ.
         distance_to_points: from the center of the camera to the middle of the control points [m].
@@ -67,7 +67,7 @@ class Calibration:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of a digitised coordinate [px]: the residual with the eleven unknowns counted."""
+        """Standard deviation of a digitized coordinate [px]: the residual with the eleven unknowns counted."""
         return float(np.sqrt(np.sum(self.residual**2) / self.spare))
 
     @property
@@ -84,12 +84,13 @@ class Calibration:
 def calibrate_cameras(
     points: ArrayLike, image: ArrayLike, name: str = "", labels: Sequence[str] | None = None
 ) -> Calibration:
-    """Find the coefficients that bring projected control points nearest to the digitised ones.
+    """Find the coefficients that bring projected control points nearest to the digitized ones.
 
-    Minimises sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. It begins with the linear
-    equations, eq. 5.1 multiplied out, in normalised coordinates (Abdel-Aziz & Karara 1971; Hartley 1997) and goes on
+    Minimizes sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. It begins with the linear
+    equations, eq. 5.1 multiplied out, in normalized coordinates (Abdel-Aziz & Karara 1971; Hartley 1997) and goes on
     with the same equations divided by the denominator and expanded about the projected point, which is the
-    Gauss-Newton method: its fixed point minimises the residual in pixels, that of the linear equations does not.
+    Gauss-Newton method: its fixed point minimizes the residual in pixels, the fixed point of the linear equations does
+    not.
 
     Args:
         points: (n, 3) positions of six or more control points [m].
@@ -100,6 +101,13 @@ def calibrate_cameras(
     Raises:
         InputError: too few, coincident, coplanar or otherwise critical points, numbers that are not finite, points
             on both sides of the camera, or points that do not belong to their pixels.
+
+    Example:
+        >>> camera = ms.cameras.ring(4)[0]
+        >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
+        >>> found = ms.cameras.calibrate_cameras(points, camera.project(points))
+        >>> np.allclose(found.camera.center, camera.center)
+        True
     """
     place = f"calibration of camera '{name}'"
     world, pixels, names = checked_pairs(points, image, labels, place)
@@ -129,14 +137,14 @@ def calibrate_cameras(
         labels=names,
         residual=residual,
         outlying=_outlying(misfit, slopes, names),
-        # A pixel and a metre are so many units of the normalised coordinates.
+        # A pixel and a meter are so many units of the normalized coordinates.
         center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
         distance_to_points=distance / to_world[0, 0],
     )
 
 
 def _linear(world: Array, image: Array, place: str) -> Array:
-    """Return the first estimate (11,) from eq. 5.1 multiplied out, in normalised coordinates."""
+    """Return the first estimate (11,) from eq. 5.1 multiplied out, in normalized coordinates."""
     count = len(world)
     padded = np.column_stack([world, np.ones(count)])
     rows = np.zeros((count, 2, 12))

@@ -1,6 +1,6 @@
 """Reconstruction: the points whose images lie nearest to what two or more cameras saw, all frames at once.
 
-Triangulation is batched least squares in the image, three unknowns per point. A marker that is digitised wrongly in one
+Triangulation is batched least squares in the image, three unknowns per point. A marker that is digitized wrongly in one
 of three or more cameras is found by what the others agree on.
 """
 
@@ -61,9 +61,9 @@ class Reconstruction:
         condition: (T, n) condition number of the equations; NaN with fewer than two views.
         nearly_parallel: (T, n) left out because the rays are nearly parallel.
         behind: (T, n) left out because the rays meet behind one of the cameras that saw the point.
-        noise: standard deviation of a digitised coordinate [px], given or estimated from the residuals of the points
+        noise: standard deviation of a digitized coordinate [px], given or estimated from the residuals of the points
             that are not doubtful.
-        covariance: (T, n, 3, 3) of the position from the digitising noise [m^2], of doubtful points from their own
+        covariance: (T, n, 3, 3) of the position from the digitizing noise [m^2], of doubtful points from their own
             residual; errors of the calibration, which move neighboring points alike, are not in it.
     """
 
@@ -100,7 +100,7 @@ class Reconstruction:
 
 
 def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None = None) -> Reconstruction:
-    """Find the points that the cameras saw: minimise sum_c |u_c - u_c(X)|^2 over X, each point for itself.
+    """Find the points that the cameras saw: minimize sum_c |u_c - u_c(X)|^2 over X, each point for itself.
 
     The two equations 5.1 of every camera that saw a point are first solved multiplied out, then divided by the
     denominator and expanded about the projected point (Gauss-Newton); see ``triangulation``. Outlier views are left
@@ -109,10 +109,16 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     Args:
         cameras: C calibrated cameras.
         image: (C, T, n, 2) pixels; NaN where a camera did not see a point.
-        noise: standard deviation of a digitised coordinate [px]; None: estimated from the residuals.
+        noise: standard deviation of a digitized coordinate [px]; None: estimated from the residuals.
 
     Raises:
         InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
+
+    Example:
+        >>> cameras, points = ms.cameras.ring(4), np.array([[[0.1, 0.2, 1.0]]])
+        >>> image = np.stack([camera.project(points) for camera in cameras])
+        >>> ms.cameras.reconstruct(cameras, image).position.round(6).tolist()
+        [[[0.1, 0.2, 1.0]]]
     """
     pixels = _checked(cameras, image)
     if noise is not None:
@@ -207,7 +213,7 @@ class Triangulation:
 
 
 def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
-    """Minimise the residual in the image for P points by the Gauss-Newton method.
+    """Minimize the residual in the image for P points by the Gauss-Newton method.
 
     Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
     """
@@ -316,7 +322,7 @@ def reject_outlier_views(
         image: pixels (C, P, 2).
         seen: which camera saw which point (C, P).
         solved: the P points from all views; changed where a view is left out.
-        noise: standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
+        noise: standard deviation of a digitized coordinate [px]; None: from the median of all misfits, which stays the
             same as long as most points are good.
 
     Returns:
@@ -326,7 +332,7 @@ def reject_outlier_views(
 
     views = seen.sum(axis=0)
     bad, doubtful = np.zeros(seen.shape, bool), np.zeros(len(views), bool)
-    # The variance of a digitised coordinate of good points [px^2], and the spare equations from which it is known.
+    # The variance of a digitized coordinate of good points [px^2], and the spare equations from which it is known.
     # Below the steps of the solution residuals are round-off, without a distribution.
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
     by_views = np.maximum(2.0 * np.arange(len(cameras) + 1) - 3.0, 1.0)  # spare equations of 0 to C views
@@ -369,7 +375,7 @@ def reject_outlier_views(
 # instant, or not by the same calibration.
 FAR_WORSE = 4.0
 # Standard deviation of the place of a camera over its distance, beyond which its control points say too little. The
-# eight corners of a volume that fills half the image give 1 % for every pixel of digitising error.
+# eight corners of a volume that fills half the image give 1 % for every pixel of digitizing error.
 LARGEST_CENTER_SHARE = 0.05
 # With this probability the noise of the control points is no larger than what the share is taken of: a few equations
 # over may fit by chance.
@@ -431,7 +437,7 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def largest_noise(calibrations: Sequence[Calibration]) -> float:
-    """Return the standard deviation of a digitised coordinate of control points that is not exceeded [px].
+    """Return the standard deviation of a digitized coordinate of control points that is not exceeded [px].
 
     sqrt(r^T r / chi^2) with the residuals r of all cameras, and the value that chi^2 of as many degrees of freedom as
     there are equations over exceeds with the probability ``CONFIDENCE``. One equation over makes it 16 times the

@@ -84,7 +84,7 @@ class Shapes:
     def register(self, points: Array) -> tuple[Array, Array, Array]:
         """Bring the shapes nearest to measured points (T, n, 3) [m].
 
-        Minimises sum_k |R r_k + d - p_k|^2 per frame and body (`registration_kernel`; Soderkvist & Wedin 1993, J
+        Minimizes sum_k |R r_k + d - p_k|^2 per frame and body (`registration_kernel`; Soderkvist & Wedin 1993, J
         Biomech 26:1473-77), reflections excluded.
 
         Returns:

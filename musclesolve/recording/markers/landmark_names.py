@@ -41,7 +41,12 @@ class Landmark:
 
 @cache
 def landmarks() -> dict[str, Landmark]:
-    """Return every landmark by its name, right and left ones apart."""
+    """Return every landmark by its name, right and left ones apart.
+
+    Example:
+        >>> "knee_lateral_r" in ms.files.landmarks()
+        True
+    """
     named: dict[str, Landmark] = {}
     for stem, entry in bundled_toml(__package__, "landmarks.toml").items():
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):
@@ -75,7 +80,7 @@ def shows_spines(names: Container[str]) -> bool:
 
 
 def bounding_markers(trial: Trial) -> tuple[str, ...]:
-    """Return the needed markers of legs and pelvis: without them no frame can be analysed."""
+    """Return the needed markers of legs and pelvis: without them no frame can be analyzed."""
     # Without the spines of the pelvis the top of the trunk shows how it tilts.
     above = ARMS_AND_HEAD | TRUNK if shows_spines(trial.mapping) else ARMS_AND_HEAD
     below = {name: weights for name, weights in trial.mapping.items() if name not in above}

@@ -1,4 +1,4 @@
-"""The marker mapping: that of a trial file, and that of the marker set it names."""
+"""The marker mapping: from a trial file, and from the marker set it names."""
 
 from __future__ import annotations
 

@@ -153,7 +153,12 @@ class MarkerSet:
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """Return the bundled marker sets by name."""
+    """Return the bundled marker sets by name.
+
+    Example:
+        >>> "plug_in_gait" in ms.files.marker_sets()
+        True
+    """
     folder = resources.files(__package__).joinpath("sets")
     files = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
     return {
@@ -218,7 +223,9 @@ def _lettered(value: Any, letter: str) -> Any:
 
 
 def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str | None = None) -> MarkerNames:
-    """Return the names that the mapping uses: those of the set in any case, its aliases, and the trial file's own."""
+    """Return the names that the mapping uses: the names of the set in any case, its aliases, and the
+    trial file's own.
+    """
     known = {name.casefold(): name for name in chosen.markers}
     known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
     return MarkerNames(frozenset(written), known, person)
@@ -227,7 +234,7 @@ def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str 
 def apply_marker_set(
     chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return mapping, clusters and carried of a trial: those of the set that the recordings show, and its own.
+    """Return mapping, clusters and carried of a trial: the entries of the set that the recordings show, and its own.
 
     A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
     trial shows when nothing carries it; the tables come with a note on each of these.

@@ -87,7 +87,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
 
 
 def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Array:
-    """Return the velocity (T, 3) [m/s] of what a foot stands on: zero, or that of the belt of a treadmill.
+    """Return the velocity (T, 3) [m/s] of what a foot stands on: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
     differ (split belts), and change with time.

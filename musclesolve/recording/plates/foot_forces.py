@@ -2,7 +2,7 @@
 
 A column stands for one component of one vector, in a unit that fits it. The plates of a C3D file are verified by the
 steps across them. From where a foot lands to where it leaves, the center of pressure travels along the path of the
-subject, forwards or backwards, and the ground first brakes and then drives on. A plate whose corners begin at the
+subject, forward or backward, and the ground first brakes and then drives on. A plate whose corners begin at the
 wrong one, or are listed the wrong way round, shows one or both of them inverted; one whose moments are in another
 unit than stated shows a center of pressure that rests near its middle.
 """

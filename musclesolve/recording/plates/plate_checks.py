@@ -46,7 +46,7 @@ GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
 # A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
 # is not of a foot: the hardest landings reach some hundreds.
 JUMP, FASTEST = 1.0, 1000.0
-# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
+# Moment about the point over vertical force [m], with some newton meters for the ends of contact: a foot that
 # rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 THROUGHOUT = 0.25
@@ -85,7 +85,7 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
     """Return which samples of a plate (S,) cannot be of a foot by their force, and by their point or moment.
 
-    The limits are those of `sample_fault`, and so are the arguments, sample by sample: force and moment (S, 3), beside
+    Limits and arguments are as for `sample_fault`, sample by sample: force and moment (S, 3), beside
     (S,) [m], 0 where the foot is not known.
     """
     vertical, upward = np.abs(force[:, 2]), force[:, 2]
@@ -395,7 +395,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 
     # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
-    # point of 20 N may miss the foot by a metre, one of the body weight only by some centimetres.
+    # point of 20 N may miss the foot by a meter, one of the body weight only by some centimeters.
     if plate.side in feet:
         known = in_use & _seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])

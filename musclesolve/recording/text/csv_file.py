@@ -56,7 +56,7 @@ _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<
 class Coordinates:
     """The columns of n markers in a row.
 
-    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to metres; what
+    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; what
     gives the times (r,) [s] of rows (r, k); markers that stand twice (name -> where), whose first columns count.
     """
 

@@ -1,7 +1,7 @@
 """Rows of numbers out of a text file of any size: piece by piece, so that memory holds little beside the numbers.
 
 The lines of a piece become numbers all at once in numpy's parser, which is stricter than Python's. Only a piece that
-it refuses is read cell by cell, to understand what it does not (cells of blanks) or to name the line at fault.
+it refuses is read cell by cell, to read cells of blanks or to name the line at fault.
 
 Times that were rounded when they were printed: the even grid of the sampling clock is found again.
 
@@ -415,7 +415,7 @@ class Stack:
         self._count = count
 
     def finished(self) -> AnyArray:
-        """Return all rows in one array; nothing can be added afterwards."""
+        """Return all rows in one array; nothing can be added afterward."""
         self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
         return self._array
 

@@ -181,7 +181,7 @@ def has_hash(path: Path, sha: str) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is that of a regular file."""
+    """Return whether a path belongs to a regular file."""
     with opening(path):
         return path.is_file()
 

@@ -1,1 +1,1 @@
-"""The trial file: schema, reading, filter options, functional trials, analysed range."""
+"""The trial file: schema, reading, filter options, functional trials, analyzed range."""

@@ -1,4 +1,4 @@
-"""The analysed range where the trial file has no [time]: for each leg what was measured of it.
+"""The analyzed range where the trial file has no [time]: for each leg what was measured of it.
 
 A leg's moments follow from what lies below each joint and from the ground's force on its own foot, so they are right
 wherever every needed marker is seen and every contact of its own foot is on a plate; the other foot may stand beside
@@ -27,7 +27,7 @@ FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
 """So much is left out beside a contact that was not measured [s]."""
 SHORTEST_STRETCH = 0.2
-"""Shortest stretch of a leg that is analysed [s]."""
+"""Shortest stretch of a leg that is analyzed [s]."""
 MOST_NAMES = 3
 FEWEST_FRAMES = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""
@@ -35,7 +35,9 @@ FEWEST_FRAMES = 10
 
 @dataclass(frozen=True)
 class AnalysedRange:
-    """The part of a recording that is analysed: first and last time, those of each leg in it [s], and notes on why."""
+    """The part of a recording that is analyzed: first and last time, the times of each leg in it [s], and
+    notes on why.
+    """
 
     time_range: tuple[float, float]
     legs: Mapping[Side, tuple[float, float]]
@@ -48,7 +50,7 @@ def finds_range(settings: RecordedSettings) -> bool:
 
 
 def find_range(trial: Trial) -> AnalysedRange | None:
-    """Return what can be analysed of a recording with filled gaps, None where no contact is known to be measured."""
+    """Return what can be analyzed of a recording with filled gaps, None where no contact is known to be measured."""
     feet, time, rate = seen_feet(trial), trial.markers.time, trial.markers.rate
     if not feet:
         return None
@@ -123,7 +125,7 @@ def find_range(trial: Trial) -> AnalysedRange | None:
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
-    """Return why a frame of a leg is not analysed; its contacts that no plate measures whole are a mask (T,)."""
+    """Return why a frame of a leg is not analyzed; its contacts that no plate measures whole are a mask (T,)."""
     time = trial.markers.time
     for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
         if gap.first - BESIDE_GAP < time[frame] < gap.last + BESIDE_GAP:

@@ -87,7 +87,7 @@ def read_emg(
 
 
 def check_overlap(recording: Recording, emg: Emg) -> None:
-    """Refuse signals that were not recorded at any time of the analysed range."""
+    """Refuse signals that were not recorded at any time of the analyzed range."""
     start, end = recording.time_range
     if emg.time[-1] < start or emg.time[0] > end:
         moved = f" ({emg.options.offset_s:+g} s of offset_s among it)" if emg.options.offset_s else ""
@@ -198,7 +198,7 @@ class KindNote:
 
 
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
-    """Return which channels are envelopes where the trial file does not say, and which are not what it says."""
+    """Return which channels are envelopes where the trial file does not say, and which contradict the trial file."""
     processed = bool(emg.options.processed)
     known, notes = emg.kinds, []
     for envelopes in (processed, not processed):

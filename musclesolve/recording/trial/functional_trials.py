@@ -127,7 +127,7 @@ def read_functional(
 
 
 def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
-    """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
+    """Return the markers that show the pelvis: its cluster, or the markers of its landmarks."""
     if "pelvis" in marker_mapping.clusters:
         return marker_mapping.clusters["pelvis"]
     return _mapped(marker_mapping, "asis_r", "asis_l", *back_landmarks(marker_mapping.mapping))

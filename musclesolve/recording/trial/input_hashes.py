@@ -1,8 +1,8 @@
-"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analysed.
+"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analyzed.
 
-The hash of a trial file is that of the text that was parsed. Recordings are hashed at the end of `read_trial`; one of
-which size or time of change is not what it was before it was opened is refused. The files of an OpenSim model are read
-after that, when it is analysed.
+The hash of a trial file is the hash of the text that was parsed. Recordings are hashed at the end of `read_trial`; one
+of which size or time of change has changed since it was opened is refused. The files of an OpenSim model are
+read after that, when it is analyzed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def hashes_of(trial: Trial | ModelTrial) -> dict[str, str]:
 def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[str]:
     """Return a warning for every file of a trial that is not as it was when `read_trial` read it.
 
-    `read_later`: all but the trial file were read after they were hashed, as those of an OpenSim model.
+    `read_later`: all but the trial file were read after they were hashed, as the files of an OpenSim model.
     """
     notes = list[str]()
     for role, path in trial.files.items():

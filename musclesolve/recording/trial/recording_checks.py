@@ -27,7 +27,7 @@ UNEVEN = 0.25
 _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
 # No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
-# landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+# landmark -> its proximal neighbor, from the pelvis outward, so that the first pair that disagrees is the swapped one.
 # Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
 NEIGHBOUR = {
     "psis": "asis",
@@ -157,7 +157,7 @@ def check_gaps(trial: Trial) -> None:
 
 
 def check_plate_gaps(trial: Trial) -> None:
-    """Refuse a plate without numbers, for longer than is filled, while its leg is analysed."""
+    """Refuse a plate without numbers, for longer than is filled, while its leg is analyzed."""
     for plate in trial.forces:
         start, end = trial.legs.get(plate.side, trial.time_range)
         for gap in plate.gaps:

@@ -237,7 +237,7 @@ def error_keys(body: str, person: bool = False, predicted: bool = False) -> list
 
     Args:
         body: "recording", or an OpenSim model with "moments" or "loads".
-        person: whether its muscles are those of one person.
+        person: whether its muscles belong to one person.
         predicted: whether ground reactions of a recording are predicted.
     """
     kinds = {body} | ({"person"} if person else set()) | ({"predicted"} if predicted else set())

@@ -70,11 +70,22 @@ WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": Non
 def read_trial(path: str | Path) -> Trial | ModelTrial:
     """Read a trial file, of a recording or of an OpenSim model.
 
-    The recordings that it names are read, too, and checked that they can be analysed; the files of a model are read
-    when it is analysed.
+    The recordings that a trial file names are read and checked, too; the files of a model are read when the model is
+    analyzed.
+
+    Args:
+        path: of the trial file.
+
+    Returns:
+        The trial.
 
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
+
+    Example:
+        >>> trial = ms.read_trial(ms.data.reference_stride())
+        >>> trial.subject.mass                            # [kg]
+        70.25
     """
     if not isinstance(path, str | Path):
         raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
@@ -122,7 +133,7 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
 
 
 def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
-    """Return a recording with its gaps filled, and with the range to analyse; checked that it can be analysed."""
+    """Return a recording with its gaps filled, and with the range to analyze; checked that it can be analyzed."""
     document, settings = trial.document, trial.settings
     if trial.emg is not None:
         check_signals(document, trial.emg)
@@ -298,7 +309,7 @@ class TrialReader:
         return forces, [*table.sentences, *plate_gap_notes(list(plates.values())), *notes]
 
     def subject(self, **others: Any) -> Subject:
-        """Return the subject; what is not known is not a number. others: values instead of those of [subject]."""
+        """Return the subject; what is not known is not a number. others: values instead of the values of [subject]."""
         table = self.settings.subject.changed(**others)
         unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if table[key] is None}
         table = table.changed(**unknown, sex=table.sex or "male")
@@ -454,7 +465,7 @@ def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float
 def time_range_of(
     document: Document, table: TimeSettings, walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
-    """Return first and last time to analyse [s].
+    """Return first and last time to analyze [s].
 
     Refused are times outside of what was recorded, a range that ends before it begins, and one of too few frames.
     """

@@ -57,7 +57,7 @@ def _numbers(facts: Facts) -> list[str]:
 
 
 def subjects(inputs: Inputs) -> list[str]:
-    """The subjects of the files, each once; those of one name and mass are one."""
+    """The subjects of the files, each once; subjects of one name and mass are one."""
     known: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")

@@ -64,7 +64,7 @@ DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
 
 
 class Changed(str):
-    """A sentence: the recording of a result is not the one that was analysed."""
+    """A sentence: the recording of a result is not the one that was analyzed."""
 
     __slots__ = ()
 

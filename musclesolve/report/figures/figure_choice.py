@@ -35,7 +35,7 @@ EMG = "emg_and_activation"
 
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
-    """The figures of a dataset by name, without those of a variable that it does not have."""
+    """The figures of a dataset by name, without figures of a variable that it does not have."""
     if kind == UNCERTAINTY:
         return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
     if kind == AVERAGE:
@@ -91,7 +91,7 @@ def emg_and_activation(result: xr.Dataset) -> Sheet:
 
 
 def _muscles(result: xr.Dataset, channel: str) -> list[str]:
-    """The analysed muscles of a channel."""
+    """The analyzed muscles of a channel."""
     known = set(map(str, result["muscle"].values))
     names = str(result["channel_muscles"].sel(channel=channel).item()).split(", ")
     return [name for name in names if name in known]

@@ -86,6 +86,6 @@ def _shorter(name: str, value: str) -> str:
 
 
 def _font(shape: str | None, size: str) -> str:
-    """Size and shape of a font; its family is that of all figures of the page."""
+    """Size and shape of a font; its family is the same for all figures of the page."""
     extra = {"italic": ";font-style:italic", "bold": ";font-weight:bold"}.get(shape or "", "")
     return f"font-size:{size}px{extra}"

@@ -1,4 +1,4 @@
-"""The data of a picture as text of a page: numbers in base64, positions in tenths of a millimetre.
+"""The data of a picture as text of a page: numbers in base64, positions in tenths of a millimeter.
 
 Positions are 16-bit integers relative to the place of the body in each frame, values 16-bit shares of their range,
 forces floats of 32 bits; the last integer stands for "none". Rotations of bodies are quaternions of 16-bit integers.
@@ -152,7 +152,7 @@ def _range_and_values(quantity: Quantity) -> dict[str, Any]:
 
 
 KINDS = {"solved": "good", "solved_with_reserve": "reserve", "not_measured": "unmeasured"}
-"""Verdicts of frames with a valid solution, or that were not analysed, and the kind of their color."""
+"""Verdicts of frames with a valid solution, or that were not analyzed, and the kind of their color."""
 
 
 def verdict_of(name: str) -> dict[str, str]:
@@ -177,7 +177,7 @@ def ribs_of(data: PictureData) -> list[dict[str, Any]]:
 
 
 def hoops() -> dict[str, Any]:
-    """The shape of the ribs, that of every subject."""
+    """The shape of the ribs, the same for every subject."""
     return dict(bundled_toml(__package__, "picture.toml")["hoops"])
 
 
@@ -248,7 +248,7 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 
 def quaternions(rotation: Array) -> Array:
-    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3); that of no rotation where one is NaN."""
+    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3); the identity where one is NaN."""
     from scipy.spatial.transform import Rotation
 
     if not rotation.size:

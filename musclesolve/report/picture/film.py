@@ -318,7 +318,7 @@ class View:
         return np.asarray(to_rgba_array(shades()))
 
     def grid(self, frame: int) -> Array:
-        """Lines of the floor (k, 2, 2), half a metre apart, which stay where they are while the view moves."""
+        """Lines of the floor (k, 2, 2), half a meter apart, which stay where they are while the view moves."""
         if not self.data.level:
             return np.zeros((0, 2, 2))
         x, y = np.round(2.0 * self.centers[frame, :2]) / 2.0
@@ -330,7 +330,7 @@ class View:
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
     def _bare_bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Lines between points; those of a head of more than a line are drawn as its outline."""
+        """Lines between points; the lines of a head of more than a line are drawn as its outline."""
         lines, outlines = self.data.lines, [np.zeros((0, 2, 3))]
         for head in self._heads:
             points: list[int] = head["points"]
@@ -460,7 +460,7 @@ def _gif(pictures: Iterator[AnyArray], palette: AnyArray) -> bytes:
 
 
 def _palette(data: PictureData) -> AnyArray:
-    """Colors (k, 3), at most 256: those of the muscles and of everything else, and blends with the background."""
+    """Colors (k, 3), at most 256: the colors of the muscles and of everything else, and blends with the background."""
     from matplotlib.colors import to_rgb
 
     own = data.quantities[0].colors[:: 2 if data.shapes is None else 3] if data.quantities else []

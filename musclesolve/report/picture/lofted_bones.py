@@ -142,7 +142,7 @@ def _upright(up: Array) -> Array:
 def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
     """The bones of a frame of bones.toml as they stand there, [mm] forward, left and up, with faces outward.
 
-    side: "r" or "l"; "" for a segment of the median plane, which has those of both sides. part: of one alone.
+    side: "r" or "l"; "" for a segment of the median plane, which has the bones of both sides. part: of one alone.
     """
     every = [bone for bone in bundled_toml(__package__, "bones.toml")["bone"] if bone["frame"] == frame]
     bones = [bone for bone in every if not part or bone.get("part") == part]

@@ -63,7 +63,9 @@ def model_surfaces(
 
 
 def placed_mesh(attached: AttachedMesh, mesh: Mesh) -> Mesh:
-    """The surface on its body, in axes that point forward, left and up where those of the body do so as OpenSim's."""
+    """The surface on its body, in axes that point forward, left and up where the axes of the body do
+    so as OpenSim's.
+    """
     vertices, faces = mesh
     placed = attached.frame.place(attached.scale * vertices) @ TO_GLOBAL.T
     return placed, faces if attached.scale.prod() > 0.0 else faces[:, ::-1]

@@ -149,7 +149,7 @@ def three_js() -> str:
 
 
 def library_of(page: str) -> str:
-    """The part of a page that is three.js: from its licence to the end of its module."""
+    """The part of a page that is three.js: from its license to the end of its module."""
     begin = _BEGIN.search(page)
     end = _END.search(page, begin.end()) if begin else None
     if begin is None or end is None:

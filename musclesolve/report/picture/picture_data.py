@@ -302,7 +302,7 @@ def _skeleton(result: xr.Dataset) -> Skeleton:
 
 
 def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
-    """Numbers of the muscles that have points, the points, and where those of each muscle begin."""
+    """Numbers of the muscles that have points, the points, and where the points of each muscle begin."""
     if not {"path_position", "path_muscle"} <= set(result.variables):
         return [], np.zeros((result.sizes["time"], 0, 3)), np.zeros(1, np.intp)
     owner = np.asarray(result["path_muscle"].values, dtype=str)

@@ -1,7 +1,7 @@
 """A simulation as the dataset that a picture is drawn from.
 
 Its variables bear the names of a result where they mean the same: skeleton_position with bone_start and bone_end,
-path_position with path_muscle, activation, muscle_force. Those of contact are its own: contact_force and contact_point
+path_position with path_muscle, activation, muscle_force. Forces of contact are its own: contact_force and contact_point
 of every pair of surfaces that ever pressed; contact_event_time and so on, when surfaces met and parted; the surfaces as
 they lie in the standing layout of their bodies (surface_center and so on), with body_place and body_rotation of these.
 """
@@ -68,7 +68,7 @@ def simulation_picture(
 
 
 def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> VariablesAndAttributes:
-    """Points and bones of all models, the name of the model before those of its points where there are several."""
+    """Points and bones of all models, the name of the model before the names of its points where there are several."""
     whole: list[Skeleton] = []
     for name, motion in motions.items():
         own, before = model_bones(motion), prefixes[name]
@@ -86,10 +86,10 @@ def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Vari
 
 
 def model_bones(motion: Simulation) -> Skeleton:
-    """Points of a model, and bones between those of each body.
+    """Points of a model, and bones between the points of each body.
 
     A body with a further point is drawn from there to its others; every other one as lines between all of its points.
-    Bones with a shape, which are fixed to segments, are those of the inverse model alone.
+    Bones with a shape, which are fixed to segments, belong to the inverse model alone.
     """
     topology = motion.model.topology
     if topology.name == SUBJECT:

@@ -51,7 +51,7 @@ MOST_ROWS = 400
 """Trials that are listed one by one; of more, those that something is to be said of."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
-"""Counts of a trial's record, and the verdict whose colour they have."""
+"""Counts of a trial's record, and the verdict whose color they have."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class TrialRow:
     subject: str
     group: str
     condition: str
-    parts: list[tuple[float, str, str]]  # width [%], colour, what it is
+    parts: list[tuple[float, str, str]]  # width [%], color, what it is
     badge: tuple[str, str]  # class, and words
     contact: str  # peaks of hip, knee and ankle
     message: str

@@ -26,7 +26,7 @@ SENTENCES = ("left_out", "invalid", "reserves")
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
-"""Choices that define the optimisation problem of which the muscle forces are the solution."""
+"""Choices that define the optimization problem of which the muscle forces are the solution."""
 UNSTATED = {"tendon": "rigid", "muscle_parameters": "those of the set"}
 """Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
 
@@ -34,7 +34,7 @@ UNSTATED = {"tendon": "rigid", "muscle_parameters": "those of the set"}
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     """Mean, standard deviation, median and number of gait cycles, of one result or of many.
 
-    At each percentage the cycles count that have a valid value there. The standard deviation is that of a sample
+    At each percentage the cycles count that have a valid value there. The standard deviation refers to a sample
     (n - 1) and NaN for a single cycle.
 
     Args:
@@ -43,14 +43,20 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
 
     Returns:
         Dataset over percent, dof, muscle, joint and axis: each variable by its name is the mean; with ``_std``,
-        ``_median`` and ``_count`` the other statistics. ``cycles`` is their number, ``cycles_with_reserve`` that of
-        those which needed a reserve at each percentage. ``attrs["cycles"]`` lists them, ``left_out``, ``invalid`` and
-        ``reserves`` are those of ``cycles``, ``unlike`` the methods in which their results differ, ``persons``
+        ``_median`` and ``_count`` the other statistics. ``cycles`` is their number, ``cycles_with_reserve`` the number
+        of cycles that needed a reserve at each percentage. ``attrs["cycles"]`` lists them, ``left_out``, ``invalid``
+        and ``reserves`` come from ``cycles``, ``unlike`` the methods in which their results differ, ``persons``
         the subjects.
 
     Raises:
-        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimise
+        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimize
             different costs or are of different muscles, or they have unlike names or percentages.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride())
+        >>> average = ms.average_cycles([ms.cycles(result, side, without_side=True) for side in ("r", "l")])
+        >>> int(average["cycles"])
+        1
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
     needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}

@@ -1,4 +1,4 @@
-"""Single numbers of the curves of cycles, one row each, as statistics programmes want them (long format).
+"""Single numbers of the curves of cycles, one row each, as statistics programs want them (long format).
 
 With duration T of a phase and the curve x over it:
 
@@ -6,7 +6,7 @@ With duration T of a phase and the curve x over it:
     positive_work = integral of max(x, 0) dt          negative_work = integral of min(x, 0) dt        of a power x
 
 so that positive and negative work add up to the integral of the power. Integrals by the trapezoidal rule over the
-percentages. A phase counts from 95 % of it on that have values; integrals are then those of the mean over these.
+percentages. A phase counts from 95 % of it on that have values; integrals are then integrals of the mean over these.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     """Peaks, means, impulses and work of cycles, and the measures of their strides, in a table in long format.
 
     Args:
-        cycles: what ``cycles`` returned, or those of a study along ``cycle``; in the units that the
+        cycles: what ``cycles`` returned, or the cycles of a study along ``cycle``; in the units that the
             values are to have (``normalised``).
         variables: curves, of `quantities.toml`; unless given angles, moments, powers, muscle, contact and ground
             forces, as far as they are there.
@@ -58,6 +58,11 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 
     Raises:
         InputError: a variable is not in these cycles, or no curve of a known kind.
+
+    Example:
+        >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"), ["joint_moment"])
+        >>> sorted(set(table["measure"]))
+        ['impulse', 'max', 'mean', 'min', 'range', 'value']
     """
     known = [name for kind in KINDS.values() for name in kind.names]
     there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
@@ -99,11 +104,20 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 def write_values(table: pd.DataFrame, path: str | Path) -> Path:
     """Write a table of `discrete_values`, as CSV or Parquet by the suffix of the file.
 
+    Args:
+        table: of `discrete_values`.
+        path: of the file.
+
     Returns:
         The path.
 
     Raises:
         InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
+
+    Example:
+        >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> ms.write_values(table, "values.csv").name
+        'values.csv'
     """
     with values_file(Path(path)) as add:
         add(table)
@@ -157,7 +171,7 @@ def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
 
 
 def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterator[dict[str, AnyArray | str]]:
-    """The rows of one variable, some cycles at a time: for each phase and measure those of all names and cycles."""
+    """The rows of one variable, some cycles at a time: for each phase and measure the rows of all names and cycles."""
     cube = cycles[name].transpose("cycle", "percent", ...)
     dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
     shape = [cube.sizes[dim] for dim in dims]

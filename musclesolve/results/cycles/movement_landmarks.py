@@ -3,8 +3,8 @@ them.
 
 stated
     ``cycles_s`` of the trial file, for both legs.
-walking, running, stairs, and what is not recognised
-    From heel strike to the next one of the same foot. Where no plate saw the foot strike, and in files that are cut to
+walking, running, stairs, and what is not recognized
+    From heel strike to the next one of the same foot. Where no plate saw the heel strike, and in files that are cut to
     a single cycle, the motion shows it: seen from the hips, the foot is farthest ahead a little before it strikes
     (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714), and at each strike of a foot it is as far ahead as at
     the others. A strike is so where that distance falls through its value at the strikes that forces show, or without
@@ -147,7 +147,7 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
 
 
 def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
-    """Return the times at which the ankle, ahead of the hips, falls through its distance at foot strike."""
+    """Return the times at which the ankle, ahead of the hips, falls through its distance at heel strike."""
     ahead = seen.ahead(side)
     if ahead is None or not np.isfinite(ahead).all() or ahead.max() < STEP_REACH or ahead.min() > -STEP_REACH:
         return []

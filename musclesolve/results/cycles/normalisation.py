@@ -38,7 +38,7 @@ def unit_settings() -> type[Settings]:
 
 
 def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The unit of every kind: those of a study, and what is asked for instead.
+    """The unit of every kind: the units of a study, replaced by the requested ones.
 
     Raises:
         InputError: an unknown kind, or a unit that a kind cannot have.
@@ -68,7 +68,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
 
     Args:
         cycles: what ``cycles`` returned; its attributes subject_mass_kg [kg] and, for N m/(kg m),
-            subject_stature_m [m] are those of the person.
+            subject_stature_m [m] describe the person.
         units: kind -> unit: moment "N m/kg", "N m/(kg m)" or "N m"; force (of contact and ground) "BW", "N/kg" or "N";
             muscle_force "%" (of the maximum isometric force), "BW", "N/kg" or "N"; power "W/kg" or "W"; energy "J/kg"
             or "J"; angle "rad" or "deg"; activation "1" or "%". Kinds that are not named: N m/kg, BW, %, W/kg, J/kg,
@@ -82,6 +82,11 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
     Raises:
         InputError: an unknown kind or unit; mass, stature or strength is not known; a variable has another unit than
             a result.
+
+    Example:
+        >>> strides = ms.normalised(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> strides["joint_moment"].attrs["units"]
+        'N m/kg'
     """
     chosen = chosen_units(units)
     changed = {}

@@ -84,7 +84,7 @@ def with_values(
         means: as `subject_means` returns them.
         stated: outcomes.
         values: mean of each value over the cycles of a subject in a condition (column ``value``), with ``leg`` where
-            legs are told apart.
+            legs are separate.
         legs: names of the legs, in their order.
     """
     wanted = {text: of for text in stated if (of := value_of(text)) is not None}

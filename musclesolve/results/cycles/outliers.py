@@ -8,7 +8,7 @@ median u_q over all cycles, the score of a cycle is
 
     z_i = max over q of (y_iq - u_q) / s_q,    s_q = 1.4826 median |y_iq - u_q|, at least 0.2 u_q,
 
-where u_q is at least that of a distance of 1 % of the root mean square of the quantity. Median and median absolute
+where u_q is at least the score of a distance of 1 % of the root mean square of the quantity. Median and median absolute
 deviation hold as long as fewer than half of the cycles are at fault.
 
 An even number of cycles can fall into two halves that are equally far from their median, as when the legs were
@@ -65,6 +65,11 @@ def with_outliers(
 
     Raises:
         InputError: none of the quantities is in these cycles, or the threshold is no number above 0.
+
+    Example:
+        >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
+        >>> ms.with_outliers(strides)["outlier"].dims
+        ('cycle',)
     """
     check_number(threshold, "threshold", "a number above 0", above=0.0)
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]

@@ -1,4 +1,4 @@
-"""An analysis as one labelled Dataset: what every body has, and what only its maker knows.
+"""An analysis as one labeled Dataset: what every body has, and what only its maker knows.
 
 What a result says of the knees alone: medial, lateral and patellofemoral contact force.
 """
@@ -22,6 +22,7 @@ from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.dataset.block_array import BlockArray
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.model_labels import model_axes, model_labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -257,11 +258,13 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
         and (joints or "joint" not in quantity.dims)
         and not (rigid and quantity.part.startswith("tendons"))
     }
-    arm = np.zeros((len(analysis.body.time), len(analysis.body.dofs), len(analysis.body.muscles)))
-    for part, columns in zip(parts, analysis.columns, strict=True):
-        rows = np.array([analysis.body.dofs.index(dof) for dof in part.part.dofs])
-        arm[:, rows[:, None], columns] = part.state.moment_arm
-    variables["moment_arm"] = (("time", "dof", "muscle"), arm)
+    dofs = analysis.body.dofs
+    arms = [
+        (np.array([dofs.index(dof) for dof in part.part.dofs]), np.asarray(columns), part.state.moment_arm)
+        for part, columns in zip(parts, analysis.columns, strict=True)
+    ]
+    shape = len(analysis.body.time), len(dofs), len(analysis.body.muscles)
+    variables["moment_arm"] = (("time", "dof", "muscle"), BlockArray(shape, arms).variable_data())
     power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
     variables["metabolic_power"] = (("time", "muscle"), power)
     for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):

@@ -1,4 +1,4 @@
-"""A dataset is a result that can be averaged and drawn, or it is refused with what it lacks."""
+"""A dataset is a result that can be averaged and drawn, or it is refused with the missing parts."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def credible(result: xr.Dataset, side: str) -> Mask:
 
 
 def sides(result: xr.Dataset) -> list[str]:
-    """The legs whose muscles were analysed, right before left; last `other`, where it is a side of the result."""
+    """The legs whose muscles were analyzed, right before left; last `other`, where it is a side of the result."""
     present = set(muscle_sides(result).values())
     if OTHER not in result["side"].values:
         present.discard(OTHER)
@@ -117,9 +117,9 @@ def limb_name(result: xr.Dataset) -> str:
 
 
 def muscle_sides(result: xr.Dataset) -> dict[str, str]:
-    """Muscle -> the side whose status is its own: that of its name, unless the result says otherwise.
+    """Muscle -> the side whose status is its own: the side of its name, unless the result says otherwise.
 
-    Muscles that act on coordinates of no side alone, as those of the trunk do, have the status of `other`.
+    Muscles that act on coordinates of no side alone, as in the trunk, have the status of `other`.
     """
     names = [str(name) for name in result["muscle"].values]
     if MUSCLE_SIDE in result.coords:
@@ -143,12 +143,12 @@ def failed(result: xr.Dataset, side: str) -> Mask:
 
 
 def not_measured(result: xr.Dataset, side: str) -> Mask:
-    """Frames that were not analysed for a leg, because the forces on it were not all measured, shape (T,)."""
+    """Frames that were not analyzed for a leg, because the forces on it were not all measured, shape (T,)."""
     return np.asarray(status_names(result, side) == NOT_MEASURED)
 
 
 def unsolved(result: xr.Dataset, side: str) -> Mask:
-    """Frames that were analysed and have no valid solution, shape (T,)."""
+    """Frames that were analyzed and have no valid solution, shape (T,)."""
     return failed(result, side) & ~not_measured(result, side)
 
 

@@ -17,7 +17,7 @@ MEDIAL = {"r": 1.0, "l": -1.0}
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables, coordinates and attributes beside those of every result.
+    """Variables, coordinates and attributes beside the labels of every result.
 
     segment_axes: by joint the unit vectors of `DIRECTIONS` in the axes of the
     laboratory, (T, 3, 3). notes: what a reader should know. translates: whether a degree of freedom is a translation.

@@ -14,7 +14,7 @@ from musclesolve.results.dataset import frame_validity as frames
 
 
 def joint_dofs(result: xr.Dataset, joint: str, side: str, *, sagittal: bool = False) -> list[str]:
-    """The degrees of freedom of hip, knee or ankle that a result has, or those of flexion alone."""
+    """The degrees of freedom of hip, knee or ankle that a result has, or flexion alone."""
     table = bundled_toml(__package__, "joint_dofs.toml")[joint]
     stems = [*table["sagittal"], *([] if sagittal else table["others"])]
     known = set(map(str, result["dof"].values))

@@ -36,7 +36,7 @@ from musclesolve.settings.trial import PREDICTED
 
 
 def model_labels(analysis: Analysis) -> Labels:
-    """Labels of an OpenSim model along its coordinates; names are those of the model."""
+    """Labels of an OpenSim model along its coordinates; names are the model's."""
     body = analysis.body
     assert isinstance(body, ModelBody)
     model, motion = body.model, body.motion
@@ -163,7 +163,7 @@ def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Var
 def model_axes(body: ModelBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
-    Those of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
+    Axes of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
     """
     values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
     motion, axes = body_motion(body.model, values), {}

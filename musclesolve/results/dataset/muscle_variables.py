@@ -33,7 +33,7 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
 
 
 def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
-    """A sentence on the muscles whose normalised fiber lengths, least and greatest (n,), leave the plausible range."""
+    """A sentence on the muscles whose normalized fiber lengths, least and greatest (n,), leave the plausible range."""
     low, high = USABLE
     ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
     beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]
@@ -82,7 +82,7 @@ def balance_error(analysis: Analysis) -> dict[str, Variable]:
 def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
     """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
 
-    Where the cost follows EMG, agreement is that of each channel predicted while it alone is not followed. The
+    Where the cost follows EMG, agreement is computed for each channel predicted while it alone is not followed. The
     coordinates hold the name of every channel, and its muscles between commas.
     """
     measured, time, names = analysis.body.emg, analysis.body.time, analysis.body.muscles

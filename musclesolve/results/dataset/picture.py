@@ -77,7 +77,7 @@ def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAn
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
-    """The points of the model and those of the pelvis and the hands that skeleton.toml adds."""
+    """The points of the model and the points of the pelvis and the hands that skeleton.toml adds."""
     table = bundled_toml(__package__, "skeleton.toml")
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}

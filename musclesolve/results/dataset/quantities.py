@@ -38,7 +38,7 @@ ANALYSIS = "analysis"
 
 @dataclass(frozen=True)
 class UnitRule:
-    """Rule for the unit of a normalised quantity: the unit of the result divided by the quantities `by`, times the
+    """Rule for the unit of a normalized quantity: the unit of the result divided by the quantities `by`, times the
     factor.
     """
 
@@ -217,11 +217,11 @@ def _after_time(dims: Iterable[str]) -> list[str]:
 
 
 def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: a quantity that follows from others by a formula; its name is that of the function.
+    """Decorator: a quantity that follows from others by a formula; it has the name of the function.
 
     The parameters of the function are names of quantities, or `analysis`. Arrays have the dimensions of these
-    quantities, with any number of axes, or none, in the place of time. The keywords are fields of `Quantity`; what it
-    follows from is that of its arguments unless stated.
+    quantities, with any number of axes, or none, in the place of time. The keywords are fields of `Quantity`; its
+    sources are its arguments unless stated.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.model.segment_inertia import inertia_source
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -134,8 +135,11 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, how far the model's points are off, and which frames are valid."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
-    rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
-    velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
+    parts = [motion.frames(part) for part in blocks(len(motion.time))]
+    rates = [model.constraints.rate_violation(part.q, part.qd, part.qdd) for part in parts]
+    velocity, acceleration = (
+        np.concatenate([np.abs(rate).max(axis=1) for rate in each]) for each in zip(*rates, strict=True)
+    )
     order = [points.index(point) for point in sorted(points, key=model.slot)]
     always = np.ones(len(body.time), bool)
     changed: dict[str, Variable] = {}
@@ -187,10 +191,10 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment on the analysed sides, NaN where not measured.
+    """Ground reaction force, its center of pressure and free moment on the analyzed sides, NaN where not measured.
 
-    The free moment is that of the ground about the vertical through the center of pressure [N m], positive where it
-    turns the toes to the median plane (adduction), so that both feet have the same sign.
+    The free moment is the moment of the ground about the vertical through the center of pressure [N m], positive where
+    it turns the toes to the median plane (adduction), so that both feet have the same sign.
     """
     reactions = {reaction.side: reaction for reaction in body.mechanics.reactions}
     force = np.zeros((len(body.time), len(sides), 3))
@@ -337,9 +341,10 @@ def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dic
 
 
 def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
-    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off.
+    """Cut-off and noise of every marker and axis and, of a residual analysis, its evidence; none of a given cut-off.
 
-    The attributes hold method and order; the cut-off where it was given, else who chose it and that of the forces.
+    The attributes hold method and order; the cut-off where it was given, else who chose it and the cut-off of the
+    forces.
     """
     options, analysis = chosen.options, chosen.analysis
     variables, coordinates = dict[str, Variable](), dict[str, object]()

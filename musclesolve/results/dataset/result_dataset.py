@@ -16,7 +16,7 @@ VIEW = "musclesolve.report.notebook"
 
 
 class ResultDataset(xr.Dataset):
-    """An xarray.Dataset in everything but its HTML: in a notebook it shows what a result says before what it holds.
+    """An xarray.Dataset in everything but its HTML: in a notebook it shows what a result says before its variables.
 
     Selections, copies, arithmetic, `xarray.concat` and pickles keep the class, and a part that no longer is a result
     is shown as any other Dataset; so is a result after `xarray.set_options(display_style="text")`. `xarray.merge`,

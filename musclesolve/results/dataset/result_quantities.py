@@ -90,7 +90,7 @@ OPPOSITE = {
 def leg_joint(result: xr.Dataset, kind: str, side: str) -> str | None:
     """The joint of a leg that is its hip, knee or ankle, as knee_r or, in a model, walker_knee_r; None without one.
 
-    Of several that have the name in them, first that which is called so, then one that ends so.
+    Of several that have the name in them, first the one called so, then one that ends so.
     """
     names = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
     of_side = [name for name in names if side_of(name) == side and joint_kind(name) == kind]
@@ -118,11 +118,11 @@ def directions(dof: str) -> tuple[str, str]:
 def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
     """A vector of the laboratory with x along the walking direction, y to the left of it, z up.
 
-    spread: the components are standard deviations; those of x and y count as independent, so that their squares are
+    spread: the components are standard deviations; x and y count as independent, so that their squares are
     turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.
 
-    The direction is ``heading``; of a model, which has none, that of the mean of its joints from the first to the last
-    frame, where they move by `TRAVEL`. Else x remains that of the laboratory.
+    The direction is ``heading``; of a model, which has none, the direction of the mean of its joints from the first to
+    the last frame, where they move by `TRAVEL`. Else x remains the axis of the laboratory.
     """
     if "heading" in result:
         angle = result["heading"].variable

@@ -38,7 +38,7 @@ def export(
     variables: Sequence[str] | None = None,
     names: str | None = None,
 ) -> list[Path]:
-    """Write the series of a result for another program; all files appear, complete, or none. Returns the files.
+    """Write the series of a result for another program; all files appear, complete, or none.
 
     Args:
         result: of `run`, `share`, `average`, `compare`, or the path of its file.
@@ -47,11 +47,19 @@ def export(
         format: "sto" (a file for each variable), "mot" (joint angles in degrees), "csv" (one table, units in its
             header), "mat" (nested structures), "parquet" (needs pyarrow); None: by the suffix of the path.
         variables: names of series; None: those that `sto_files` names, all in the other formats.
-        names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of that OpenSim model; "own": those of this
-            project; None: those of the model of the muscle set in STO and MOT files, otherwise the own ones.
+        names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of that OpenSim model; "own": the names of
+            this project; None: the names of the muscle set's model in STO and MOT files, otherwise the own ones.
+
+    Returns:
+        The files.
 
     Raises:
         InputError: an unknown format, series or naming; a dataset that is no result; nowhere to write.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride())
+        >>> [path.name for path in ms.export(result, "walk.csv")]
+        ['walk.csv']
     """
     path = Path(path)
     loaded = result if isinstance(result, xr.Dataset) else read_result(result)
@@ -89,7 +97,7 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
 
 
 def _format(path: Path, given: str | None) -> str:
-    """The format that is asked for, or that the suffix of the path says; the two must agree."""
+    """The requested format, or that the suffix of the path says; the two must agree."""
     suffix = path.suffix.casefold().removeprefix(".")
     kind = suffix if given is None else given
     if kind not in FORMATS:

@@ -29,7 +29,7 @@ def sto_files(
 ) -> dict[str, bytes]:
     """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (quantities.toml).
 
-    Activations, forces, normalised fiber lengths, joint moments, reserves and joint reactions unless variables are
+    Activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions unless variables are
     named. A single variable that is named goes into the file of the path itself. Columns without any number are left
     out; frames without a valid solution are nan.
 
@@ -69,11 +69,11 @@ def mot_files(
     """Joint angles in degrees as the motion of a model, with rotation and position of the pelvis where they are known.
 
     pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
-    hips of the unscaled model where those of the subject are. Joints that the model of the names does not have keep
+    hips of the unscaled model where the hips of the subject are. Joints that the model of the names does not have keep
     their own names.
 
     Raises:
-        InputError: the result has no joint angles over time, or translations among them; other variables are asked for.
+        InputError: the result has no joint angles over time, or translations among them; other variables are requested.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise input_error(
@@ -85,7 +85,7 @@ def mot_files(
     if "joint_angle" not in result:
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
-    if unit != "rad":  # coordinates in metres among the angles: a result does not say which they are
+    if unit != "rad":  # coordinates in meters among the angles: a result does not say which they are
         raise input_error("results.coordinates_result", where="joint_angle", unit=unit)
     angles = columns(result, "joint_angle", naming)
     names = [each["dof"] for each in angles.labels]

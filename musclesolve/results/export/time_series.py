@@ -52,7 +52,7 @@ def abscissa_of(result: xr.Dataset) -> str:
 
 
 def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
-    """Names of the series that are asked for; when None, all but the points that only pictures are drawn from.
+    """Names of the series that are requested; when None, all but the points that only pictures are drawn from.
 
     Raises:
         InputError: there is no such series.
@@ -107,7 +107,7 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
 
 
 def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
-    """Order and signs of components in OpenSim's axes; names stay those of the axes, x, y, z.
+    """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z.
 
     Raises:
         InputError: a vector lacks components.

@@ -17,7 +17,7 @@ _IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m"
 
 
 def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
-    """A line for each fitted factor, with its 95 % interval beside that of the prior."""
+    """A line for each fitted factor, with its 95 % interval beside the interval of the prior."""
     table = Table(
         *words("factor on"),
         *numbers("value", "95 % interval", "of the prior"),

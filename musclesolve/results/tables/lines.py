@@ -14,7 +14,7 @@ INDENT = 18
 
 
 def line(subject: str, statement: str) -> str:
-    """A line of a summary: in a first column what it is about, then the statement."""
+    """A line of a summary: in a first column its subject, then the statement."""
     return f"{subject:<{INDENT - 1}} {statement}"
 
 

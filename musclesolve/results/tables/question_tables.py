@@ -434,7 +434,7 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
 
     support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
     whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
-    leg and of the other parts adds up to that of all parts.
+    leg and of the other parts adds up to the support of all parts.
     """
     together = grouped(found)
     facts = []
@@ -509,7 +509,7 @@ def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
 def work_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
 
-    The work of a group is the sum of those of its muscles.
+    The work of a group is the sum over its muscles.
     """
     mass = float(found.attrs["subject_mass_kg"])
     work = grouped(found)[["positive_work", "negative_work"]] / mass

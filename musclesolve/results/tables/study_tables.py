@@ -44,7 +44,7 @@ def comparisons_csv(comparisons: xr.Dataset) -> str:
     cluster.
 
     Cells are empty where there is no number. `mean_difference` is in `unit` (angles in degrees);
-    `percent_of_reference` is that of the largest magnitude of the reference's mean curve.
+    `percent_of_reference` refers to the largest magnitude of the reference's mean curve.
     """
     return csv_text([HEADINGS, *_rows(comparisons)])
 

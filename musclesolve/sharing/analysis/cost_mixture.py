@@ -75,8 +75,8 @@ def fit_cost_weights(
 ) -> Mixture:
     """The non-negative mixture of costs for which an activation pattern is nearest to optimal.
 
-    The moments are those that the pattern produces; those of the problem are not used. Uninformative frames are left
-    out: those without a finite activation, or with no more muscles between their bounds than there are moments.
+    The moments are those that the pattern produces; the moments of the problem are not used. Uninformative frames are
+    left out: those without a finite activation, or with no more muscles between their bounds than there are moments.
 
     Args:
         problem: moment arms, capacities and bounds; T frames.

@@ -1,12 +1,12 @@
 """Diagnosis of infeasible frames: the missing moments, the muscles at their limit, how much stronger they should be.
 
-Linear programmes in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
+Linear programs in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
 
-    least shortage                       minimise sum_k |s_k|   subject to A a + s = b,   lower <= a <= upper
-    of one degree of freedom alone       minimise |s_k|         the same with all other s = 0
+    least shortage                       minimize sum_k |s_k|   subject to A a + s = b,   lower <= a <= upper
+    of one degree of freedom alone       minimize |s_k|         the same with all other s = 0
     of one degree of freedom in any case b_k beyond the range of row k of A a, by itself
 
-The multiplier y of the first programme is the proof: y . b exceeds y . A a for every admissible a by the least
+The multiplier y of the first program is the proof: y . b exceeds y . A a for every admissible a by the least
 shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones.
 
 Stronger muscles as a remedy: the strength of a muscle is its maximum isometric force. The force of the contractile
@@ -14,13 +14,13 @@ element grows with it, the passive force does not, so that a factor phi on some 
 
     A a = b    into    sum_i phi_i A_i a_i = b,
 
-which has a solution from some factor on, or never. With u = phi a it is a linear programme in u and phi; the factor is
+which has a solution from some factor on, or never. With u = phi a it is a linear program in u and phi; the factor is
 verified by solving.
 
 Passive forces as the cause, stretched fibers whose moment the other muscles cannot balance: with P = moment_arm *
 passive force, and r_i the removed part of the passive force of a muscle,
 
-    least shortage with smaller passive forces    minimise sum_k |s_k|   subject to A a - P r + s = b,   0 <= r <= 1
+    least shortage with smaller passive forces    minimize sum_k |s_k|   subject to A a - P r + s = b,   0 <= r <= 1
 
 The muscles in question follow from the proof y of the shortage: those with y . P_i < 0 oppose it.
 """
@@ -92,7 +92,7 @@ class Diagnosis:
         muscle: n names.
         dof: m names.
 
-    Properties that need linear programmes of their own are computed on first use, from `part`, the k frames of the
+    Properties that need linear programs of their own are computed on first use, from `part`, the k frames of the
     problem, and `passive`, the moments of their passive forces (k, m, n) [N m].
     """
 
@@ -270,12 +270,18 @@ def diagnose(
 
     Args:
         problem: its reserves are ignored; frames that are not valid are left out.
-        passive_force: (T, n) [N] passive tendon forces; those of the problem unless given.
+        passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
 
     Raises:
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
+
+    Example:
+        >>> weak = ms.Problem(np.array([[0.05, 0.03]]), np.array([60.0]), np.array([600.0, 400.0]), np.full(2, 600.0))
+        >>> diagnosis = ms.diagnose(weak)
+        >>> diagnosis.shortage.round(1).tolist()         # 60 N m less 0.05 * 600 + 0.03 * 400
+        [[18.0]]
     """
     shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
     if passive_force is not None:

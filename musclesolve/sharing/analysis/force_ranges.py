@@ -1,6 +1,6 @@
 """Feasible ranges: the least and greatest force of every muscle with which the moments are met.
 
-For each frame and muscle two linear programmes, minimise and maximise a_i subject to A a = b, lower <= a <= upper. All
+For each frame and muscle two linear programs, minimize and maximize a_i subject to A a = b, lower <= a <= upper. All
 frames of one muscle are solved at once by the interior-point method; frames that it leaves open go to HiGHS. Any lambda
 bounds the least value from outside (weak duality),
 
@@ -280,7 +280,7 @@ class _CertifiedOptimum:
 
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
-    """Cost with that of the reserves, (t,), of some frames of a solution."""
+    """Cost with the cost of the reserves, (t,), of some frames of a solution."""
     value = solution.cost[frames]
     if problem.reserve_weight is None:
         return value

@@ -50,7 +50,7 @@ class ReserveCheck:
         peak: largest size of the reserve [N m].
         moment_peak: largest size of the moment [N m].
         share: peak / moment_peak; infinite for a reserve where there is no moment.
-        rms_share: the same of the root mean squares.
+        rms_share: the same share of the root mean squares.
         weight: largest weight of the reserve where it was needed [cost per (N m)^2]; NaN where it never was.
         verdict: NONE; SMALL up to the strict limit or up to NEGLIGIBLE; TOLERABLE up to the usual one; LARGE beyond.
         limits: strict and usual.
@@ -100,8 +100,8 @@ def check_reserves(
     """Compare the reserves of the solved frames with the moments of all valid frames.
 
     Args:
-        moment: (T, m) [N m] joint moments to compare with; those of the problem, from which passive forces have been
-            subtracted, unless given.
+        moment: (T, m) [N m] joint moments to compare with; the moments of the problem, from which passive forces have
+            been subtracted, unless given.
         limits: strict and usual, as shares of the peak moment.
 
     Raises:

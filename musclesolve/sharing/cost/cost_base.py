@@ -40,7 +40,7 @@ class Cost(ABC):
 
     Attributes:
         name: in messages and results.
-        formula: what is minimised (F force, F0 maximum isometric force).
+        formula: what is minimized (F force, F0 maximum isometric force).
         source: where it comes from.
         data: optional fields of Problem without which it is not defined.
         parameter_rows: p, how many numbers per muscle `expression` needs.
@@ -59,12 +59,12 @@ class Cost(ABC):
 
     @property
     def linear(self) -> bool:
-        """Return whether a linear programme finds the optimum."""
+        """Return whether a linear program finds the optimum."""
         return False
 
     @property
     def quadratic(self) -> bool:
-        """Return whether a quadratic programme finds the optimum: no term is of a higher degree than the second."""
+        """Return whether a quadratic program finds the optimum: no term is of a higher degree than the second."""
         return False
 
     @property
@@ -146,7 +146,7 @@ class Cost(ABC):
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """The derivative of `total_gradient` at fixed activations (T, n) along changes of the problem, (K, T, n).
 
-        Exact for costs of the library; for those of users by differences, good to about eight digits.
+        Exact for costs of the library; for costs of users by differences, good to about eight digits.
         """
         return derivative(
             lambda moved: self.total_gradient(moved, activation), problem, change, self.built_in
@@ -256,7 +256,7 @@ class WeightedSum(Cost):
         return sum(cost.parameter_rows for cost in self.costs)
 
     def _total(self, problem: Problem, of: Callable[[Cost], Array], before: int = 0) -> Array:
-        """sum_j w_j of(f_j), for arrays that have so many axes before that of the frames."""
+        """sum_j w_j of(f_j), for arrays that have so many axes before the axis of the frames."""
         parts = zip(self.factors(problem), map(of, self.costs), strict=True)
         weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
         return np.asarray(sum(weighted[1:], start=weighted[0]))

@@ -56,7 +56,7 @@ class CostRecord:
     """A registered cost."""
 
     name: str  # by which `solve` finds it
-    formula: str  # what is minimised (F force, F0 maximum isometric force, a activation)
+    formula: str  # what is minimized (F force, F0 maximum isometric force, a activation)
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
     needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take
@@ -64,7 +64,15 @@ class CostRecord:
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options."""
+    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options.
+
+    Returns:
+        Name -> record.
+
+    Example:
+        >>> ms.costs()["stress_cubed"].formula
+        'sum_i (sigma_bar F_i / F0_i)^3'
+    """
     _add_plugins()
     return {
         name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind))

@@ -138,7 +138,7 @@ class Term:
 def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any, ...]:
     """Terms as kind (K,), exponent (K,), factor (K, T), row (K,) and coefficient (Q, T, n).
 
-    The row is that of c in `coefficient`; a target follows it.
+    The row is the row of c in `coefficient`; a target follows it.
     """
     rows: list[Array] = []
     for term in terms:

@@ -207,7 +207,7 @@ def start(x: FreeProgramme) -> None:
 
 @compiled
 def minimise(x: FreeProgramme, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
-    """Minimise the cost of a frame; returns the claim (a Status) and the iterations.
+    """Minimize the cost of a frame; returns the claim (a Status) and the iterations.
 
     The frame is done at the tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`,
     with a proof of infeasibility or negligible reserves. The result is in BEST and BEST_MULTIPLIER, the proof in the

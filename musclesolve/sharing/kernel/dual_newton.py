@@ -1,4 +1,4 @@
-"""Newton's method on the dual of a frame's programme, compiled: tried before the interior point.
+"""Newton's method on the dual of a frame's program, compiled: tried before the interior point.
 
 For multipliers lambda of the moments and soft rows (compiled_interior_point.py has A, b, C and f) the Lagrangian
 separates, and the activation of each muscle follows from p_i = (A^T lambda)_i alone:
@@ -28,7 +28,7 @@ steps from the multipliers of the frame before. Safeguards:
 - Multipliers with a Farkas ratio above the tolerance prove infeasibility (certificate.py); it ends there as
   well, mostly within a few steps. Such a frame with the stiff reserves that then help it is left to the interior
   point: at the edge of reach multipliers jump from one muscle to the next.
-- Multipliers of the frame before whose residual is larger than that of no activation at all are discarded.
+- Multipliers of the frame before whose residual is larger than with no activation at all are discarded.
 
 Costs whose a_i(p_i) is known: polynomials f' = P0 + P1 a + P2 a^2 in each muscle, of which
 

@@ -1,6 +1,6 @@
 """Products with a few rows, and the Cholesky factors of a matrix of a few rows, compiled.
 
-Loops run over views that start at zero: only these are vectorised by the compiler.
+Loops run over views that start at zero: only these are vectorized by the compiler.
 """
 
 from __future__ import annotations

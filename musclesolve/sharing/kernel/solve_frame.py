@@ -1,6 +1,6 @@
 """One frame, compiled: solve it, certify the result or prove infeasibility, and set the status.
 
-The stages are those of sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
+The stages are as in sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
 method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
 the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
 interior point at the edge of reach, with stiff reserves; where reserves are allowed for an infeasible frame, a

@@ -1,7 +1,7 @@
 """Layout of the work arrays of a frame.
 
 `w` is one array of rows of STRIDE numbers, a row for each quantity of the muscles; `w[Z_L + i]` is z_l of muscle i.
-Offsets are compile-time constants, so that no run-time check for overlap precedes a vectorised loop, and numpy
+Offsets are compile-time constants, so that no run-time check for overlap precedes a vectorized loop, and numpy
 integers, because numba would compile a function once for each Python integer. `s` (SMALL_ROWS, R) has the quantities
 of moments and soft rows.
 

@@ -53,7 +53,7 @@ class Vectorised:
 class Batch:
     """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
-    Other costs go to the interior point vectorised over frames, and so does a frame that the compiled methods leave
+    Other costs go to the interior point vectorized over frames, and so does a frame that the compiled methods leave
     without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
     frames: the number of threads and of frames at a time does not change the result, their order changes it within
     the tolerance.

@@ -3,7 +3,7 @@
 cyipopt has no binary wheels: its build asks ``pkg-config`` where Ipopt is. The casadi wheel holds both the
 headers (``casadi/include/coin-or``) and the library (``libipopt``), so nothing has to be installed on the
 machine but a C compiler. A script answers in the place of ``pkg-config``, and the way to the library is written
-into the extension (rpath), so that afterwards ``import cyipopt`` just works. Then a small problem is solved.
+into the extension (rpath), so that afterward ``import cyipopt`` just works. Then a small problem is solved.
 `musclesolve install cyipopt` does it for the environment of its Python.
 """
 
@@ -47,7 +47,7 @@ print(cyipopt.__version__, ".".join(map(str, cyipopt.IPOPT_VERSION)))
 
 
 def install_cyipopt() -> str:
-    """Build cyipopt where it does not work yet, and return its version and that of its Ipopt in words.
+    """Build cyipopt where it does not work yet, and return its version and the version of its Ipopt in words.
 
     Raises:
         InputError: it cannot be built here, or its self test fails; the message says why.

@@ -1,8 +1,8 @@
-"""One frame as a nonlinear programme, for solvers that take one frame after the other.
+"""One frame as a nonlinear program, for solvers that take one frame after the other.
 
 With x = (a, s / (row unit)), row_k the largest entry of row k of A, and f the whole cost of the muscles,
 
-    minimise f(a) / steepest + 1/2 sum_k w_k s_k^2 / steepest    subject to (A a + s)_k / row_k = b_k / row_k
+    minimize f(a) / steepest + 1/2 sum_k w_k s_k^2 / steepest    subject to (A a + s)_k / row_k = b_k / row_k
 
 so that slopes, moments and unknowns are all of order one; unit_k makes the curvature along a stiff reserve 1.
 """
@@ -75,7 +75,7 @@ class FrameProgramme:
         return slope
 
     def value(self, x: Array) -> float:
-        """The scaled cost with that of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
+        """The scaled cost with the cost of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
         a, s = x[: self.muscles], x[self.muscles :]
         total = float(self.cost.total_value(self.problem, a[None])[0])
         return total / self.scale + 0.5 * float(self.weight @ np.square(s))
@@ -94,7 +94,7 @@ class FrameProgramme:
 
 
 class Reduced:
-    """A programme without the unknowns that their bounds fix and without the rows that repeat others.
+    """A program without the unknowns that their bounds fix and without the rows that repeat others.
 
     With A_y the columns of the free unknowns y, and U the left singular vectors of its singular values that are not
     zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
@@ -141,7 +141,7 @@ def independent_rows(matrix: Array) -> Array:
 
 
 def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
-    """Solve a programme (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
+    """Solve a program (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
     contradict each other.
@@ -233,7 +233,7 @@ def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array
 def polished(programme: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
     """The result and its multipliers after some steps of Newton's method, or as they were if these leave the bounds.
 
-    The programme has bounds `lower` and `upper` (n,) on its unknowns x (n,), rows `matrix` (m, n) of which
+    The program has bounds `lower` and `upper` (n,) on its unknowns x (n,), rows `matrix` (m, n) of which
     matrix x = moment, with multipliers (m,), and the methods `gradient` and `hessian`.
 
     An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the

@@ -12,7 +12,9 @@ from musclesolve.sharing.solver.solver_registry import solvers
 
 
 def install_solver(name: str) -> str:
-    """Install the missing packages of a solver by pip; return its state in words. cyipopt is built against the Ipopt of CasADi.
+    """Install the missing packages of a solver by pip, and return the installed ones in words.
+
+    cyipopt is built against CasADi's Ipopt.
 
     Raises:
         InputError: an unknown solver; pip or the build fails.

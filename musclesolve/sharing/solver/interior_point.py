@@ -82,7 +82,7 @@ class FramesInteriorPoint:
     seek_proof: bool  # also end a frame with a proof of infeasibility, or with negligible reserves
 
     def solve(self, problem: Problem, cost: Cost, multiplier: Array | None = None) -> Attempt:
-        """Minimise; bounds are within the domain of the cost and lower <= upper everywhere.
+        """Minimize; bounds are within the domain of the cost and lower <= upper everywhere.
 
         The multiplier (T, m) is a guess that gives the right order of magnitude. Of every frame the best iterate is
         kept: the last digits of an interior-point method come and go.
@@ -260,7 +260,7 @@ class BatchCholesky:
 
 @dataclass(frozen=True)
 class NoCost(SumOfTerms):
-    """Zero: only the squares of the reserves are minimised."""
+    """Zero: only the squares of the reserves are minimized."""
 
     name = "no_cost"
 
@@ -274,7 +274,7 @@ class NoCost(SumOfTerms):
 
 
 def nearest_moments(problem: Problem) -> Attempt:
-    """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the residual b - A a, (T, m) [N m].
+    """Minimize |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the residual b - A a, (T, m) [N m].
 
     The residual of an infeasible frame proves infeasibility: its half-space touches the set within reach at A a and
     excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.

@@ -28,7 +28,7 @@ CLAIMS = {
 
 @dataclass(frozen=True)
 class Ipopt:
-    """One nonlinear programme with parameters, built once for a size and a cost, called for every frame.
+    """One nonlinear program with parameters, built once for a size and a cost, called for every frame.
 
     Rows are divided by their largest entry and the cost by its steepest slope before Ipopt sees them, and rows that
     repeat others are left out. Each frame starts from the previous one unless a warm start is given. Threads wait for
@@ -97,7 +97,7 @@ class Ipopt:
 def _programme(
     cost: Cost, rows: int, muscles: int, soft: int, sizes: tuple[int, int], tolerance: float, limit: int
 ) -> Any:
-    """Minimise the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""
+    """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""
     a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
     matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
     objective, parameters = cost_expression(cost, a, s, sizes)
@@ -151,6 +151,6 @@ def cost_expression(cost: Cost, a: Any, s: Any, sizes: tuple[int, int]) -> tuple
 
 
 def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Ipopt for a programme of CasADi; it prints and raises nothing."""
+    """Ipopt for a program of CasADi; it prints and raises nothing."""
     quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})

@@ -1,4 +1,4 @@
-"""Linear programmes by HiGHS (SciPy): linear costs, lexicographic min/max, and those of single frames."""
+"""Linear programs by HiGHS (SciPy): linear costs, lexicographic min/max, and programs of single frames."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def minimise(
 class Linprog:
     """HiGHS through SciPy, one frame after the other, to a vertex of what is possible.
 
-    A linear cost is one programme. A lexicographic cost (min/max) is as many as there are levels: minimise t with
-    rho_i a_i <= t, hold the muscles that the dual of this programme decides where they are, go on with the others
+    A linear cost is one program. A lexicographic cost (min/max) is as many as there are levels: minimize t with
+    rho_i a_i <= t, hold the muscles that the dual of this program decides where they are, go on with the others
     (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why that is exact).
 
-    Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
+    Reserves are quadratic, which no linear program is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
     refused.
     """
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
-    max_iterations: int = 10000  # of each linear programme
+    max_iterations: int = 10000  # of each linear program
 
     name: ClassVar[str] = "linprog"
 

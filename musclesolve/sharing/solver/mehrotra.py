@@ -1,16 +1,16 @@
-"""Mehrotra's pair of predictor and corrector, whatever the Newton system of a programme.
+"""Mehrotra's pair of predictor and corrector, whatever the Newton system of a program.
 
-Each bound of a programme has a distance x > 0 from it and a multiplier k > 0. On the path to the optimum their products
+Each bound of a program has a distance x > 0 from it and a multiplier k > 0. On the path to the optimum their products
 are
 
     x_i k_i = sigma omega_i,      sigma -> 0,
 
-with a scale omega_i for each muscle. A Newton step towards products sigma omega gives, where dx is what the step of the
+with a scale omega_i for each muscle. A Newton step toward products sigma omega gives, where dx is what the step of the
 unknowns makes of the distance,
 
     dk = push - k - (k / x) dx,      push = sigma omega / x,
 
-so that of a programme nothing but its Newton step for given pushes has to be known. The predictor, push = 0, shows to
+so that a program only has to supply its Newton step for given pushes. The predictor, push = 0, shows to
 what the mean product, `now`, would fall in the longest possible step t. The corrector takes in the second-order term of
 the predictor, as far as that could go, or the method may cycle:
 
@@ -46,12 +46,12 @@ class Barrier(NamedTuple):
         return dx, push - self.k - self.k / self.x * dx
 
     def select(self, which: Mask) -> Barrier:
-        """The bounds of some rows, where every row is a programme by itself."""
+        """The bounds of some rows, where every row is a program by itself."""
         return Barrier(self.x[which], self.k[which])
 
 
 class MehrotraStep(NamedTuple):
-    """A corrector step: what the programme calls its move, the barriers after it, its length and sigma."""
+    """A corrector step: what the program calls its move, the barriers after it, its length and sigma."""
 
     move: Any
     barriers: tuple[Barrier, ...]
@@ -72,14 +72,14 @@ def mehrotra_step(
 
     Args:
         barriers: of all bounds.
-        direction: the Newton step of the programme for one push for each barrier: a move of its unknowns, of any
+        direction: the Newton step of the program for one push for each barrier: a move of its unknowns, of any
             type, and the changes (dx, dk) of each barrier.
         omega: scales of the products, broadcast to each barrier.
         share: of the way to the nearest bound.
         least: the least sigma.
         free: 1 where a muscle may move, else 0, broadcast to each barrier; products of the others do not count.
-        axis: 1 where every row of arrays (T, n) is a programme by itself, of which length and sigma are (T, 1); None
-            for one programme.
+        axis: 1 where every row of arrays (T, n) is a program by itself, of which length and sigma are (T, 1); None
+            for one program.
     """
     apart = axis is not None
     weight = free / omega

@@ -1,8 +1,8 @@
-"""Quadratic costs as quadratic programmes, through the package qpsolvers, one frame after the other.
+"""Quadratic costs as quadratic programs, through the package qpsolvers, one frame after the other.
 
 With d the curvatures and q the slopes at zero of the terms, soft rows G, t, v, and reserves of weight w,
 
-    minimise 1/2 sum_i d_i a_i^2 + sum_i q_i a_i + 1/2 sum_k w_k s_k^2 + 1/2 sum_k v_k r_k^2
+    minimize 1/2 sum_i d_i a_i^2 + sum_i q_i a_i + 1/2 sum_k w_k s_k^2 + 1/2 sum_k v_k r_k^2
     subject to A a + s = b, G a + r = t, lower <= a <= upper
 
 has a diagonal Hessian whatever the cost, because the residuals r of soft rows and s of moments are unknowns as well.
@@ -37,7 +37,7 @@ BOUNDS_AS_ROWS = ("quadprog", "clarabel")
 
 
 class QuadraticFrame(NamedTuple):
-    """1/2 sum_j P_j y_j^2 + q.y is to be minimised with A y = b and lower <= y <= upper, infinite for no bound."""
+    """1/2 sum_j P_j y_j^2 + q.y is to be minimized with A y = b and lower <= y <= upper, infinite for no bound."""
 
     curvature: Array  # P, (k,), positive
     slope: Array  # q, (k,)
@@ -48,7 +48,7 @@ class QuadraticFrame(NamedTuple):
 
     @classmethod
     def from_programme(cls, part: Reduced) -> QuadraticFrame:
-        """Return the quadratic programme of a frame without fixed unknowns and repeated rows."""
+        """Return the quadratic program of a frame without fixed unknowns and repeated rows."""
         whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
         return cls(*terms, matrix, part.moment, part.lower, part.upper)
@@ -172,7 +172,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
 
     Returns:
         the frames as one QuadraticFrame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns,
-        (T, k); the largest entries of the rows, (T, r), of which the first m are those of the moments.
+        (T, k); the largest entries of the rows, (T, r), of which the first m belong to the moments.
     """
     rows, muscles, zero = cost.soft_rows(problem), problem.n_muscles, problem.lower
     bent = cost.hessian_diagonal(problem, zero)

@@ -111,7 +111,7 @@ class TrustConstr:
 
 
 def _inner(programme: Reduced) -> Array:
-    """The point farthest from all bounds, relative to their distance, that meets the moments: a linear programme.
+    """The point farthest from all bounds, relative to their distance, that meets the moments: a linear program.
 
     Started where the moments are not met, the method may shrink its steps to nothing before they are. With reserves
     the middle of the bounds will do: these bear what the muscles do not. It is also the start where there is none.

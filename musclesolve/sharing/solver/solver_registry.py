@@ -48,7 +48,7 @@ class Attempt:
         )
 
     def store(self, which: NDArray[Any], other: Attempt) -> None:
-        """Store an attempt at some frames, by numbers or as a mask, among those of all."""
+        """Store an attempt at some frames, by numbers or as a mask, among the attempts at all."""
         for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
             getattr(self, name)[which] = getattr(other, name)
 
@@ -73,7 +73,7 @@ class Solver(Protocol):
         """The name in the registry."""
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
-        """Minimise the cost in every frame; numbers are finite, bounds within the domain of the cost and in order.
+        """Minimize the cost in every frame; numbers are finite, bounds within the domain of the cost and in order.
 
         `warm_start` (T, n) are activations to start from, for solvers that can use them.
         """
@@ -87,7 +87,7 @@ class UnknownSolverError(InputError):
 
 
 class UnfitSolverError(InputError):
-    """The solver cannot minimise this cost."""
+    """The solver cannot minimize this cost."""
 
 
 class SolverNotInstalledError(InputError):
@@ -129,7 +129,7 @@ class SolverRecord:
         return not self.missing
 
     def fits(self, cost: Cost, reserves: bool = False) -> bool:
-        """Return whether the solver can minimise a cost, beside reserves if there are any."""
+        """Return whether the solver can minimize a cost, beside reserves if there are any."""
         return _covers(self.can, cost, reserves)
 
 
@@ -159,7 +159,15 @@ def _add_plugins() -> None:
 
 
 def solvers() -> dict[str, SolverRecord]:
-    """Every registered solver by name: what it can do and whether it is installed."""
+    """Every registered solver by name: its abilities, and whether it is installed.
+
+    Returns:
+        Name -> record.
+
+    Example:
+        >>> ms.solvers()["batch"].installed
+        True
+    """
     _add_plugins()
     return dict(REGISTRY)
 
@@ -193,7 +201,7 @@ def find_solver(solver: str | Solver) -> Solver:
 
 
 def fits(solver: Solver, cost: Cost, reserves: bool = False) -> bool:
-    """Return whether the solver can minimise the cost, beside reserves where there are or may be some."""
+    """Return whether the solver can minimize the cost, beside reserves where there are or may be some."""
     return _covers(_can(solver), cost, reserves)
 
 

@@ -60,8 +60,8 @@ def benchmark(
 ) -> BenchmarkReport:
     """Measure solvers side by side on the same frames, and the latency of one frame.
 
-    The frames are those of the right leg of a trial, repeated with small changes (`varied`), and those of a random
-    leg (`random_problem`). Every solver works in a process of its own, on as many frames as its budget allows.
+    The frames come from the right leg of a trial, repeated with small changes (`varied`), and from a random leg
+    (`random_problem`). Every solver works in a process of its own, on as many frames as its budget allows.
 
     Args:
         trial: the trial file; default: the bundled reference stride.

@@ -93,7 +93,7 @@ class Latency:
 
     @classmethod
     def from_seconds(cls, seconds: ArrayLike) -> Latency:
-        """Summarise times [s]."""
+        """Summarize times [s]."""
         times = np.asarray(seconds, dtype=np.float64)
         median, slow = np.percentile(times, [50.0, 99.0])
         return cls(float(median), float(slow), float(times.max()), times.size)
@@ -288,7 +288,7 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
 
 
 def with_ratios(rows: list[Row]) -> list[Row]:
-    """Return the rows with the ratio of their time to that of `batch` on the same problem under the same cost."""
+    """Return the rows with the ratio of their time to the time of `batch` on the same problem under the same cost."""
     own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == OWN}
     return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
 
@@ -328,8 +328,8 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
 
     Moment arms of up to 6 cm, maximum isometric forces from 100 to 2500 N, capacities around them, and the moments
     that activations up to about a half produce: b = A a, so that every frame has a solution, with at most nine
-    tenths of the maximum isometric force of each muscle. There are at least as many muscles as moments, which are
-    those of joints with three, one and two.
+    tenths of the maximum isometric force of each muscle. There are at least as many muscles as moments, which belong to
+    joints with three, one and two.
     """
     if frames < 1 or dofs < 1 or muscles < dofs:
         raise input_error("studies.frames_moments_muscles_make", frames=frames, dofs=dofs, muscles=muscles)
@@ -376,7 +376,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     """Return frames after the pattern of a recorded problem, each a little different.
 
     The frames that can be solved without reserves are repeated, their moment arms changed by two per cent, their
-    capacities and activations by ten (standard deviations); the moments are those of the changed activations.
+    capacities and activations by ten (standard deviations); the moments follow from the changed activations.
     """
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)

@@ -78,7 +78,7 @@ def calibrate_body(
 ) -> BodyCalibration:
     """Masses, centers of mass, clock and plates of one subject with which motion and ground forces agree best.
 
-    Minimises the residual at the pelvis, F = sum m (a - g) - sum F_plate and its moment about the hips, over all frames
+    Minimizes the residual at the pelvis, F = sum m (a - g) - sum F_plate and its moment about the hips, over all frames
     in which all contacts are measured, with priors and bounds (docs/calibration_body.md). Fitted are the masses of
     segments, the center of mass of trunk and pelvis, one offset of the clock of the plates for each session, and a
     shift of each plate's center of pressure. Trials are of one session where their forces lie in one folder. Nothing is
@@ -93,6 +93,12 @@ def calibrate_body(
     Raises:
         InputError: trials of several subjects, of OpenSim models, calibrated already, or without ground forces under a
             known motion in any frame; a body mass that the plates contradict; a fit that does not converge.
+
+    Example:
+        >>> trial = ms.synthetic_recording("recording", noise_mm=1.0, force_noise_n=2.0, seed=3)
+        >>> body = ms.calibrate_body(trial)
+        >>> abs(body.mass - 70.25) < 1.0
+        True
     """
     report = progress or no_progress
     listed = [trials] if isinstance(trials, Trial | str | Path) else list(trials)

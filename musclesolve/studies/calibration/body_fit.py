@@ -1,6 +1,6 @@
 """Fit of body and plates: Gauss-Newton on the residuals of all trials, with priors and with errors that are not white.
 
-Minimised over the parameters theta (P,) and the errors of the measured motion nu is
+Minimized over the parameters theta (P,) and the errors of the measured motion nu is
 
     1/2 sum_p (theta_p / sd_p)^2 + 1/2 (ln total mass / mass_sd)^2 + 1/2 |nu|^2
         + 1/2 sum over pieces of trials, components and frames of w^2
@@ -15,9 +15,9 @@ rho at a lag of h frames, for it is low-passed and neighboring frames say the sa
 
 The h interleaved series of a piece count 1 / h each, or a few of them (`SERIES`) so much more; h is rate / (`SAMPLES`
 cut-off). sigma and rho belong to one
-component of one piece and follow from the fit by expectation maximisation: the expected product of two remainders is
-that of the fitted ones and what parameters and nu leave uncertain of them, so that a good fit by many unknowns is not
-taken for small noise.
+component of one piece and follow from the fit by expectation maximization: the expected product of two remainders is
+the product of the fitted ones and what parameters and nu leave uncertain of them, so that a good fit by many unknowns
+is not taken for small noise.
 
 An acceleration with errors is a regressor with noise and draws masses to smaller values. So residual and derivatives
 are low-passed at `BAND` of the cut-off of the motion, above which the errors of accelerations outweigh them.
@@ -78,7 +78,7 @@ class Prior:
     mass_sd: float
 
     def at(self, value: Array) -> tuple[Array, Array]:
-        """Normal equations H (P, P) and b (P,) of the prior, its weighing linearised at a value (P,)."""
+        """Normal equations H (P, P) and b (P,) of the prior, its weighing linearized at a value (P,)."""
         change, slope = whole_mass(self.shares, value)
         hessian = np.diag(self.sd**-2) + np.outer(slope, slope) / self.mass_sd**2
         return hessian, slope * (slope @ value - change) / self.mass_sd**2
@@ -88,8 +88,8 @@ class Prior:
 class BodyFit:
     """The fitted parameters: value (P,), in SI or as logarithms, and covariance (P, P), of which the prior is beside.
 
-    determined (P,): whether the trials determine them; the others stay at their prior, 0, while the covariance is that
-    of all being free. bound (P,): largest distance from 0; at_bound (P,): which of them it holds. mass_alone,
+    determined (P,): whether the trials determine them; the others stay at their prior, 0, while the covariance holds
+    with all parameters free. bound (P,): largest distance from 0; at_bound (P,): which of them it holds. mass_alone,
     mass_alone_sd: change of the logarithm of the whole mass, almost without priors. noise: of every piece.
     """
 
@@ -122,7 +122,7 @@ class BodyFit:
 
 
 def whole_mass(shares: Array, value: Array) -> tuple[float, Array]:
-    """Logarithm of the whole mass over that of the parent, ln sum(share exp(value)), and its derivatives (P,)."""
+    """Logarithm of the whole mass over the mass of the parent, ln sum(share exp(value)), and its derivatives (P,)."""
     parts = shares * np.exp(np.where(shares > 0.0, value, 0.0))
     return float(np.log(parts.sum())), parts / parts.sum()
 

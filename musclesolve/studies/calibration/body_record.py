@@ -25,8 +25,8 @@ class FoundParameter:
     """One fitted number of a body or its plates.
 
     value: a factor (masses, gains), or in the unit; sd, prior_sd: posterior and prior standard deviation, of a factor
-    that of its logarithm; lowest, highest: the bounds; determined: whether the trials determine it, else the value is
-    the prior's; at_bound: whether a bound holds it.
+    the deviation of its logarithm; lowest, highest: the bounds; determined: whether the trials determine it, else the
+    value is the prior's; at_bound: whether a bound holds it.
     """
 
     name: str

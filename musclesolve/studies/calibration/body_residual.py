@@ -10,13 +10,13 @@ moved by d_s along axes that rotate with it, so that with W = [alpha]x + [omega]
 
     a = a_0 + W R d        c = c_0 + R d        m = exp(b) m_0        d(I w)/dt = exp(b) (d(I w)/dt)_0
 
-(the inertia about the center of mass is that of the parent, in proportion to the mass). The plates with a clock that is
+(the inertia about the center of mass is the parent's, in proportion to the mass). The plates with a clock that is
 late by tau, a shift s of the point of force, and a vertical force with gain and zero give
 
     F_p(t) = F(t - tau) + ((gain - 1) Fz - gain zero) e_z,      M_p = M(t - tau) + s x F_p + p x e_z (...)
 
 The motion does not depend on any of them: it is measured. So residual and derivatives are closed forms, without finite
-differences; they are those of `projected_moments` to round-off.
+differences; they agree with `projected_moments` to round-off.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class _Plate:
     last: float
 
     def at(self, time: Array) -> tuple[Array, Array]:
-        """Return the parts (F, 3, 6) and their rates: the wrench, that of the vertical force alone, that of 1 N."""
+        """Return the parts (F, 3, 6) and their rates: the wrench, the wrench of the vertical force alone, the wrench of
+        1 N.
+        """
         inside = np.clip(time, self.first, self.last)
         parts, rates = (self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1))
         return parts, rates
@@ -336,7 +338,9 @@ def plate_names(trial: Trial) -> list[str]:
 
 
 def _plate_spline(trial: Trial, recorded: Mechanics, name: str, plate: PlateForce) -> _Plate:
-    """The wrench of a plate filtered as `ground_reactions` does it, that of its vertical force, and that of 1 N up."""
+    """The wrench of a plate filtered as `ground_reactions` does it, the wrench of its vertical force, and the wrench of
+    1 N up.
+    """
     from scipy.interpolate import CubicSpline
 
     wrench = wrench_at_origin(plate, trial.unloaded_below)

@@ -3,13 +3,13 @@
 The moments of every frame of every trial are met by muscles with factors exp(theta) on their numbers, shared by the
 cost of the trials; what this says of EMG, fascicle lengths and strength is compared with what was measured:
 
-    minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
+    minimize over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
     x_k(theta) = the optimum of trial k with these muscles.
 
 The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that
 a step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
 NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
-fascicles in one programme over all states. Here effort alone shares the moments, as it will in a trial without such
+fascicles in one program over all states. Here effort alone shares the moments, as it will in a trial without such
 measurements: what is fitted is what predicts.
 
 Every trial is also predicted with the muscles that the others give.
@@ -282,7 +282,7 @@ class CalibrationProblem:
         return noise
 
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
-        """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
+        """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
         every: dict[tuple[str, str], float] = {}
@@ -338,7 +338,7 @@ class CalibrationProblem:
         most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
-            """The linearised misfit; None also where muscles lack more than before."""
+            """The linearized misfit; None also where muscles lack more than before."""
             nonlocal most
             observed = self.observed(at, which)
             if observed is None:
@@ -379,7 +379,7 @@ def calibrate_muscles(
         strength: path of a file of strength tests.
         profile: name of a fitted parameter, as the result has it: the best sum of squares over its values.
         name: of the person.
-        cost: by which moments are shared; that of the trial files unless given.
+        cost: by which moments are shared; the trial files' unless given.
         side: "r", "l" or "both".
         progress: called with what is done and its share.
 

@@ -1,14 +1,14 @@
 """Parameters of a person's muscles that are fitted: factors that several muscles share, their priors and bounds.
 
 A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each",
-"all") or because something was measured that tells of it:
+"all") or because something was measured that shows its effect:
 
     fascicle lengths     optimal fiber and tendon slack length of the measured muscle with its other heads, and, where
                          tendons are elastic, the strain of its tendon (of the Achilles tendon for all that share it)
     EMG                  the strength of the function groups whose muscles have a channel
     strength tests       the strength of the function groups that turn a tested joint
 
-Lengths and strains are those of both legs, unless a word names a side; strength has a factor of each leg.
+Lengths and strains hold for both legs, unless a word names a side; strength has a factor of each leg.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def free_factors(
 
     Args:
         names: of all muscles, with side.
-        measured: what tells of them.
+        measured: the measured curves.
         free: quantity ("strength", "optimal_fiber_length", "tendon_slack_length", "tendon_strain") -> words; None:
             what was measured decides.
         fixed: quantity -> words that are not free though something was measured; no words: none of the quantity.

@@ -1,14 +1,14 @@
 """Weighted least squares with normal priors and bounds: Gauss-Newton, and what the measurements determined.
 
-    minimise  sum_b w_b |r_b(theta)|^2 + (theta - m)^T P^-1 (theta - m),    lower <= theta <= upper,
+    minimize  sum_b w_b |r_b(theta)|^2 + (theta - m)^T P^-1 (theta - m),    lower <= theta <= upper,
 
 over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b + e_b): neighboring samples of a smooth curve err
 alike, and n_b of them count as one (`correlated_samples`). What a channel of EMG errs throughout, by another shape than
 the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml), counts once for the whole channel: e_b
 is the sum of its variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
 this model of EMG (`python -m benchmarks.calibration.coverage --generator other`). A step is the bounded least-squares
-solution of the linearised problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
-Standard deviations sd_b and n_b are those of the residuals, and found with the fit. At the end, with A = J^T W J,
+solution of the linearized problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
+Standard deviations sd_b and n_b belong to the residuals, and found with the fit. At the end, with A = J^T W J,
 
     C = (A + P^-1)^-1
 

@@ -7,7 +7,8 @@
     reserves      what the muscles lack of a joint moment, measured: none
     strength      maximal moment of a test - measured one
 
-The error is in the unit of the measured signal: one in that of the activation would be least where activations vanish.
+The error is in the unit of the measured signal: an error in the unit of the activation would be least where activations
+vanish.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ BODY = (*PERSON, "shoe_mass_kg", "segments")
 
 
 def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
-    """Refuse trials whose subject is not that of the first one.
+    """Refuse trials whose subject differs from the first one's.
 
     Args:
         trials: of recordings.

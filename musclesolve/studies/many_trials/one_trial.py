@@ -125,7 +125,7 @@ def analyse_with_uncertainty(
     samples: int | str | None,
     seed: int = 0,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
-    """Analyse a trial as `analyse` does, with samples over the sources of error, as in `uncertainty`, unless None:
+    """Analyze a trial as `analyse` does, with samples over the sources of error, as in `uncertainty`, unless None:
     uncertainty.nc.
 
     Returns:

@@ -63,7 +63,7 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
 
 
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
-    """The names of the files of a trial that are not those of which `input_hashes` were taken."""
+    """The names of the files of a trial that differ from the files of `input_hashes`."""
     # They are all of the trial: one that names other files has another hash itself.
     names = [name for name, sha in files.items() if not has_hash(trial.resolve().parent / name, sha)]
     return names if trial.name in files else [trial.name, *names]
@@ -118,7 +118,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
     def sources(self) -> list[Path]:
-        """Their files, but for those of musclesolve, which its version identifies."""
+        """Their files, but for the files of musclesolve, which its version identifies."""
         others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
         files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
         return [Path(file) for file in files if file]

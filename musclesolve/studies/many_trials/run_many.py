@@ -86,11 +86,16 @@ def run_many(
         **how: see `ManyOptions`, and settings of `run`, such as emg_weight.
 
     Returns:
-        What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
+        The record of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
 
     Raises:
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
+
+    Example:
+        >>> records = ms.run_many([ms.data.reference_stride()], "results", jobs=1, figures=False)
+        >>> records[0].measures.solved
+        132
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
     jobs, scheduler, again, figures, further, progress = _options(**how)
@@ -208,7 +213,7 @@ def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
 
 
 class TrialsProgress:
-    """Progress of all trials, from that of each."""
+    """Progress of all trials, from the progress of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self.total, self.progress, self.done = total, progress, 0

@@ -5,10 +5,10 @@ proximal one, so the muscles produce the rest:
 
     A a + sum_d e_d t_d = b,    low_d <= t_d <= high_d.
 
-The optimal torques minimise the cost of the muscles: each is a column of the problem with a moment arm about its degree
+The optimal torques minimize the cost of the muscles: each is a column of the problem with a moment arm about its degree
 of freedom alone and no cost but EFFORT times its square as a share of the largest one allowed, which decides where the
 muscles do not care. The frame is solved once with these columns, and once more with the torques held, so that the
-certificate of a result is that of its muscles.
+certificate of a result belongs to its muscles.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ PRIORITY = 100.0
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A force that torques minimise: row . F + offset, row (T, n) over the muscles of a part, offset (T,) [N].
+    """A force that torques minimize: row . F + offset, row (T, n) over the muscles of a part, offset (T,) [N].
 
     Where less than zero would follow, as of a contact that lifts off, it is zero.
     """
@@ -224,7 +224,7 @@ GRID, FINER, SWEEPS = 25, 9, 2
 def torque_against(
     part: SharingGroup, sharing: Sharing, limits: Limits, target: Target
 ) -> tuple[Array, Array]:
-    """Torques within limits with which a target is least, while the muscles go on to minimise their own cost.
+    """Torques within limits with which a target is least, while the muscles go on to minimize their own cost.
 
     Muscles do not serve the target. So torques are searched, in every frame: GRID of each joint, then twice around the
     best one, joint after joint; of torques that do the same the least one is taken. Each is solved for all frames at
@@ -273,7 +273,7 @@ def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Ta
 def optimal_torque(
     part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None = None
 ) -> tuple[Array, Array]:
-    """Torques within limits that minimise the cost of the muscles of a part, or above all a target.
+    """Torques within limits that minimize the cost of the muscles of a part, or above all a target.
 
     With a target R(a) the cost is J(a) + 1/2 w R(a)^2, with w so that the square counts PRIORITY times the cost of the
     muscles, both as means over the frames without torques. It stays one convex problem of each frame.
@@ -282,7 +282,7 @@ def optimal_torque(
         part: the part.
         sharing: with the cost and the solver.
         limits: of shared degrees of freedom of the part.
-        target: a force that is minimised.
+        target: a force that is minimized.
 
     Returns:
         Torques (T, shared) [N m], zero about the other degrees of freedom; NaN in frames without a solution. And the

@@ -55,7 +55,7 @@ def contributions(
 
     Args:
         trial: a recording or an OpenSim model with its loads, from `read_trial`, or the path of a trial file.
-        cost: of the sharing; that of the trial file unless given.
+        cost: of the sharing; the trial file's unless given.
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
@@ -202,7 +202,7 @@ def _of_contact_forces(
         place, joint = sides.index(side), names.index(name)
 
         def pressed(push: Array, about: Array, name: str = name) -> Array:
-            """What presses the medial and the lateral contact, (..., T, 2); see `pipeline.knee_contact`."""
+            """Return the forces on the medial and the lateral contact, (..., T, 2); see `pipeline.knee_contact`."""
             down, _, medial = np.moveaxis(axes[name], 1, 0)
             axial = 0.5 * (push * down).sum(axis=-1)
             frontal = (about * np.cross(down, medial)).sum(axis=-1) / spacing[name].distance

@@ -2,7 +2,7 @@
 
 Synergies describe activations by few patterns, a = sum_k w_k c_k(t) with weights and courses of zero or more (d'Avella
 and Bizzi 2005, PNAS 102:3076-3081). Activations of static optimization follow from few joint moments: their synergies
-describe these, too, and are no proof of a neural organisation.
+describe these, too, and are no proof of a neural organization.
 
 The stiffness of a joint is what its moment loses when the angle changes quickly, before activation changes:
 
@@ -54,8 +54,8 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
 
     Returns:
         Dataset over time, side, number (1 to MOST), synergy, muscle and dof. Synergies: variance_accounted (side,
-        number) [1] and least_of_muscle (side, number), that of the muscle that is described worst; synergies (side),
-        the least number with which the first is at least WHOLE and the second at least EACH, MOST if none;
+        number) [1] and least_of_muscle (side, number), the value of the muscle that is described worst; synergies
+        (side), the least number with which the first is at least WHOLE and the second at least EACH, MOST if none;
         synergy_weight (muscle, synergy), of muscles with their peak activation as 1, the largest of a synergy 1;
         synergy_course (time, side, synergy) with that number, ordered by the time of their peak. co_contraction (time,
         dof) [1], see `compare.co_contraction`. joint_stiffness (time, dof) [N m/rad]. Frames without a solution are

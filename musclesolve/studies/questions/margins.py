@@ -84,7 +84,7 @@ def margins(
         trial: a checked trial, from `read_trial`, or the path of a trial file, with rigid tendons.
         strength: muscles or groups that are weak already -> factor on their maximum isometric force.
         path: the group or muscle whose path is computed; that with the greatest margin unless given.
-        cost: of the path; that of the trial file unless given. Margins do not depend on a cost, and muscles may relax
+        cost: of the path; the trial file's unless given. Margins do not depend on a cost, and muscles may relax
             wholly, whatever `least_activation` the trial has.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.

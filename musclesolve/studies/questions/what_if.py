@@ -62,8 +62,8 @@ class Scenario:
         torque: degree of freedom, of a side or of both -> least and greatest torque [N m] of an ideal device, which
             chooses the torque of least cost in every frame. Positive as the joint moment.
         spring: degree of freedom, of a side or of both -> stiffness [N m/rad] and angle without torque [deg].
-        minimize: what the torques minimise instead of the cost of the muscles, which the muscles go on to minimise: a
-            muscle or group, the contact force of a joint ("knee", "hip_r"), or that of a side of the knee
+        minimize: what the torques minimize instead of the cost of the muscles, which the muscles go on to minimize: a
+            muscle or group, the contact force of a joint ("knee", "hip_r"), or the force on a side of the knee
             ("knee_medial", "knee_lateral_r").
         mass: factor on the masses of all segments and on the ground reactions.
         load: [kg] carried on the trunk, the heaviest segment: the feet bear it in proportion to their forces, at their
@@ -86,7 +86,7 @@ class Scenario:
 
         soleus=0.5 and triceps_surae_r=0 are strengths, torque.ankle_dorsiflexion=-30:0 limits of a torque [N m],
         spring.knee_flexion=40@10 a spring of 40 N m/rad at rest at 10 degrees, sharing.cost=stress_cubed a setting,
-        minimize=knee_medial what torques minimise, mass=1.1 a factor on the body mass, load=10 kilograms carried.
+        minimize=knee_medial what torques minimize, mass=1.1 a factor on the body mass, load=10 kilograms carried.
 
         Raises:
             InputError: what is not of this form, with the part at fault.
@@ -298,7 +298,7 @@ def _shared(
 ) -> tuple[Analysis, Array, dict[str, Array]]:
     """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any.
 
-    And by side what a device minimises, the rows of MINIMIZED (3, T) [N].
+    And by side what a device minimizes, the rows of MINIMIZED (3, T) [N].
 
     factors: of muscles, on their maximum isometric forces. now, results: of the trial as it is, where it is shared.
     """

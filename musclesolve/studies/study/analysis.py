@@ -106,7 +106,7 @@ def run_study(
 ) -> StudyResult:
     """Compute the trials of a study, put their cycles together, describe and compare groups and conditions.
 
-    What is up to date is kept, and a trial that fails does not stop the others. In `output` there are then
+    A result that is up to date is kept, and a trial that fails does not stop the others. In `output` there are then
     trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv, subject_values.csv, curves.csv and, if
     curves are compared, comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine
     this starts processes: in a script, call it below ``if __name__ == "__main__":``.
@@ -117,6 +117,9 @@ def run_study(
         jobs, scheduler, again, progress: see `ManyOptions`.
         samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
         values_format: "csv" or "parquet".
+
+    Returns:
+        The records of the trials, the cycles, the means of groups and conditions, and the comparisons.
 
     Raises:
         InputError: the study file is at fault, the folder cannot be written, or the trials cannot be put together:

@@ -76,6 +76,9 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
         jobs: how many trials at a time; as many as there are cores unless given.
         progress: called with the names of running trials, and the share of the work that is done.
 
+    Returns:
+        The report of each trial, and the reason for each trial that was refused.
+
     Raises:
         InputError: the study file itself is at fault.
     """

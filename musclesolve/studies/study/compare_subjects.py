@@ -7,24 +7,25 @@ show, transformed it is like them. They rest on medians, and hold while fewer th
 
 - Unit: the size of a subject is r_s = median over k of ln(rms_p x_sk / median over the subjects of it), with the
   spread sigma = 1.4826 median |r|, at least 0.15. A unit is wrong if |r_s| > max(6 sigma, ln 5) and r_s is within
-  ln 3 of a factor of ``unit_factors.toml``; of no factor, it is a warning. The centers are those of all groups: no two
-  groups of people differ fivefold in the size of all their moments, and a group written in N mm is seen.
+  ln 3 of a factor of ``unit_factors.toml``; of no factor, it is a warning. The centers are taken over all groups: no
+  two groups of people differ fivefold in the size of all their moments, and a group written in N mm is seen.
 - Mass: over a cycle that repeats itself the mean vertical ground force is the body weight, however fast the subject
   moves. The mass is wrong if its logarithm is more than 6 spreads, at least 0.05 each, from the median, within 0.25
   of ln 2.2046 (lb) or of its inverse, and the moments, if there are any, are off by the same factor within ln 2.
 - Sign and sides: D(y) = sqrt(mean over k of mean_p (y_kp - m_kp)^2 / mean_p m_kp^2) is the distance of a curve, or of
   all curves of a quantity, from the median. Reversed is y = -x; of exchanged legs, y is x half a cycle later. The
   fault is there if D(x) > 2.5 D_u and D(y) < 1.5 D_u, where D_u is the greatest distance of the subjects whom the
-  identity explains best. Centers are those of the subject's own group if it has `OWN_GROUP` subjects, else of all.
+  identity explains best. Centers are taken over the subject's own group if it has `OWN_GROUP` subjects, else of all.
 
 **Warnings** say that a subject without error is unusual within its own group and condition. By leave-one-out,
 
     t_sk^2 = mean_p (x_sk - mean_-s)^2 / (mean_p var_-s (1 + 1/(n-1))).
 
 Of a number of the cycles, or the size r_s of all curves of a quantity, t is Student's with n - 2 degrees of freedom;
-that of a curve is beyond a value less often, as its square is a weighted mean of squares. A subject is unusual beyond
-the quantile at `LEVEL` of a study, divided by the number of tests, and not below `LEAST_T`, since persons have heavier
-tails than the normal distribution. With few subjects the quantile rises by itself; `ComparedSubjects.said` states it.
+the score of a curve is beyond a value less often, as its square is a weighted mean of squares. A subject is unusual
+beyond the quantile at `LEVEL` of a study, divided by the number of tests, and not below `LEAST_T`, since persons have
+heavier tails than the normal distribution. With few subjects the quantile rises by itself; `ComparedSubjects.said`
+states it.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class _Quantity:
     shared: Array  # (S, C, P, K), divided by the mass where the unit is not and all masses are known
 
     def sizes(self, condition: int) -> Array:
-        """Logarithm of the rms (S, K) of the curves that are not small among those of the quantity, else NaN."""
+        """Logarithm of the rms (S, K) of the curves that are not small among the curves of the quantity, else NaN."""
         square = mean_of_known(self.shared[:, condition] ** 2, 1)
         with np.errstate(divide="ignore"):
             size = 0.5 * np.log(square)
@@ -272,7 +273,7 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
 
 
 def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Iterator[_Fault]:
-    """Subjects whose mean vertical force is that of a mass in pounds."""
+    """Subjects whose mean vertical force fits a mass in pounds."""
     force = next((each for each in judged if each.name == "ground_reaction_force"), None)
     vertical = [] if force is None else [k for k, name in enumerate(force.names) if name.endswith("z")]
     if force is None or len(vertical) != 1:
@@ -300,7 +301,7 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
 def _turned(
     quantity: _Quantity, condition: int, groups: Any, there: set[tuple[int, str]], walks: bool
 ) -> Iterator[_Fault]:
-    """Subjects whose curves are those of the others with the other sign, or half a cycle later."""
+    """Subjects whose curves equal the others' with the other sign, or half a cycle later."""
     values = quantity.shared[:, condition]
     present = np.isfinite(values).any(axis=(1, 2))
     sizes = quantity.sizes(condition)

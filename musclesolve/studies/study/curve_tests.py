@@ -1,6 +1,6 @@
 """Differences of conditions and groups, tested on whole curves: statistical parametric mapping.
 
-Which test belongs to which design is said in `compare_curves`; statistics and thresholds are those of `random_field`.
+Which test belongs to which design is said in `compare_curves`; statistics and thresholds come from `random_field`.
 """
 
 from __future__ import annotations
@@ -564,7 +564,7 @@ def _assembled(
 
 
 def _level(test: _Test, count: Mapping[str, int], design: Design) -> float:
-    """The level of a test: that of its family over its tests, and of what follows a test over those that do."""
+    """The level of a test: the level of its family over its tests, for a following test over the tests that follow."""
     shared = max(count[test.family], 1) if design.correction == "bonferroni" else 1
     return design.level / shared / test.among
 

@@ -47,7 +47,7 @@ def subject_means(
 ) -> xr.Dataset:
     """Mean over the cycles of each subject in each condition.
 
-    At each percentage the cycles count that have a value there. The standard deviation is that of a sample (n - 1).
+    At each percentage the cycles count that have a value there. The standard deviation refers to a sample (n - 1).
 
     Args:
         cycles: the cycles of a study (study.nc): over ``cycle`` the coordinates ``subject`` and, if there are any,
@@ -217,7 +217,7 @@ def group_means(
     subject (markers, joint centers, a subject's own muscle parameters) already. An error that is the same in all
     subjects is in no spread and is not averaged out: with `common_errors`, SE^2 = SD^2 / n + (mean of
     NAME_uncertainty_sd)^2, an upper bound, as if all of that uncertainty were common to the study. uncertainty.nc does
-    not say which part of it is; unless asked for, the mean is given beside the spread and not combined with it.
+    not say which part of it is; unless requested, the mean is given beside the spread and not combined with it.
 
     Args:
         means: what `subject_means` returned.

@@ -9,7 +9,7 @@ probability `level`. With FWHM the smoothness of the residuals in percent (curve
 
 the expected number of excursions above u is rho_0(u) + resels rho_1(u) with the densities rho of the t and F field
 (Worsley et al. 1996, Hum Brain Mapp 4:58-73), and the probability of a cluster follows from its extent (Friston et al.
-1994, Hum Brain Mapp 1:210-20). Smoothness and probabilities are those of the library spm1d (Pataky 2012, Comput Methods
+1994, Hum Brain Mapp 1:210-20). Smoothness and probabilities come from the library spm1d (Pataky 2012, Comput Methods
 Biomech Biomed Engin 15:295-301). The statistics are computed here: the two-sample test of spm1d 0.4 divides by one
 variance for both groups, and finds differences that are not there where the smaller group is the more variable one
 (docs/study_statistics.md, ``python -m benchmarks.study_statistics``).

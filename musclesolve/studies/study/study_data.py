@@ -1,6 +1,6 @@
 """The cycles of all trials of a study in one file, written trial by trial and opened lazily.
 
-Curves are stored in single precision in chunks of cycles, so that a selection reads what it needs and the memory of
+Curves are stored in single precision in chunks of cycles, so that a selection reads its own data and the memory of
 whoever writes or reads does not grow with the number of trials.
 """
 
@@ -196,7 +196,7 @@ def _stated(study: Study, name: str, key: str) -> float | None:
 
 
 def _other_mass(source: netCDF4.Dataset, study: Study, name: str) -> dict[str, str]:
-    """Subject -> both masses, where that of the study is not that which the trial was computed with."""
+    """Subject -> both masses, where the study's mass differs from the mass of the computed trial."""
     stated, computed = _stated(study, name, "mass_kg"), getattr(source, OF_SUBJECT["mass"], None)
     if stated is None or computed is None or abs(stated / float(computed) - 1.0) <= SAME_MASS:
         return {}
@@ -255,7 +255,10 @@ def open_study(folder: str | Path) -> xr.Dataset:
     """Open the cycles of a study: curves are read where they are used, the coordinates of the cycles at once.
 
     Args:
-        folder: that of the study's results, or study.nc in it.
+        folder: folder of the study's results, or study.nc in it.
+
+    Returns:
+        Dataset over cycle, percent, dof, muscle, joint and axis, as of `cycles`, with subject, group and condition.
 
     Raises:
         InputError: there is no study.nc, or it is damaged.

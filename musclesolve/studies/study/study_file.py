@@ -68,7 +68,7 @@ class StudyTrial:
         keep: why it counts although an error was found in it; "" where it then does not.
         source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`, or `markers`
             and other keys of [files].
-        time: what it says of [time] of the trial file.
+        time: keys of [time] of the trial file.
         settings: table of a trial file -> its keys, for this trial alone.
     """
 
@@ -145,6 +145,12 @@ def is_study(path: Path) -> bool:
 
 def read_study(path: str | Path) -> Study:
     """Read a study file; the files of its trials are read when they are computed.
+
+    Args:
+        path: of the study file (.toml).
+
+    Returns:
+        Title, design, units, settings, subjects and trials (docs/study.md).
 
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the line.
@@ -311,7 +317,7 @@ def _line(
 
 
 def _subjects(document: Document, lines: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and keys of every subject: those of [subject], the group and further numbers."""
+    """Name and keys of every subject: the keys of [subject], the group and further numbers."""
     of_trial = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
     rules = {**settings_of(SubjectLineSettings), **of_trial}
     for name, values in lines.items():
@@ -372,7 +378,7 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
 
 
 def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
-    """Refuse names that cannot be those of folders, or would be of the same folder on some system."""
+    """Refuse names that folders cannot have, or would be of the same folder on some system."""
     seen: dict[str, str] = {}
     for trial in trials:
         name = trial.name
@@ -461,7 +467,7 @@ def _check_design(
 def _settings(document: Document, settings: Mapping[str, Any], trial: str | None) -> dict[str, Any]:
     """The tables of trial files that the study sets; refused where neither kind of trial file has them.
 
-    trial: the line that sets them; None for those of all trials.
+    trial: the line that sets them; None for the settings of all trials.
     """
     kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
     of_trials = ("subject", "files", "time")

@@ -56,7 +56,7 @@ def unusable(findings: Iterable[Finding]) -> list[Unusable]:
 
 
 def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
-    """Every code and severity once, with its trials; the words are those of the trial where it costs most.
+    """Every code and severity once, with its trials; the words come from the trial where it costs most.
 
     Args:
         found: name of a trial -> its findings.

@@ -35,8 +35,8 @@ class TrialFile:
 def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path], path: Path) -> TrialFile:
     """Return the trial file of a trial of a study.
 
-    Settings and subject of the study file replace those of the trial's own file; where the two differ, a note says so.
-    Settings of the line of the trial replace those for all trials, key by key.
+    Settings and subject of the study file replace the ones of the trial's own file; where the two differ, a note says
+    so. Settings of the line of the trial replace those for all trials, key by key.
 
     Args:
         study, trial: of the study file.

@@ -22,7 +22,7 @@ RECORD = "unpacked.json"
 
 
 class Unpacked:
-    """The files of trials; those of a B3D file unpacked once, and again where the file has changed."""
+    """The files of trials; the trials of a B3D file unpacked once, and again where the file has changed."""
 
     def __init__(self, study: Study, output: Path) -> None:
         self.study, self.folder = study, output / INPUTS

@@ -120,7 +120,7 @@ class Linear:
         return np.stack([unique[:, parts].all(axis=1) for parts in self.replay.layout.parts], axis=1)
 
     def tasks(self, few: bool = False) -> list[Task]:
-        """Every parameter of the sources that are not switched off, those of all muscles of a part together.
+        """Every parameter of the sources that are not switched off, the parameters of all muscles of a part together.
 
         few: of sources with many parameters so many directions, in each of which every so manyth parameter moves at
         once with a random sign: their squares have the sum over the parameters as mean.
@@ -212,7 +212,7 @@ class Linear:
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
         """Shares of the errors of the sharing: differences to both sides; of the least activation, upward.
 
-        The error of a weight of a muscle is that of each muscle of the part of the task.
+        The error of a weight of a muscle applies to each muscle of the part of the task.
         """
         layout, whole = self.replay.layout, self._nothing()
         ends, scale = (-1.0, 1.0), 1.0

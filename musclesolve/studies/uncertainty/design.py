@@ -8,7 +8,7 @@ estimate it by
 The columns z_j of a design are orthogonal, have the mean 0 and the square length K, so that the second sum vanishes:
 the estimate is exact where F is linear, and is what a sample makes of it where F is not. K samples have K - 1 such
 columns. More parameters take further blocks of K - 1, each turned at random, and the products between blocks add noise
-as those of drawn samples do; columns of parameters that never meet in one part of the body are shared. Each column is
+as in drawn samples; columns of parameters that never meet in one part of the body are shared. Each column is
 one of random normal numbers made orthogonal (QR), so that every parameter has its tails, and co-contraction, the size
 of a number, its spread. Compare orthogonal Latin hypercubes (Owen 1994, J Am Stat Assoc 89:1517-22).
 """

@@ -82,7 +82,7 @@ def check_sources(
     """Refuse standard deviations, by key, of sources that a body does not have, but for zeros.
 
     Args:
-        given: those of a trial file and of the caller.
+        given: standard deviations of a trial file and of the caller.
         body, person, predicted: what the errors are of, see `error_keys`.
 
     Raises:

@@ -62,7 +62,7 @@ class Computing(TypedDict, total=False):
     """Options of the computation of samples.
 
     contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
-    workers: number of processes; that of the cores unless given. With 1 no process is started.
+    workers: number of processes; the number of cores unless given. With 1 no process is started.
     progress: as in `run`.
     result: without errors, of a body that is ready, as in `run`; it is found unless given.
     """
@@ -91,8 +91,9 @@ def uncertainty(
         samples: how many are drawn at random (Monte Carlo), 2 or more; or "fast": 64 that are designed (`design`),
             with contributions by few directions, known to a quarter of themselves.
         seed: of the random numbers, 0 or more.
-        sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
-        cost, solver, side: as in `run`; those of a body are its own.
+        sd: standard deviations by key, {"segment_mass": 0}, instead of the values of the trial file or
+            ``sources.toml``.
+        cost, solver, side: as in `run`; a body has its own.
         **how: see `Computing`.
 
     Returns:
@@ -105,6 +106,11 @@ def uncertainty(
     Raises:
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
+
+    Example:
+        >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, workers=1)
+        >>> found["muscle_force_sd"].dims
+        ('time', 'muscle')
     """
     contributions, workers, report, known = _options(**how)
     fast = samples == FAST

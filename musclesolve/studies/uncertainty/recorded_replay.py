@@ -66,7 +66,7 @@ from musclesolve.studies.uncertainty.replay import (
 class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
-    rows: the degrees of freedom of the results among those of the model. muscles: of each part, without their errors.
+    rows: the degrees of freedom of the results among all of the model. muscles: of each part, without their errors.
     ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known.
     """
 
@@ -102,7 +102,7 @@ class RecordedReplay(Replay):
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
     rest: Rest  # to which angles those are drawn that the markers do not show
     segments: list[str]  # whose masses have errors
-    inside: AnyArray  # which frames of the markers are analysed
+    inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
     plates: list[tuple[Side, AnyArray, AnyArray]]
     nominal: tuple[
@@ -158,7 +158,7 @@ class RecordedReplay(Replay):
 
     @property
     def time(self) -> AnyArray:
-        """(T,) frames that are analysed [s]."""
+        """(T,) frames that are analyzed [s]."""
         return self.markers.walk.time[self.inside]
 
     def body(self, errors: Errors) -> SubjectWithErrors:
@@ -200,7 +200,7 @@ class RecordedReplay(Replay):
         return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground)
 
     def _wrenches(self, model: Model, motion: Motion, errors: Errors) -> list[Wrench]:
-        """Forces on the feet in the analysed frames of a motion over all frames of the markers.
+        """Forces on the feet in the analyzed frames of a motion over all frames of the markers.
 
         The center of pressure of each plate moved by d adds d x F. What no plate measured is predicted from the motion,
         with errors of its own.

@@ -31,7 +31,7 @@ class Parameters:
 
     @property
     def count(self) -> int:
-        """Standard normal numbers per sample; those of sources that are switched off are drawn too."""
+        """Standard normal numbers per sample; the numbers of sources that are switched off are drawn too."""
         return sum(prod(shape) for shape in self.shapes.values())
 
     def draw(self, seed: int, sample: int) -> Array:
@@ -63,7 +63,7 @@ def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, of what no model of the body knows: how forces are shared and joints loaded.
 
     The contact model of each joint has a constant, a cosine and a sine; the patellar ligaments have one arm, since
-    the knees of a person are alike. They are drawn behind all others but those of a person, so that the others are
+    the knees of a person are alike. They are drawn behind all others but the errors of a person, so that the others are
     the same whether these are switched on or off.
     """
     shapes: dict[str, tuple[int, ...]] = {
@@ -87,8 +87,8 @@ class ReplayLayout:
     """Numbering of the N muscles, J joints and S sides of a body by its parts, the same in all samples.
 
     time (T,) [s] and dofs (M) of the results. muscles, joints: numbers of each part's among all of the body; parts:
-    numbers of the parts whose verdict is that of each side. muscle_side (N,), joint_side (J,): the side, by number,
-    whose verdict is that of each muscle or joint.
+    numbers of the parts whose verdict counts for each side. muscle_side (N,), joint_side (J,): the side, by number,
+    whose verdict counts for each muscle or joint.
     """
 
     time: Array
@@ -185,7 +185,9 @@ class Replay(ABC):
         """One part of such a body, by its number, with errors of its muscles."""
 
     def meeting(self, source: str) -> Indices:
-        """A number for each parameter of a source, (p,); those of one number never meet in one part of the body."""
+        """A number for each parameter of a source, (p,); parameters of one number never meet in one part
+        of the body.
+        """
         places = np.arange(prod(self.parameters.shapes[source]))
         if self.parameters.shapes[source] == (len(self.layout.muscle_side),):
             for muscles in self.layout.muscles:

@@ -1,4 +1,4 @@
-"""The reference method for a motion: direct collocation, a programme of CasADi that Ipopt solves.
+"""The reference method for a motion: direct collocation, a program of CasADi that Ipopt solves.
 
 Three transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
 each frame is the problem of certificate.py itself; finer meshes and the other schemes measure what the time between
@@ -50,9 +50,9 @@ Where a cost is flat both may be small at once, and their ratio decides whether 
 
 @dataclass(frozen=True, eq=False)
 class CollocationReport:
-    """An attempt with the figures that tell what it is worth, whatever the scheme.
+    """An attempt with the figures of its quality, whatever the scheme.
 
-    kkt_residual: the largest miss of the conditions of its own programme (`programme_residual`); defect (T-1, n): the
+    kkt_residual: the largest miss of the conditions of its own program (`programme_residual`); defect (T-1, n): the
     error of the transcription between two frames, in units of activation (`defects`); cost: the integral over time,
     reserves included, over the mean time between frames; reserve: (T, m) [N m].
     """
@@ -72,7 +72,7 @@ class Collocation:
         scheme: "spline", "legendre" or "radau".
         order: points in each interval of the schemes "legendre" (2 to 9) and "radau" (1 to 9).
         mesh: intervals from one frame to the next.
-        tolerance: Ipopt's `tol`, on the scaled programme.
+        tolerance: Ipopt's `tol`, on the scaled program.
         max_iterations: of Ipopt.
         max_seconds: that Ipopt may take.
 
@@ -126,8 +126,8 @@ class Collocation:
     ) -> CollocationReport:
         """Solve a motion and report states and multipliers at its frames.
 
-        The multiplier of a moment is the derivative of the optimal cost by the moment of that frame, with what it
-        changes between the frames. The other multipliers belong to the equations of a scheme: they are NaN unless the
+        The multiplier of a moment is the derivative of the optimal cost by the moment of that frame, with its changes
+        between the frames. The other multipliers belong to the equations of a scheme: they are NaN unless the
         scheme is the spline with one node for each frame.
 
         Args:
@@ -241,8 +241,8 @@ def defects(
     """The errors (T-1, n), in units of activation, of states z, rates [1/s] and activations (S, n).
 
     In the middles between neighboring points: the activation that balances tendon and fiber there, less the one on the
-    straight line between those of the points; of each time between two frames the one farthest from zero. NaN where
-    the states are not finite.
+    straight line between the activations of the points; of each time between two frames the one farthest from zero. NaN
+    where the states are not finite.
     """
     largest = np.zeros((problem.n_frames - 1, z.shape[1]))
     if not all(np.isfinite(part).all() for part in (z, rate, activation)):
@@ -289,9 +289,9 @@ def sentence(status: str) -> str:
 def programme_residual(
     programme: Programme, x: Array, row_multiplier: Array, bound_multiplier: Array
 ) -> float:
-    """The largest miss of the conditions of an optimum of the programme; infinite where a number is not finite.
+    """The largest miss of the conditions of an optimum of the program; infinite where a number is not finite.
 
-    Signs are those of CasADi. Slopes count relative to the sum of the sizes of their terms (certificate.py), of all
+    Signs are as in CasADi. Slopes count relative to the sum of the sizes of their terms (certificate.py), of all
     times and muscles of a block of unknowns; constraints relative to the least of those among their unknowns.
     """
     from scipy import sparse

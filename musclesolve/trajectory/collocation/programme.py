@@ -1,4 +1,4 @@
-"""The motion as one sparse nonlinear programme with its numbers scaled to order one.
+"""The motion as one sparse nonlinear program with its numbers scaled to order one.
 
 Unknowns x: the states z (S, n), their rates h y (S, n) with the mean time h between frames, the activations a (S, n),
 and where there are reserves these, over the largest lever of their row (M, m). Constraints g, in this order:
@@ -40,7 +40,7 @@ FLAT = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The programme of a motion.
+    """The program of a motion.
 
     problem, cost: at the points of the transcription; held: the problem at the times of its moments; step: mean time
     between frames [s]; size: cost per unit of the objective; row (M, m): largest levers [N m].
@@ -58,7 +58,7 @@ class Programme:
     def from_problem(
         cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription
     ) -> Programme:
-        """The programme of a motion by a transcription of its frames."""
+        """The program of a motion by a transcription of its frames."""
         fine = motion_at(problem, transcription.time)
         at_points = cost if fine is problem else MotionCost.from_cost(fine, cost.cost)
         same = np.array_equal(transcription.time, transcription.moment_time)
@@ -213,7 +213,7 @@ def spline(curves: SampledCurves, x: Any, rows: int) -> Any:
         c0 + u c1 + u^2 c2 + u^3 c3.
 
     The number of the piece has no derivative, and the splines are twice continuously differentiable: first and second
-    derivatives of the expression are those of the curve everywhere.
+    derivatives of the expression equal the curve's everywhere.
     """
     grid, kinds = curves.grid, curves.coefficient.shape[2]
     inside = casadi.fmin(casadi.fmax(x, grid.first), grid.last)

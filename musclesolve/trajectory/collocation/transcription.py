@@ -13,8 +13,8 @@ spline     One cubic spline with knots at the nodes (time_basis.py), which are t
            nodes; w: trapezoids.
 legendre   In each interval between nodes a polynomial of the degree d = `order`, given by its values at the first node
            and at d Gauss points, ends with the value at the next node. Points are nodes and Gauss points; the rate at a
-           node is that of the polynomial that begins there. Moments at the d + 1 Lobatto points, of which two are the
-           nodes; w: the quadrature of Gauss, zero at the nodes.
+           node is the rate of the polynomial that begins there. Moments at the d + 1 Lobatto points, of which two are
+           the nodes; w: the quadrature of Gauss, zero at the nodes.
 radau      The same with d Radau points, of which the last one is the next node; the first node is a further point.
            Moments at all points; w: the quadrature of Radau.
 

@@ -55,7 +55,7 @@ def along(model, leg, posed, rates, step=1e-6):
 
 def test_every_object_is_touched_in_some_poses_and_left_in_others(leg, state):
     layout = leg.paths.layout
-    pulled = np.abs(state.path.gradient[:, layout.points :]).sum(axis=2)[:, ::2] > 0.0
+    pulled = np.abs(state.path.nodes.gradient[:, layout.points :]).sum(axis=2)[:, ::2] > 0.0
     share = pulled.mean(axis=0)
     assert (share > 0.1).all() and (share < 0.9).sum() >= layout.wraps - 1
 
@@ -90,7 +90,7 @@ def test_pulls_on_all_bodies_balance(model, leg, state):
     nodes = np.isin(leg.paths.body, model.distal_bodies("knee_flexion_r"))
     own = leg.paths.layout.node_muscle[:, None] == np.arange(leg.paths.layout.muscles)
     np.testing.assert_allclose(
-        distal, np.einsum("tpx,pn->tnx", state.path.gradient * nodes[:, None], own), atol=1e-13
+        distal, np.einsum("tpx,pn->tnx", state.path.nodes.gradient * nodes[:, None], own), atol=1e-13
     )
 
 
@@ -132,5 +132,5 @@ def test_subsets_are_the_same_muscles(leg, posed, state):
     some = np.array([1, 3, 5])
     on = leg.paths.on_path(posed.coordinates)
     points = np.isin(leg.paths.layout.point_muscle, some)
-    found = leg.paths.subset(some).evaluate(posed.q, posed.coordinates, on[:, points])
+    found = leg.paths.subset(some).nodes(posed.q, posed.coordinates, on[:, points])
     np.testing.assert_array_equal(found.length, state.musculotendon_length[:, some])

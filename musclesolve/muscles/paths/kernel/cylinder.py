@@ -13,8 +13,8 @@ OpenSim's WrapCylinder puts the tangent points near the helix of the shortest pa
 the same. Their heights are where the plane through both ends and an apex of the
 cylinder cuts the two lines of tangency. If a path wraps over several objects, OpenSim then slides them until helix and
 straight parts meet within 0.1 degrees; for a single wrap it leaves them there. Its lengths over one cylinder are up to
-some 0.6 mm greater than those of the shortest path, and its moment arms, which belong to the tangent points, are not
-the slopes of its lengths where the path runs obliquely.
+some 0.6 mm greater than the lengths of the shortest path, and its moment arms, which belong to the tangent points, are
+not the slopes of its lengths where the path runs obliquely.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ direction of the geodesic. The search begins with the path that OpenSim takes (e
 the ellipsoid the same way. Where that does not lead to a solution nearby, it begins with the great circle of the sphere
 and follows the solution while the sphere is deformed into the ellipsoid; where the geodesic is longer than the path in
 the plane, it begins with the shortest path in a plane. A path that is held on one half of the ellipsoid is no shortest
-one on the surface: there, and where no geodesic is found, the path is that of OpenSim.
+one on the surface: there, and where no geodesic is found, the path is OpenSim's.
 
 On the surface q.Dq = 1, D = diag(1 / a_i^2), a curve of unit speed without lateral acceleration follows
 
@@ -156,7 +156,7 @@ def _geodesic(radii, unit, arc, work):
 
 @compiled_in_order
 def _deform(radii, unit, share, work):
-    """Radii between those of the unit sphere and those of the ellipsoid, and what depends on them."""
+    """Radii between the unit sphere's and the ellipsoid's, and what depends on them."""
     for k in range(3):
         work[RADII + k] = 1.0 + share * (radii[k] / unit - 1.0)
         work[INVERSE + k] = 1.0 / work[RADII + k] ** 2

@@ -12,7 +12,7 @@ nearest to the straight line in some sense, which `method` says (PathWrap; all l
                between.
 
 If the point is not on the given half it is reflected to it. Where the mean of directions has a share, the point is
-moved back by this share towards the middle of both, the edge of the half, and put on the surface again, so that a path
+moved back by this share toward the middle of both, the edge of the half, and put on the surface again, so that a path
 stays on the edge when its line passes on the other half. That is a path held on its half; no shortest path is there.
 
 The path in this plane is longer than the shortest path over the ellipsoid, mostly by less than 0.3 mm.
@@ -89,7 +89,7 @@ def section_path(work):
 
 @compiled_in_order
 def other_section(work):
-    """Path on the other side of the line than that of `section_path`: tangent points and length of the arc."""
+    """Path on the other side of the line than the path of `section_path`: tangent points and length of the arc."""
     for k in range(3):
         work[SIDE + k] *= -1.0
         work[NEAREST + k] *= -1.0
@@ -233,7 +233,7 @@ def _begin_at_point(work):
 
 @compiled_in_order
 def _cut(work):
-    """Put where the line cuts the surface into FIRST, towards the first end, and LAST, towards the second."""
+    """Put where the line cuts the surface into FIRST, toward the first end, and LAST, toward the second."""
     a, b, c = 0.0, 0.0, -1.0
     for k in range(3):
         along = work[W2 + k] - work[W1 + k]
@@ -438,7 +438,7 @@ def _equations(work, end, at, matrix):
 
 @compiled_in_order
 def _length(work, end, at):
-    """OpenSim's factor of a step, which is small where the tangent runs towards the center."""
+    """OpenSim's factor of a step, which is small where the tangent runs toward the center."""
     square, far, along = 0.0, 0.0, 0.0
     for k in range(3):
         tangent = work[end + k] - work[at + k]
@@ -482,7 +482,9 @@ def _move(work, matrix, stretch, to):
 
 @compiled_in_order
 def tangent_side(work, end, at):
-    """On which side of the line from an end to the middle of the section a tangent point is: 1, that of SIDE, or -1."""
+    """On which side of the line from an end to the middle of the section a tangent point is: 1 on the side of SIDE, or
+    -1.
+    """
     square, lean, along = 0.0, 0.0, 0.0
     for k in range(3):
         out = work[end + k] / work[RADII + k] - work[CENTER + k]

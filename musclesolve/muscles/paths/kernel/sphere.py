@@ -2,7 +2,7 @@
 
 On the unit sphere the tangent points seen from w lie on the circle u.w = 1, around w / |w|^2 with the radius
 sqrt(1 - 1 / |w|^2). A path touches where its straight line cuts the sphere; it goes around the center on the side on
-which the line passes it or, where that is not the given `side`, the long way around. The rule is that of OpenSim's
+which the line passes it or, where that is not the given `side`, the long way around. The rule is the one of OpenSim's
 WrapSphere: of the two tangent points of each end those farther from both ends are taken, and the other two where the
 sum of the tangents does not point to the given side. Where that takes one of either side of the center, OpenSim's path
 bends back at both; here it is on the side of the line that is nearer to the given one.
@@ -187,7 +187,7 @@ def great_circle(work):
 
 @compiled_in_order
 def _basis(work, end):
-    """Unit vectors across the line from the center to an end: towards the chosen side, and across that."""
+    """Unit vectors across the line from the center to an end: toward the chosen side, and across that."""
     share = dot(work, NEAREST, end) / dot(work, end, end)
     for k in range(3):
         work[TOWARDS + k] = work[NEAREST + k] - share * work[end + k]

@@ -1,6 +1,6 @@
 """The path of one muscle: which of its segments touch which wrap objects, its length and its gradient by the nodes.
 
-The rules of contact are those of OpenSim's GeometryPath: each object takes one segment within its range of points, the
+The rules of contact come from OpenSim's GeometryPath: each object takes one segment within its range of points, the
 first whose straight line cuts it, or else the one that it lengthens least; objects take turns, each seeing the tangent
 points of the others as points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds
 go on until the tangent points rest, so that the path is the shortest one and its gradient the derivative of its length.

@@ -19,7 +19,7 @@ class MinMax(Cost):
 
     The largest relative load is made as small as the moments allow; then, with the muscles that cannot be relieved
     held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
-    problems of Damsgaard, Rasmussen and Christensen 2001). Each level is a linear programme. Assumes that
+    problems of Damsgaard, Rasmussen and Christensen 2001). Each level is a linear program. Assumes that
     recruitment puts off fatigue, which comes first to the muscle with the largest relative load. It is the limit of
     sum_i (F_i / F0_i)^p for p -> infinity, synergists are all loaded alike, and whatever moves the load by a little
     moves all of them.
@@ -34,12 +34,12 @@ class MinMax(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The word for a linear programme at each level."""
+        """The word for a linear program at each level."""
         return frozenset({"linear_programme"})
 
     @property
     def linear(self) -> bool:
-        """True: a linear programme with the largest load as one more unknown."""
+        """True: a linear program with the largest load as one more unknown."""
         return True
 
     def relative_load(self, problem: Problem) -> Array:

@@ -37,7 +37,7 @@ class StressCubed(SumOfTerms):
     """sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs 6.16 and 6.21).
 
     The stress is the force over the physiological cross-section, which is F0_i / sigma_bar. Newtons per square
-    centimetre are kept because they make the numbers the ones of the literature; the activations do not depend
+    centimeter are kept because they make the numbers the ones of the literature; the activations do not depend
     on sigma_bar at all. Assumes that endurance falls with the third power of stress and that the muscles are chosen so
     as to last long (Crowninshield and Brand 1981).
 
@@ -81,9 +81,9 @@ class ForceMomentSquared(SumOfTerms):
 
     M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
     has one moment arm for each muscle; of a muscle that crosses several degrees of freedom the root of the
-    sum of squares over those of the problem is taken, r_i = sqrt(sum_k r_ik^2). Assumes that muscles with good
-    leverage are preferred. Where a muscle has no leverage, M_i would vanish and the cost with it be undefined: r_i
-    counts as at least `least_arm`.
+    sum of squares over the degrees of freedom of the problem is taken, r_i = sqrt(sum_k r_ik^2). Assumes that muscles
+    with good leverage are preferred. Where a muscle has no leverage, M_i would vanish and the cost with it be
+    undefined: r_i counts as at least `least_arm`.
 
     Args:
         least_arm: [m].
@@ -107,7 +107,7 @@ class ActivationPower(SumOfTerms):
     """sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et al. 2007, where p = 2).
 
     Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
-    grows the largest activation decides, and the optimum tends to that of a min/max criterion (Rasmussen et al.
+    grows the largest activation decides, and the optimum tends to the optimum of a min/max criterion (Rasmussen et al.
     2001). Beyond p = 10 or so the marginal costs of a whole leg span more orders of magnitude than a floating-point
     number has digits: some frames run out of iterations, and `min_max`, which is exact, is the better choice.
 
@@ -219,11 +219,11 @@ class MusclePower(SumOfTerms):
 
 @dataclass(frozen=True)
 class SoftSaturation(SumOfTerms):
-    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximised.
+    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximized.
 
-    With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent is that of Rasmussen et
-    al. (2001). The print minimises the sum of the roots, which drives every muscle to full co-contraction; the
-    criterion is meant to be maximised (correction A12). Here it is a cost that is zero at rest.
+    With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent comes from Rasmussen et
+    al. (2001). The print minimizes the sum of the roots, which drives every muscle to full co-contraction; the
+    criterion is meant to be maximized (correction A12). Here it is a cost that is zero at rest.
 
     Assumes that no muscle exceeds its maximum isometric force: the domain ends at F_i = F0_i, where the slope is
     infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before, to be

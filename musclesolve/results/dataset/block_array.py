@@ -1,0 +1,58 @@
+"""Moment arms of all muscles about all degrees of freedom, of which most are zero, without the zeros in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from musclesolve._util.arrays import Array, Indices
+
+
+class BlockArray(BackendArray):
+    """An array (T, m, n) that is zero outside of blocks, each (T, r, c) at rows (r,) and columns (c,) of its own.
+
+    xarray reads what is selected and fills in the zeros then, as with the variables of a file that is read lazily.
+    The blocks are not copied.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array]]) -> None:
+        self.shape = shape
+        self.dtype = np.dtype(float)
+        self.blocks = tuple(blocks)
+
+    def variable_data(self) -> indexing.ExplicitlyIndexed:
+        """The data of a variable of xarray; a value that is set makes a full copy first."""
+        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(self))
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        return indexing.explicit_indexing_adapter(
+            key, self.shape, indexing.IndexingSupport.OUTER, self._selected
+        )
+
+    def _selected(self, key: tuple[Any, ...]) -> Array:
+        """The part that an integer, a slice or an array of integers for each axis selects."""
+        frames, rows, columns = (
+            np.atleast_1d(np.arange(size)[part]) for size, part in zip(self.shape, key, strict=True)
+        )
+        whole = slice(None) if len(frames) == self.shape[0] and isinstance(key[0], slice) else frames
+        values = np.zeros((len(frames), len(rows), len(columns)))
+        for own_rows, own_columns, block in self.blocks:
+            row, of_row = _places(own_rows, rows)
+            column, of_column = _places(own_columns, columns)
+            if len(row) and len(column):
+                chosen = block[whole][:, of_row[:, None], of_column]
+                values[:, row[:, None], column] = chosen
+        scalar = tuple(0 if isinstance(part, int | np.integer) else slice(None) for part in key)
+        return np.asarray(values[scalar])
+
+
+def _places(own: Indices, wanted: Indices) -> tuple[Indices, Indices]:
+    """Places in `wanted` of the numbers that a block has, and the places of these in the block."""
+    order = np.argsort(own)
+    at = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
+    (present,) = np.nonzero(own[order[at]] == wanted)
+    return present, order[at[present]]
