@@ -24,9 +24,10 @@ class BlockArray(BackendArray):
         self.dtype = np.dtype(float)
         self.blocks = tuple(blocks)
 
-    def variable_data(self) -> indexing.ExplicitlyIndexed:
+    def variable_data(self) -> Any:
         """The data of a variable of xarray; a value that is set makes a full copy first."""
-        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(self))
+        array: Any = self  # as xarray's own arrays of files, it takes xarray's indexers alone
+        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(array))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(
