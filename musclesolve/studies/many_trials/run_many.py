@@ -197,7 +197,7 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
     compile_kernel()  # once, and not in every process
-    pool = Pool(_attempt, None, todo, workers)
+    pool = Pool(attempt_task, None, todo, workers)
     with closing(
         pool.results(lambda running, done: report([todo[number].name for number in running], done))
     ) as results:
@@ -208,7 +208,8 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
             yield found
 
 
-def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
+def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:
+    """As `attempt`, in a process of its own."""
     return attempt(job, progress)
 
 
@@ -297,6 +298,12 @@ def folder_names(trials: list[Path]) -> list[str]:
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
+
+
+def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
+    """A name (`safe`) for a folder among others; where it is taken already, with a number made of a path."""
+    name = safe(wanted)
+    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *OWN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:
