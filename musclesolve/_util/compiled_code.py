@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from pickle import PickleError
+from subprocess import DEVNULL
 from typing import Any
 
 import numba
@@ -126,9 +127,10 @@ class CompiledFunction:
             return
         self._report()
         code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}.load()"
-        silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         try:
-            self._beside = subprocess.Popen([sys.executable, "-c", code], **silent)
+            self._beside = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
+            )
         except OSError:  # no more processes: compiled by this one, when it is needed
             return
         atexit.register(self._beside.terminate)
