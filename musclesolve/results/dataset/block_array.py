@@ -26,7 +26,7 @@ class BlockArray(BackendArray):
 
     def variable_data(self) -> Any:
         """The data of a variable of xarray; a value that is set makes a full copy first."""
-        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(cast(Any, self)))
+        return indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(
