@@ -394,7 +394,6 @@ def measured() -> Iterator[str]:
 
 
 def main() -> None:
-    console.width = 150
     console.print(squats().printed(), chairs().printed(), arms().printed())
     for line in measured():
         console.print(line)

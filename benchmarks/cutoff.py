@@ -72,7 +72,6 @@ class Choice:
 
 def main(walk: Path | None) -> None:
     """Print one line per recording of the stride, then one per motion, and way to choose."""
-    console.width = 150
     by_case = _table(
         "reference stride: medians over 114 coordinates; error over the least possible one",
         "rate [Hz]",

@@ -23,6 +23,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SMALL, TEXT
 from musclesolve.plotting.page.sheet import heading
 
@@ -32,9 +33,13 @@ VIEWS = {
     "top": np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
 }
 """Directions to the right of the picture and upwards: forward in "side" and "top", to his left in "front"."""
+Window = tuple[tuple[float, float], tuple[float, float]]
 AXES = ("forward", "left", "up")
 ROW = 2.6
 """Height of a row [inch]."""
+SEAT = {"seat_pan": 0.45, "seat_back": 0.6, "floor": 1.0}
+"""How far a plane of a seat is drawn from its corner [m]; it is as wide as `SEAT_WIDTH`."""
+SEAT_WIDTH = 0.5
 AROUND = np.linspace(0.0, 2.0 * np.pi, 49)
 DIRECTIONS = np.column_stack([np.cos(AROUND), np.sin(AROUND)])
 
@@ -53,10 +58,11 @@ def outline(surface: Surface, rotation: Array, place: Array, view: Array) -> Arr
 def sequence(
     run: ContactSimulation,
     times: Sequence[float],
-    windows: Mapping[str, tuple[tuple[float, float], tuple[float, float]]],
+    windows: Mapping[str, Window | None],
     *,
     straps: Sequence[Strap] = (),
     beside: str = "",
+    along: str = "",
     title: str = "",
     about: str = "",
 ) -> Figure:
@@ -65,14 +71,23 @@ def sequence(
     Args:
         run: the simulation.
         times: which moments [s].
-        windows: view of `VIEWS` -> what is shown, from and to, to the right and upwards [m].
+        windows: view of `VIEWS` -> what is shown, from and to, to the right and upwards [m]; None: all that moves.
         straps: belts of the simulation.
         beside: a model in whose frame all is drawn, unturned.
+        along: a model that the picture follows forward; upwards and sideways it is that of the ground.
         title: of the figure.
         about: what stands below the title: whom it happens to, and what is chosen.
     """
     frames = np.searchsorted(run.time, np.asarray(times) - 1e-9).clip(max=len(run.time) - 1)
-    aspect = sum(np.ptp(wide) / np.ptp(high) for wide, high in windows.values()) / len(windows)
+    bodies = [states_at(run, k).motions for k in frames]
+    origins = [run.motions[beside].q[k, 0] if beside else np.zeros(3) for k in frames]
+    if along:
+        origins = [run.motions[along].q[k, 0] * (1.0, 0.0, 0.0) for k in frames]
+    shown: dict[str, Window] = {
+        view: fitted(run, bodies, origins, VIEWS[view]) if window is None else window
+        for view, window in windows.items()
+    }
+    aspect = sum(np.ptp(wide) / np.ptp(high) for wide, high in shown.values()) / len(shown)
     above = 0.3 * bool(title) + 0.22 * (about.count("\n") + 1) * bool(about)
     height = len(windows) * ROW + 0.5 + above
     figure = Figure(figsize=(len(frames) * ROW * aspect + 0.5, height), layout="constrained")
@@ -84,14 +99,12 @@ def sequence(
         )
     axes = figure.subplots(len(windows), len(frames), squeeze=False)
     models = list(dict.fromkeys(surface.model for surface in run.pairs.surfaces if not surface.is_plane))
-    bodies = [states_at(run, k).motions for k in frames]
     belts = [None] * len(frames)
     if straps:
         at_rest = straps_of(run, straps)
         belts = [at_rest.pull(motions).point for motions in bodies]
-    for row, (view, (wide, high)) in zip(axes, windows.items(), strict=True):
-        for panel, k, motions, belt in zip(row, frames, bodies, belts, strict=True):
-            origin = run.motions[beside].q[k, 0] if beside else np.zeros(3)
+    for row, (view, (wide, high)) in zip(axes, shown.items(), strict=True):
+        for panel, k, motions, belt, origin in zip(row, frames, bodies, belts, origins, strict=True):
             for number, surface in zip(run.pairs.body, run.pairs.surfaces, strict=True):
                 rotation, place = motions.rotation[number], motions.place[number] - origin
                 if surface.is_plane:
@@ -100,11 +113,12 @@ def sequence(
                 color = COLORS[models.index(surface.model)] if surface.model else "gray"
                 line = outline(surface, rotation, place, VIEWS[view])
                 panel.fill(*line.T, facecolor=color, edgecolor=color, alpha=0.3, linewidth=0.8)
-            for span in () if belt is None else belt:
-                panel.plot(*((span - origin) @ VIEWS[view].T).T, color="black", linewidth=1.5)
+            if belt is not None:
+                draw_straps(panel, belt, at_rest.owner, origin, VIEWS[view])
             panel.set(xlim=wide, ylim=high, aspect="equal")
             panel.set_title(f"{run.time[k]:.2f} s", fontsize=TEXT)
             panel.tick_params(labelsize=TEXT - 1)
+            panel.locator_params(axis="x", nbins=5)
             right, up = (AXES[int(np.argmax(direction))] for direction in VIEWS[view])
             panel.set_xlabel(f"{right} [m]", fontsize=TEXT)
             if panel is row[0]:
@@ -115,15 +129,53 @@ def sequence(
         if model
     ]
     if straps:
-        people.append(Line2D([], [], color="black", linewidth=1.5, label="belt"))
+        people.append(Line2D([], [], color="black", linewidth=1.8, label="belt, straight"))
+        people.append(
+            Line2D([], [], color="black", linewidth=1.8, linestyle=":", label="belt, over the body")
+        )
     figure.legend(
         handles=people, loc="outside lower center", ncols=len(people), fontsize=SMALL, frameon=False
     )
     return figure
 
 
+def fitted(
+    run: ContactSimulation, bodies: Sequence[BodyMotions], origins: Sequence[Array], view: Array
+) -> Window:
+    """What holds everything that moves in some frames, and the ground below it [m]."""
+    lines = [
+        outline(surface, motions.rotation[number], motions.place[number] - origin, view)
+        for motions, origin in zip(bodies, origins, strict=True)
+        for number, surface in zip(run.pairs.body, run.pairs.surfaces, strict=True)
+        if not surface.is_plane
+    ]
+    low, high = (np.concatenate(lines).min(axis=0) - 0.08, np.concatenate(lines).max(axis=0) + 0.08)
+    return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
+
+
+def draw_straps(panel: Axes, ends: Array, owner: Array, origin: Array, view: Array) -> None:
+    """Straps by the ends of their spans (E, 2, 3): spans full, the arcs over the body between them dotted."""
+    flat = (ends - origin) @ view.T
+    for number, span in enumerate(flat):
+        panel.plot(*span.T, color="black", linewidth=1.8)
+        if number + 1 < len(flat) and owner[number + 1] == owner[number]:
+            panel.plot(*np.array([span[1], flat[number + 1, 0]]).T, ":", color="black", linewidth=1.8)
+
+
 def edge(panel: Axes, surface: Surface, rotation: Array, place: Array, view: Array) -> None:
-    """A plane seen from its side: a line of a meter, or through the whole picture if it is the ground."""
+    """A plane: of a seat a rectangle, else seen from its side, through the whole picture if it is the ground."""
+    if surface.body and (part := next((name for name in SEAT if surface.name.endswith(name)), "")):
+        normal = surface.axes[:, 2]
+        ahead = np.cross([0.0, 1.0, 0.0], normal) * (1.0 if normal[2] > 0.5 else -1.0)
+        reach, half = SEAT[part] * ahead, np.array([0.0, 0.5 * SEAT_WIDTH, 0.0])
+        corners = surface.center + np.array([-half, half, reach + half, reach - half])
+        panel.fill(
+            *(view @ (rotation @ corners.T + place[:, None])),
+            facecolor="0.85",
+            edgecolor="gray",
+            linewidth=1.6,
+        )
+        return
     normal, middle = view @ rotation @ surface.axes[:, 2], view @ (rotation @ surface.center + place)
     if np.linalg.norm(normal) < 0.5:
         return

@@ -29,6 +29,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -64,7 +65,8 @@ from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import Pulse, mass_center, momentum, no_pulse
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.plotting.page.page_style import NOTE_COLOR, TEXT
+from musclesolve.plotting.page.arrangement import A4
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SMALL, TEXT
 from musclesolve.plotting.page.sheet import Sheet, heading
 from musclesolve.report.picture.save_picture import save_picture
 
@@ -101,6 +103,8 @@ CLEARANCE = 0.001
 """Between man and ground, and man and bus, at the start [m]."""
 BEYOND, FALL = 1.0, 1.3
 """How far the rear axle runs beyond where the front was at the start [m]; how long a run takes at least [s]."""
+TOLERANCE = 1000.0
+"""Of the head injury criterion (4.1.3)."""
 LONGER, LONGEST = 0.5, 4.0
 """By how much a run is longer where the axle has not passed both feet yet; how long it is at most [s]."""
 TRUNK = ("lower_torso", "upper_torso", "hip_r", "hip_l", "scapula_r", "scapula_l", "neck")
@@ -569,7 +573,6 @@ def pictures(
             cases, [[(p, v) for p in positions] for v in dict.fromkeys((speeds[0], speeds[-1]))]
         ),
         "4.38": feet_beside_tire(cases, [[(p, v) for v in speeds] for p in sideswipes]),
-        "4.39": criterion_map(cases, positions, speeds),
     }
     for sheet in sheets.values():
         sheet.add_header(about, sheet.style.note_pt, NOTE_COLOR)
@@ -577,15 +580,17 @@ def pictures(
     motion = sequence(
         run,
         np.linspace(0.0, run.time[-1], 6).tolist(),
-        {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
-        beside="man",
+        {"side": ((-1.5, 1.5), (-0.1, 2.3)), "top": ((-1.5, 1.5), (-3.2, -0.4))},
+        along="man",
         title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
-        about=f"{about}; drawn from his pelvis, unturned",
+        about=f"{about}; drawn on the ground, forward from his pelvis",
     )
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
     head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about)
-    return {**sheets, "4.40": motion, "4.39_head": head}
+    values = np.array([[cases[position, speed].criterion for position in positions] for speed in speeds])
+    carpet = criterion_map(values, positions, speeds, about)
+    return {**sheets, "4.39": carpet, "4.40": motion, "4.39_head": head}
 
 
 def positions_from_above(positions: Sequence[int], who: str) -> Sheet:
@@ -637,22 +642,42 @@ def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Sheet:
     return figure
 
 
-def criterion_map(cases: Cases, positions: list[int], speeds: list[int]) -> Sheet:
-    """The criterion over position and speed, with its numbers."""
-    title = "Head injury criterion: 15 ms where the head meets bus or ground, else 36 ms"
-    figure, axes = panels(None, title, 1, 1, 0.4)
-    panel = axes[0, 0]
-    values = np.array([[cases[position, speed].criterion for position in positions] for speed in speeds])
-    panel.imshow(
-        np.log10(np.maximum(values, 1.0)), origin="lower", cmap="YlOrRd", vmin=0.0, vmax=3.5, aspect="auto"
+def criterion_map(values: Array, positions: Sequence[int], speeds: Sequence[int], about: str) -> Figure:
+    """The criterion (speeds, positions) as a carpet over position and speed, and as a map with its numbers."""
+    figure = Figure(figsize=(A4[0], 0.78 * A4[1]), layout="constrained")
+    figure.suptitle(
+        "Head injury criterion: 15 ms where the head meets bus or ground, else 36 ms",
+        fontsize=TEXT + 3,
+        x=0.02,
+        ha="left",
     )
+    figure.supxlabel(about, fontsize=SMALL, color=NOTE_COLOR)
+    parts = figure.subfigures(2, 1, height_ratios=(1.5, 1.0))
+    look: dict[str, Any] = {"cmap": "YlOrRd", "vmin": 0.0, "vmax": 1.2 * TOLERANCE}
+    carpet = parts[0].subplots(subplot_kw={"projection": "3d"})
+    across, along = np.meshgrid(range(len(positions)), speeds)
+    carpet.plot_surface(
+        across, along, values, edgecolor="#6A6A6A", linewidth=0.4, rstride=1, cstride=1, **look
+    )
+    carpet.set(
+        zlim=(0.0, 1.2 * TOLERANCE), xticks=range(len(positions)), xticklabels=[f"IP{p}" for p in positions]
+    )
+    carpet.set_yticks(speeds)
+    carpet.set_xlabel("position", fontsize=TEXT)
+    carpet.set_ylabel("bus [km/h]", fontsize=TEXT)
+    carpet.set_zlabel("criterion", fontsize=TEXT)
+    carpet.view_init(elev=28.0, azim=-58.0)
+    flat = parts[1].subplots()
+    shown = flat.imshow(values, origin="lower", aspect="auto", **look)
     for (row, column), value in np.ndenumerate(values):
-        panel.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=TEXT)
-    panel.set(xticks=range(len(positions)), xticklabels=[f"IP{position}" for position in positions])
-    panel.set(yticks=range(len(speeds)), yticklabels=speeds)
-    panel.grid(False)
-    panel.set_xlabel("position", fontsize=TEXT)
-    panel.set_ylabel("bus [km/h]", fontsize=TEXT)
+        flat.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=TEXT)
+    flat.set(xticks=range(len(positions)), xticklabels=[f"IP{position}" for position in positions])
+    flat.set(yticks=range(len(speeds)), yticklabels=speeds)
+    flat.set_xlabel("position", fontsize=TEXT)
+    flat.set_ylabel("bus [km/h]", fontsize=TEXT)
+    bar = parts[1].colorbar(shown, ax=flat, ticks=[0, 250, 500, 750, 1000])
+    bar.ax.axhline(TOLERANCE, color="black", linewidth=1.5)
+    bar.set_label("head injury criterion; line: tolerance", fontsize=TEXT)
     return figure
 
 

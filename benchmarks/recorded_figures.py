@@ -8,6 +8,7 @@ pages; a test compares the pages with the numbers, and the numbers with a run.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,6 +44,11 @@ def sentences(figures: Mapping[str, Figures]) -> list[tuple[Path, str]]:
     return filled
 
 
+def pattern(says: str) -> str:
+    """A pattern of a sentence that lines may break at any space."""
+    return r"\s+".join(map(re.escape, says.split()))
+
+
 def record(found: Mapping[str, Figures]) -> None:
     """Write the numbers of cases, six digits each, and put them into the pages in place of the last ones.
 
@@ -62,9 +68,9 @@ def record(found: Mapping[str, Figures]) -> None:
     pages: dict[Path, str] = {}
     for (page, old), (_, new) in zip(sentences(before), sentences(after), strict=True):
         text = pages.get(page) or page.read_text(encoding="utf-8")
-        if old not in text:
+        if not (found := re.search(pattern(old), text)):
             raise ValueError(f"{page.name} does not say: {old}")
-        pages[page] = text.replace(old, new)
+        pages[page] = text.replace(found.group(), new if new != old else found.group())
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8")
     tables = [

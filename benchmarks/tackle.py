@@ -205,7 +205,7 @@ def pictures(runs: dict[str, ContactSimulation], who: str) -> dict[str, Figure]:
         drawn[f"4.6{letter}"] = sequence(
             run,
             (0.0, 0.25, 0.5, 0.75, 1.0),
-            {"side": ((-2.2, 1.3), (-0.1, 1.9)), "front": ((-1.2, 1.2), (-0.1, 1.9))},
+            {"side": None, "front": None},
             title=f"Tackle, {name}",
             about=about(RUNS[name], who),
         )

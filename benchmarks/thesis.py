@@ -250,7 +250,6 @@ def main() -> None:
     given = parser.parse_args()
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
     lines = report(given.trial, given.seconds, given.which, given.method)
-    console.width = 150
     console.print(table(lines))
     if given.output:
         given.output.parent.mkdir(parents=True, exist_ok=True)

@@ -8,4 +8,4 @@ from musclesolve.studies.benchmark.measure import measure
 
 __all__ = ["console", "measure"]
 
-console = Console(width=110, markup=False)
+console = Console(width=150, markup=False)

@@ -197,8 +197,9 @@ def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
     fitting, stated = fitting_stature(body.offsets), case.trial.subject.stature
     off = fitting / stated - 1.0
     if abs(off) > OFF_STATURE:
+        change = {("subject", "stature_m"): round(fitting, 2)}
         values = {"fitting": fitting, "given": stated, "off": off, "limit": OFF_STATURE}
-        yield finding("stature", "warning", values, case.key("subject", "stature_m"))
+        yield finding("stature", "warning", values, case.key("subject", "stature_m"), change=change)
 
 
 def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:

@@ -133,6 +133,11 @@ def run(
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
+        >>> result["muscle_force"].attrs["units"], bool(result["valid"].all())
+        ('N', True)
     """
     report = progress or no_progress
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
@@ -205,6 +210,10 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
 
     Raises:
         InputError: the argument is no path.
+
+    Example:
+        >>> ms.check(ms.data.reference_stride()).judgement.label
+        'Usable: certified and plausible'
     """
     if not isinstance(path, str | Path):
         raise input_error("checking.not_path", where="check", path=as_text(path))

@@ -31,6 +31,7 @@ from musclesolve.cli.commands import (
     recording_commands,
     result_commands,
     study_commands,
+    watch_command,
 )
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
 from musclesolve.cli.options import Json, Quiet
@@ -183,6 +184,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.average: BOTH,
         force_commands.live: BOTH,
         study_commands.study: BOTH,
+        watch_command.watch: BOTH,
     },
     "Questions about a trial": {
         question_commands.contributions: BOTH,

@@ -13,5 +13,6 @@ from musclesolve.desk.steps.plates_step import PLATES
 from musclesolve.desk.steps.result_step import RESULT
 from musclesolve.desk.steps.run_step import RUN
 from musclesolve.desk.steps.subject_step import SUBJECT
+from musclesolve.desk.steps.watch_step import WATCH
 
-STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RUN, RESULT, COMPARE, EXPORT)
+STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RUN, RESULT, COMPARE, EXPORT, WATCH)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
@@ -21,7 +21,10 @@ from musclesolve.recording.schema import file_state
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, hashed_files
-from musclesolve.studies.many_trials.trial_record import MEASURES, Measures
+from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome
+
+if TYPE_CHECKING:
+    from musclesolve.studies.many_trials.watch_folder import Watch
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""
@@ -61,6 +64,7 @@ class Desk:
         draft: of the folder, as it was made last.
         recordings: markers of the files that were read.
         options: of the next run.
+        watching: what the folder is watched for, None while it is not. watch_failure: why the watch ended.
         meanings: what they mean by the trial file.
         close: ends the server.
     """
@@ -78,6 +82,8 @@ class Desk:
         self._changed_inputs: tuple[object, list[str]] = (None, [])
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
+        self.watching: Watch | None = None
+        self.watch_failure: Exception | None = None
         if trials := self.trials:
             self.open(trials[0])
 
@@ -306,6 +312,55 @@ class Desk:
         task = self.runner.start(title, name, then, **arguments)
         self.changed("task")
         return task
+
+    def watch(self, on: bool) -> None:
+        """Begin to compute every new recording of the folder by the trial file that is open, or end this.
+
+        Raises:
+            InputError: the trial file cannot serve as a template. BusyError: another program watches the folder.
+        """
+        self.watch_failure = None
+        if not on:
+            self.watching = None
+        elif self.trial is not None:
+            from musclesolve.plotting.figure_names import REPORT
+            from musclesolve.report.page import trial_report
+            from musclesolve.results.files.atomic_writing import reserved
+            from musclesolve.studies.many_trials.watch_folder import Template, Watch
+
+            further = {REPORT: trial_report}
+            watching = Watch(self.folder.path, Template(self.trial.path), self.watched, further=further)
+            with reserved(self.watched):
+                self.watching = watching
+        self.changed("task")
+
+    @property
+    def watched(self) -> Path:
+        """Folder of the results of a watched folder, and of the table of them."""
+        return self.folder.path / RESULTS
+
+    def look_at_folder(self) -> None:
+        """Compute the next recording that is whole, where the folder is watched and nothing else is computed."""
+        watching = self.watching
+        if watching is None:
+            return
+        try:
+            jobs = watching.look()
+        except MuscleSolveError as error:  # such as a folder that is not there any more
+            self.watching, self.watch_failure = None, error
+            self.changed("task")
+            return
+        if jobs and not self.runner.busy:
+
+            def keep(task: Task) -> None:
+                if task.error is not None:
+                    watching.take(jobs[0].record(Outcome.FAILED, str(task.error)))
+                elif not task.cancelled:
+                    watching.take(task.value)
+                else:
+                    self.watching = None  # whoever cancels it wants no more of them now
+
+            self.start(f"Recording {jobs[0].name}", "recording", keep, job=jobs[0])
 
     def cancel(self) -> None:
         """End the task that is on its way; nothing of it is kept."""

@@ -107,9 +107,13 @@ def field(
     def take(guess: Any) -> None:
         if entry is not None:
             entry.set_value(str(guess))
+            entry.run_method("focus")
         taken(guess)
 
-    with ui.row().classes("ms-field"):
+    with ui.row().classes("ms-field") as row:
+        if view.focus.field == f"[{table}] {key}":
+            row.classes("ms-field-here")
+            ui.run_javascript("msShowField()")
         if setting.kind == "truth":
             shown = value if value is not None else default
             ui.checkbox(title, value=bool(shown), on_change=lambda event: taken(event.value))

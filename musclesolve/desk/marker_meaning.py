@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +23,7 @@ from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import functional_joints
@@ -81,6 +80,7 @@ class Mapped:
     way: as a trial file writes it: a marker, a midpoint, or weights; None where it is not mapped. problem: why what is
     mapped cannot be used, or why a marker is needed; suggestion: what the names of the markers mean, None where
     nothing.
+    needed: the motion cannot be measured without it, as the others are mapped; missing: needed, and not mapped.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Mapped:
     problem: str = ""
     suggestion: Any = None
     missing: bool = False
+    needed: bool = False
 
     @property
     def markers(self) -> list[str]:
@@ -143,14 +144,6 @@ class Meaning:
         stated: Mapping[str, Any] = table if isinstance(table, dict) else {}
         upwards = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
         return {} if upwards[0] == upwards[1] and stated.get("forward") else shown
-
-    def exchange_of(self, finding: Finding) -> dict[Place, Any]:
-        """Return the changes of the trial file that exchange the swapped landmarks of a finding; else empty."""
-        at = re.fullmatch(r"\[mapping\] (\w+)_[rl]", finding.where.field or "")
-        if finding.code != "pair_swapped" or at is None:
-            return {}
-        right, left = (f"{at[1]}_{side}" for side in SIDES)
-        return {("mapping", right): self.mapped[left].way, ("mapping", left): self.mapped[right].way}
 
     @cached_property
     def landmark_of(self) -> dict[str, str]:
@@ -300,6 +293,7 @@ class Meanings:
                 problem=wrong.get(f"[mapping] {name}", "") if way is not None else "",
                 suggestion=proposal.mapping.get(name) if way is None and source == "" else None,
                 missing=needed and way is None,
+                needed=needed,
             )
         mapped = _without_double_suggestions(mapped)
         return Meaning(
@@ -404,9 +398,7 @@ def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mappe
     """The landmarks without suggestions of a point that another landmark is mapped to."""
     taken = [each.way for each in mapped.values() if each.way is not None]
     return {
-        name: Mapped(name, each.way, each.source, each.problem, None, each.missing)
-        if each.suggestion in taken
-        else each
+        name: replace(each, suggestion=None) if each.suggestion in taken else each
         for name, each in mapped.items()
     }
 

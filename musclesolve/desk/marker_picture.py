@@ -13,8 +13,9 @@ from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead, seen_mean
 from musclesolve.desk.marker_meaning import Meaning, Recording, landmark_paths, parts
 from musclesolve.plotting.page.page_style import SIDE_COLOR
+from musclesolve.recording.markers.marker_set import markers_of
 
-COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "#3c4650", "": "#a4adb7"}
+COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "var(--ink)", "": "var(--faint)"}
 """By side: right, left, mapped without side, not mapped."""
 USUAL_HEIGHT = 1.8
 """Height of a picture in which no landmark shows it [m]."""
@@ -60,8 +61,9 @@ class Picture:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Height of the floor, and of the body above it [m], by the landmarks; else by all markers."""
-        paths = list(self.paths.values()) or [self.markers.position.reshape(-1, 3)]
+        """Height of the floor, and of the body above it [m]: by landmarks, or all markers where one is missing."""
+        whole = self.paths and not self.meaning.missing
+        paths = list(self.paths.values()) if whole else [self.markers.position.reshape(-1, 3)]
         heights = np.concatenate([path[:, 2] for path in paths])
         heights = heights[np.isfinite(heights)]
         if not heights.size:
@@ -89,11 +91,33 @@ class Picture:
         """The frame nearest to a time [s]."""
         return int(np.argmin(np.abs(self.markers.time - time)))
 
+    def place_of(self, name: str, frame: int) -> list[float] | None:
+        """Place of a landmark in a frame, or the place to look for it [m]; None where nothing near it is mapped.
+
+        Its own place; else the place of its suggestion, of its part of the body on this side, on the other side.
+        """
+        own = name[-2:] if has_side(name) else ""
+        part = next(each for each in parts() if name.removesuffix(own) in each.landmarks)
+        this = [f"{stem}{own}" for stem in part.landmarks]
+        other = [f"{stem}{'_l' if own == '_r' else '_r'}" for stem in part.landmarks]
+        suggested = markers_of(self.meaning.mapped[name].suggestion)
+        for points in (
+            [self.paths[each][frame] for each in (name,) if each in self.paths],
+            [self.markers[each][frame] for each in suggested if each in self.markers],
+            [self.paths[each][frame] for each in this if each in self.paths],
+            [self.paths[each][frame] for each in other if each in self.paths],
+        ):
+            seen = [point for point in points if np.isfinite(point).all()]
+            if seen:
+                return [round(float(x), 4) for x in np.mean(seen, axis=0)]
+        return None
+
     def moment(self, frame: int) -> dict[str, Any]:
         """Return the places of markers and landmarks in a frame, and the point in the middle of the picture [m]."""
         markers = self.markers.position[frame]
         landmarks = np.array([path[frame] for path in self.paths.values()]).reshape(-1, 3)
-        points = landmarks if np.isfinite(landmarks).all(axis=1).any() else markers
+        whole = np.isfinite(landmarks).all(axis=1).any() and not self.meaning.missing
+        points = landmarks if whole else markers
         points = points[np.isfinite(points).all(axis=1)]
         floor, height = self.extent
         middle = np.median(points, axis=0) if len(points) else np.zeros(3)

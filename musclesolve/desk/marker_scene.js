@@ -4,16 +4,21 @@
 // Axes: x forward, y left, z up [m]. The camera looks at `moment.center` from azimuth `turn` (0: from in front of the subject) and
 // height `tilt` [rad]; u (right) and v (up) are its axes of the picture, w points towards it.
 
-const START = { turn: -0.6, tilt: 0.22, zoom: 1.0, x: 0.0, y: 0.0 };
+// `x`, `y`: how far the picture is moved [px]; `from`: what the camera looks at and turns about, from `moment.center` [m].
+const START = { turn: -0.6, tilt: 0.22, zoom: 1.0, x: 0.0, y: 0.0, from: [0, 0, 0] };
 let camera = { ...START }; // stays when the page draws the step anew
 const NEAR = 14; // a click so near to a marker is on it [px]
+const APART = 7; // markers that are less far apart, seen from a click, cannot be told apart by it [px]
+const LARGEST = 60; // zoom: 10 mm are some 100 px
+const VISIT = 260; // a landmark that is chosen comes into view within this time [ms]
 const DISTANCE = 5.0; // of the camera, in heights of the subject: a long lens, so that sides can be compared
 const SPACING = 0.5; // of the lines on the floor [m]
 
 export default {
   template: `
     <canvas ref="canvas" tabindex="0" role="img" :aria-label="label" style="display:block;width:100%;height:100%;touch-action:none"
-      @pointerdown="down" @pointermove="move" @pointerup="up" @pointerleave="leave" @wheel="wheel" @keydown="key"
+      @pointerdown="down" @pointermove="move" @pointerup="up" @pointercancel="up" @pointerleave="leave" @wheel="wheel"
+      @keydown="key"
       @contextmenu.prevent></canvas>`,
   props: {
     label: String,
@@ -29,13 +34,17 @@ export default {
     marked: Array, // markers to point out
     offered: Array, // markers that are suggested
     all: Boolean, // whether every name is shown
+    shifts: Boolean, // whether dragging moves the picture instead of turning it
     colors: Object, // by kind
     moment: Object, // { markers: [[x, y, z] or null], landmarks: [same], center: [x, y, z] }
   },
-  data: () => ({ hovered: null }),
+  data: () => ({ hovered: [] }),
   mounted() {
     this.seen = [];
     this.grip = null;
+    this.fingers = new Map();
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.scheme.addEventListener("change", this.draw);
     this.watching = new ResizeObserver(() => this.draw());
     this.watching.observe(this.$refs.canvas);
     this.$watch(() => [this.$props, this.hovered], () => this.draw(), { deep: true });
@@ -43,6 +52,8 @@ export default {
   },
   beforeUnmount() {
     this.watching.disconnect();
+    this.scheme.removeEventListener("change", this.draw);
+    cancelAnimationFrame(this.moving);
   },
   methods: {
     look(turn, tilt = 0.05) {
@@ -53,9 +64,48 @@ export default {
       camera = { ...START };
       this.draw();
     },
-    zoom(factor) {
-      camera.zoom = Math.min(20, Math.max(0.3, camera.zoom * factor));
+    // Zoom about a point of the picture, its middle unless given [px].
+    zoom(factor, at = null) {
+      const before = camera.zoom;
+      camera.zoom = Math.min(LARGEST, Math.max(0.3, before * factor));
+      const [width, height] = [this.$refs.canvas.clientWidth, this.$refs.canvas.clientHeight];
+      const [u, v] = at ? [at[0] - width / 2, at[1] - height / 2] : [0, 0];
+      camera.x = u - (u - camera.x) * (camera.zoom / before);
+      camera.y = v - (v - camera.y) * (camera.zoom / before);
       this.draw();
+    },
+    shift(x, y) {
+      camera.x += x;
+      camera.y += y;
+      this.draw();
+    },
+    turn(x, y) {
+      camera.turn += x;
+      camera.tilt = Math.min(1.57, Math.max(-0.3, camera.tilt + y));
+      this.draw();
+    },
+    // Bring a place [m] into the middle, with so much around it [m]; the whole body without a place.
+    visit(place, around) {
+      const from = { ...camera };
+      const to = {
+        ...camera, x: 0, y: 0, from: place ? place.map((value, k) => value - this.moment.center[k]) : START.from,
+        zoom: place ? Math.min(LARGEST, Math.max(0.3, this.height / around)) : START.zoom,
+      };
+      const begun = performance.now();
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      cancelAnimationFrame(this.moving);
+      const step = (now) => {
+        const way = still ? 1 : Math.min(1, Math.max(0, (now - begun) / VISIT));
+        const share = way * way * (3 - 2 * way);
+        const between = (one, other) => one + share * (other - one);
+        camera = {
+          ...to, x: between(from.x, 0), y: between(from.y, 0), from: from.from.map((value, k) => between(value, to.from[k])),
+          zoom: from.zoom * (to.zoom / from.zoom) ** share,
+        };
+        this.draw();
+        if (way < 1) this.moving = requestAnimationFrame(step);
+      };
+      step(still ? begun + VISIT : begun);
     },
     project([x, y, z]) {
       const { ct, st, ce, se, center, far, scale, middle } = this.way;
@@ -79,9 +129,12 @@ export default {
       pen.setTransform(dots, 0, 0, dots, 0, 0);
       pen.clearRect(0, 0, width, height);
       const { turn, tilt, zoom } = camera;
+      const style = getComputedStyle(canvas);
+      this.ink = (name) => style.getPropertyValue(`--${name}`).trim();
+      this.paint = (color) => (color.startsWith("var(--") ? this.ink(color.slice(6, -1)) : color);
       this.way = {
         ct: Math.cos(turn + this.facing), st: Math.sin(turn + this.facing), ce: Math.cos(tilt), se: Math.sin(tilt),
-        center: this.moment.center, far: DISTANCE * this.height,
+        center: this.moment.center.map((value, k) => value + camera.from[k]), far: DISTANCE * this.height,
         scale: (0.78 * zoom * Math.min(height, 1.6 * width)) / this.height,
         middle: [width / 2 + camera.x, height / 2 + camera.y],
       };
@@ -100,7 +153,7 @@ export default {
     ground(pen) {
       const [x, y] = this.moment.center.map((value) => SPACING * Math.round(value / SPACING));
       const z = this.floor;
-      pen.strokeStyle = "#dfe4ea";
+      pen.strokeStyle = this.ink("line");
       pen.lineWidth = 1;
       for (let k = -4; k <= 4; k++) {
         this.line(pen, [x + k * SPACING, y - 2, z], [x + k * SPACING, y + 2, z]);
@@ -109,7 +162,7 @@ export default {
       if (!this.ahead) return;
       const [cx, cy] = this.moment.center;
       const [from, tip] = [[cx + 0.3, cy, z], [cx + 0.75, cy, z]];
-      pen.strokeStyle = pen.fillStyle = "#3c4650";
+      pen.strokeStyle = pen.fillStyle = this.ink("ink");
       pen.lineWidth = 2;
       this.line(pen, from, tip);
       this.line(pen, tip, [cx + 0.66, cy + 0.06, z]);
@@ -123,7 +176,7 @@ export default {
       for (const [one, other, kind] of this.lines) {
         const [from, to] = [this.moment.landmarks[one], this.moment.landmarks[other]];
         if (!from || !to) continue;
-        pen.strokeStyle = this.colors[kind];
+        pen.strokeStyle = this.paint(this.colors[kind]);
         pen.globalAlpha = 0.55;
         this.line(pen, from, to);
       }
@@ -140,16 +193,17 @@ export default {
         const stands = name === this.selected || this.marked.includes(name);
         pen.beginPath();
         pen.arc(u, v, kind || stands ? 5 : 3.8, 0, 2 * Math.PI);
-        pen.fillStyle = this.colors[kind];
+        pen.fillStyle = this.paint(this.colors[kind]);
         pen.fill();
-        pen.strokeStyle = "#fff";
+        pen.strokeStyle = this.ink("paper");
         pen.lineWidth = 1;
         pen.stroke();
-        if (stands || this.offered.includes(name) || name === this.hovered) {
+        const hovered = this.hovered.includes(name);
+        if (stands || this.offered.includes(name) || hovered) {
           pen.beginPath();
           pen.arc(u, v, 9, 0, 2 * Math.PI);
-          pen.setLineDash(stands || name === this.hovered ? [] : [3, 2]);
-          pen.strokeStyle = stands ? "#8a1c1c" : this.offered.includes(name) ? "#7a5200" : "#1d232b";
+          pen.setLineDash(stands || hovered ? [] : [3, 2]);
+          pen.strokeStyle = this.ink(stands ? "bad" : this.offered.includes(name) ? "warn" : "ink");
           pen.lineWidth = 2;
           pen.stroke();
           pen.setLineDash([]);
@@ -159,7 +213,7 @@ export default {
     },
     words(pen, width) {
       // Names that are asked for first, then those of the nearest markers, as far as there is room.
-      const first = new Set([this.hovered, this.selected, ...this.marked, ...this.offered]);
+      const first = new Set([...this.hovered, this.selected, ...this.marked, ...this.offered]);
       const asked = this.seen.filter(([k]) => first.has(this.names[k]));
       const others = this.all ? this.seen.filter(([k]) => !first.has(this.names[k])).reverse() : [];
       const taken = [];
@@ -169,16 +223,26 @@ export default {
       for (const [k, u, v] of [...asked, ...others]) {
         const name = this.names[k];
         const long = pen.measureText(name).width;
-        const left = u + 10 + long > width ? u - 10 - long : u + 10;
-        const box = [left, v - 7, left + long, v + 7];
-        const meets = taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
-        if (meets && !first.has(name)) continue;
-        taken.push(box);
-        pen.strokeStyle = "rgba(255,255,255,0.9)";
+        const left = u + 12 + long > width ? u - 12 - long : u + 12;
+        const meets = (at) => taken.some((other) => left < other[2] && other[0] < left + long && at - 7 < other[3] && other[1] < at + 7);
+        let at = v;
+        // A name that is asked for stands below those that are there, with a line to its marker.
+        if (first.has(name)) while (meets(at)) at += 14;
+        else if (meets(at)) continue;
+        taken.push([left, at - 7, left + long, at + 7]);
+        if (at !== v) {
+          pen.strokeStyle = this.ink("soft");
+          pen.lineWidth = 1;
+          pen.beginPath();
+          pen.moveTo(u, v);
+          pen.lineTo(left > u ? left - 2 : left + long + 2, at);
+          pen.stroke();
+        }
+        pen.strokeStyle = this.ink("paper");
         pen.lineWidth = 4;
-        pen.strokeText(name, left, v);
-        pen.fillStyle = "#1d232b";
-        pen.fillText(name, left, v);
+        pen.strokeText(name, left, at);
+        pen.fillStyle = this.ink("ink");
+        pen.fillText(name, left, at);
       }
       pen.textBaseline = "alphabetic";
     },
@@ -190,7 +254,7 @@ export default {
       this.axes.forEach(([x, y, z], k) => {
         const right = -st * x + ct * y;
         const up = ce * z - se * (ct * x + st * y);
-        pen.strokeStyle = pen.fillStyle = "#5b6672";
+        pen.strokeStyle = pen.fillStyle = this.ink("soft");
         pen.beginPath();
         pen.moveTo(u, v);
         pen.lineTo(u + 26 * right, v - 26 * up);
@@ -198,59 +262,70 @@ export default {
         pen.fillText("xyz"[k], u + 33 * right - 3, v - 33 * up + 4);
       });
     },
-    nearest(event) {
+    // Markers near a place of the screen, the nearest first, of those that cannot be told apart by it.
+    near(event) {
+      const [x, y] = this.at(event);
+      const away = this.seen.map(([k, u, v]) => [this.names[k], Math.hypot(u - x, v - y)]).filter(([, far]) => far <= NEAR);
+      away.sort((one, other) => one[1] - other[1]);
+      return away.filter(([, far]) => far < away[0][1] + APART).map(([name]) => name);
+    },
+    at(event) {
       const box = this.$refs.canvas.getBoundingClientRect();
-      const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-      let [best, distance] = [null, NEAR];
-      for (const [k, u, v] of this.seen) {
-        const away = Math.hypot(u - x, v - y);
-        if (away <= distance) [best, distance] = [this.names[k], away];
-      }
-      return best;
+      return [event.clientX - box.left, event.clientY - box.top];
     },
     down(event) {
+      cancelAnimationFrame(this.moving);
       this.$refs.canvas.setPointerCapture(event.pointerId);
-      this.grip = { x: event.clientX, y: event.clientY, moved: 0, shifts: event.shiftKey || event.button === 2 };
+      this.fingers.set(event.pointerId, this.at(event));
+      const shifts = this.shifts || event.shiftKey || event.button === 2;
+      this.grip = { x: event.clientX, y: event.clientY, moved: this.fingers.size > 1 ? Infinity : 0, shifts };
     },
     move(event) {
       if (!this.grip) {
-        this.hovered = this.nearest(event);
-        this.$refs.canvas.style.cursor = this.hovered ? "pointer" : "grab";
+        this.hovered = this.near(event);
+        this.$refs.canvas.style.cursor = this.hovered.length ? "pointer" : "grab";
         return;
       }
+      if (this.fingers.size === 2) return this.pinch(event);
       const [x, y] = [event.clientX - this.grip.x, event.clientY - this.grip.y];
       Object.assign(this.grip, { x: event.clientX, y: event.clientY, moved: this.grip.moved + Math.hypot(x, y) });
       if (this.grip.moved < 4) return;
-      if (this.grip.shifts) {
-        camera.x += x;
-        camera.y += y;
-      } else {
-        camera.turn -= 0.009 * x;
-        camera.tilt = Math.min(1.57, Math.max(-0.3, camera.tilt + 0.009 * y));
-      }
-      this.draw();
+      if (this.grip.shifts) this.shift(x, y);
+      else this.turn(-0.009 * x, 0.009 * y);
+    },
+    // Two fingers: what lies between them stays there.
+    pinch(event) {
+      const middle = ([[a, b], [c, d]]) => [(a + c) / 2, (b + d) / 2, Math.hypot(a - c, b - d)];
+      const before = middle([...this.fingers.values()]);
+      this.fingers.set(event.pointerId, this.at(event));
+      const after = middle([...this.fingers.values()]);
+      this.shift(after[0] - before[0], after[1] - before[1]);
+      if (before[2] > 0) this.zoom(after[2] / before[2], after);
     },
     up(event) {
-      const click = this.grip && this.grip.moved < 4;
+      const click = event.type === "pointerup" && this.grip && this.grip.moved < 4;
+      this.fingers.delete(event.pointerId);
+      if (this.fingers.size) return;
       this.grip = null;
-      if (click) this.$emit("pick", { name: this.nearest(event) });
+      if (click) {
+        this.hovered = [];
+        this.$emit("pick", { names: this.near(event) });
+      }
     },
     leave() {
-      this.hovered = null;
+      this.hovered = [];
     },
     wheel(event) {
-      // Without the focus the wheel scrolls the page.
+      // Without the focus the wheel scrolls the page; a pinch on a touchpad comes as a wheel with Ctrl.
       if (document.activeElement !== this.$refs.canvas && !event.ctrlKey) return;
       event.preventDefault();
-      this.zoom(Math.exp(-0.0012 * event.deltaY));
+      this.zoom(Math.exp((event.ctrlKey ? -0.01 : -0.0012) * event.deltaY), this.at(event));
     },
     key(event) {
-      const turns = { ArrowLeft: [0.12, 0], ArrowRight: [-0.12, 0], ArrowUp: [0, 0.08], ArrowDown: [0, -0.08] };
-      if (turns[event.key]) {
-        camera.turn += turns[event.key][0];
-        camera.tilt = Math.min(1.57, Math.max(-0.3, camera.tilt + turns[event.key][1]));
-        this.draw();
-      } else if (event.key === "+" || event.key === "-") this.zoom(event.key === "+" ? 1.2 : 1 / 1.2);
+      const way = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+      if (way && event.shiftKey) this.shift(24 * way[0], 24 * way[1]);
+      else if (way) this.turn(0.12 * way[0], 0.08 * way[1]);
+      else if (event.key === "+" || event.key === "-") this.zoom(event.key === "+" ? 1.2 : 1 / 1.2);
       else if (event.key === "Home") this.home();
       else return;
       event.preventDefault();

@@ -16,17 +16,19 @@ class MarkerScene(Element, component="marker_scene.js"):
     """The picture in the page.
 
     Args:
-        on_pick: called with the marker that was clicked, None beside all of them.
+        on_pick: called with the markers that were clicked, the nearest first, of those that the click does not tell
+            apart; none beside all of them.
     """
 
-    def __init__(self, on_pick: Callable[[str | None], Any]) -> None:
+    def __init__(self, on_pick: Callable[[list[str]], Any]) -> None:
         super().__init__()
         for name in ("names", "kinds", "lines", "axes", "marked", "offered"):
             self._props[name] = []
         self._props["colors"], self._props["all"] = COLORS, False
+        self._props["shifts"] = False
 
         def pick(event: GenericEventArguments) -> Any:
-            return on_pick(event.args["name"])
+            return on_pick(list(event.args["names"]))
 
         self.on("pick", pick)
 
@@ -45,7 +47,7 @@ class MarkerScene(Element, component="marker_scene.js"):
             "height": height,
             "moment": picture.moment(frame),
             "label": f"The markers of the {'standing trial' if picture.which == 'standing' else 'motion'}. "
-            "Drag or arrow keys turn it, plus and minus zoom, Home shows it as at first. "
+            "Drag or arrow keys turn it, with Shift they move it, plus and minus zoom, Home shows it as at first. "
             "Markers can be chosen from the list beside it, too.",
         }
         self.update()
@@ -58,6 +60,20 @@ class MarkerScene(Element, component="marker_scene.js"):
     def point_out(self, selected: str | None, marked: Sequence[str], offered: Sequence[str]) -> None:
         """Point out the marker that is selected, others, and those that are suggested."""
         self._props |= {"selected": selected or "", "marked": list(marked), "offered": list(offered)}
+        self.update()
+
+    def visit(self, place: Sequence[float] | None, around: float) -> None:
+        """Bring a place [m] into the middle, with so much around it [m]; the whole body where it is not known."""
+        self.run_method("visit", None if place is None else list(place), around)
+
+    @property
+    def drag_shifts(self) -> bool:
+        """Whether dragging moves the picture instead of turning it."""
+        return bool(self._props["shifts"])
+
+    def let_drag_shift(self, shifts: bool) -> None:
+        """Let dragging move the picture, or turn it."""
+        self._props["shifts"] = shifts
         self.update()
 
     @property

@@ -5,6 +5,7 @@ The trial is read as `check` reads it, with all that can be read of it, so that 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,7 @@ class MeasuredForces:
     events: GaitEvents | None
     paths: tuple[tuple[str, Side, Array], ...]
     trouble: str = ""
+    feet: tuple[tuple[Side, Array], ...] = ()
 
     def vertical(self, side: Side) -> tuple[Array, Array]:
         """Times (S,) [s] and vertical force (S,) [N] on one foot."""
@@ -98,7 +100,7 @@ def measured_forces(path: Path) -> MeasuredForces:
         events = gait_events(trial)
     except (MuscleSolveError, ArithmeticError, ValueError, LookupError) as error:
         trouble = f"Heel strikes and toe-offs cannot be found: {error}"
-    return MeasuredForces(trial, plates, events, tuple(_paths(trial)), trouble)
+    return MeasuredForces(trial, plates, events, tuple(_paths(trial)), trouble, tuple(_feet(trial, plates)))
 
 
 def _plates(document: Document, settings: RecordedSettings, trial: Trial) -> tuple[SeenPlate, ...]:
@@ -152,16 +154,42 @@ def _at(plate: PlateForce, time: float) -> float:
     return float(np.interp(time, plate.time, plate.force[:, 2]))
 
 
+def _landmark(trial: Trial, name: str) -> Array | None:
+    """The path (T, 2) [m] of a landmark over the floor; None where no marker of the motion shows it."""
+    markers = trial.mapping.get(name, {})
+    places = [trial.markers.names.index(marker) for marker in markers if marker in trial.markers.names]
+    return trial.markers.position[:, places, :2].mean(axis=1) if places else None
+
+
+def _feet(trial: Trial, plates: Sequence[SeenPlate]) -> Iterator[tuple[Side, Array]]:
+    """The feet on the plates, in the middle of each contact: their inner edge mirrors the outer one about the axis."""
+    for plate in plates:
+        for first, last, side in plate.steps:
+            if side is None:
+                continue
+            frame = int(np.argmin(np.abs(trial.markers.time - (first + last) / 2.0)))
+            paths = [_landmark(trial, f"{name}_{side}") for name in ("heel", "metatarsal_5", "toe")]
+            heel, outer, toe = (None if path is None else path[frame] for path in paths)
+            if heel is None or toe is None or not np.isfinite(heel + toe).all():
+                continue
+            along = (toe - heel) / max(float(np.linalg.norm(toe - heel)), 1e-6)
+            across = np.array([along[1], -along[0]])
+            if outer is None or not np.isfinite(outer).all():
+                yield side, np.array([heel, toe])
+                continue
+            middle = heel + float((outer - heel) @ along) * along
+            aside = abs(float((outer - heel) @ across)) * across
+            yield side, np.array([heel, middle + aside, toe, middle - aside])
+
+
 def _paths(trial: Trial) -> list[tuple[str, Side, Array]]:
     """Heels, toes and centers of pressure over the floor."""
     paths = list[tuple[str, Side, Array]]()
     for side in SIDES:
         for landmark in ("heel", "toe"):
-            markers = trial.mapping.get(f"{landmark}_{side}", {})
-            shown = [name for name in markers if name in trial.markers.names]
-            if shown:
-                places = [trial.markers.names.index(name) for name in shown]
-                paths.append((landmark, side, trial.markers.position[:, places, :2].mean(axis=1)))
+            path = _landmark(trial, f"{landmark}_{side}")
+            if path is not None:
+                paths.append((landmark, side, path))
         for plate in trial.forces:
             if plate.side == side:
                 point = np.where(plate.force[:, 2:3] > 50.0, plate.point[:, :2], np.nan)

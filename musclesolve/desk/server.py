@@ -59,19 +59,6 @@ CONTAINED = (
 )
 """Policy of a report that is shown: its own scripts run, without access to the desk or to anything else."""
 
-ENDED = """<script>
-let lost = 0;
-setInterval(() => {
-  const popup = document.getElementById("popup");
-  lost = popup && popup.ariaHidden === "false" ? lost + 1 : 0;
-  if (lost !== 8) return;
-  const words = popup.querySelectorAll("span");
-  words[0].textContent = "The desk has ended.";
-  words[1].textContent = "Everything is in the folder. Start it again where it was started: musclesolve desk";
-}, 1000);
-</script>"""
-"""Says what is wrong when the server has not answered for so many seconds; before that the page tries to reconnect."""
-
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
     """Serve the desk until Ctrl-C or the button that closes it.
@@ -123,14 +110,17 @@ def _listening(port: int) -> socket.socket:
 
 def _application(desk: Desk, token: str) -> FastAPI:
     """The pages of the desk below the token."""
-    style = resources.files(__package__).joinpath("desk.css").read_text(encoding="utf-8")
+    style, script = (
+        resources.files(__package__).joinpath(f"desk.{kind}").read_text(encoding="utf-8")
+        for kind in ("css", "js")
+    )
 
-    @ui.page("/", title="musclesolve desk")
-    def page() -> None:
+    @ui.page("/", title="musclesolve desk", dark=None)
+    def page(step: str = "", trial: str = "") -> None:
         ui.colors(primary="#0b5c8c", negative="#8a1c1c", positive="#2e6b34")
         ui.add_css(style)
-        ui.add_body_html(ENDED)
-        view = View(desk, STEPS)
+        ui.add_body_html(f"<script>{script}</script>")
+        view = View(desk, STEPS, {"step": step, "trial": trial})
         ui.context.client.on_delete(lambda: desk.forget(view))
         view.show()
 
@@ -173,7 +163,7 @@ def _application(desk: Desk, token: str) -> FastAPI:
     watching = list[asyncio.Task[None]]()
 
     async def begin() -> None:
-        for period, look in ((POLL, poll), (LOOK, desk.look_at_file)):
+        for period, look in ((POLL, poll), (LOOK, desk.look_at_file), (LOOK, desk.look_at_folder)):
             watching.append(asyncio.create_task(repeat(period, look)))
         desk.runner.prepare()
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.progress import Progress
 from musclesolve.checking.check import check as examine
 from musclesolve.errors import MuscleSolveError
+
+if TYPE_CHECKING:
+    from musclesolve.studies.many_trials.one_trial import Job
+    from musclesolve.studies.many_trials.trial_record import TrialRecord
 
 Request = tuple[str, dict[str, Any]]
 """Name of a task, and its arguments."""
@@ -112,6 +116,14 @@ def export(progress: Progress, result: Path, file_format: str) -> list[Path]:
     return write(result, target_path(result, None, file_format), file_format)
 
 
+def recording(progress: Progress, job: Job) -> TrialRecord:
+    """A recording of a watched folder, as `musclesolve watch` computes it: its record."""
+    from musclesolve.studies.many_trials.one_trial import attempt
+
+    return attempt(job, progress)
+
+
 TASKS: dict[str, Callable[..., Any]] = {
-    each.__name__: each for each in (check, run, plot, compare, compare_results, report, picture, export)
+    each.__name__: each
+    for each in (check, run, plot, compare, compare_results, report, picture, export, recording)
 }

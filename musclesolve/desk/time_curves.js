@@ -10,7 +10,7 @@ export default {
         </template>
         <template v-for="t in tTicks" :key="'t' + t">
           <line :x1="px(t)" :x2="px(t)" :y1="top" :y2="height - bottom"></line>
-          <text :x="px(t)" :y="height - bottom + 16" text-anchor="middle">{{ t }}</text>
+          <text :x="px(t)" :y="height - bottom + 15" text-anchor="middle">{{ t }}</text>
         </template>
         <text :x="width - right" :y="height - 4" text-anchor="end">time [s]</text>
         <text :x="4" :y="12">{{ unit }}</text>
@@ -19,7 +19,7 @@ export default {
         :width="Math.max(0, px(span[1]) - px(span[0]))" :height="height - top - bottom"></rect>
       <path v-for="curve in curves" :key="curve.name" :d="path(curve)" :stroke="curve.color" fill="none"
         stroke-width="1.8"></path>
-      <g v-for="handle in shown" :key="handle.id" class="ms-handle" :class="{ 'ms-fixed': !handle.movable }"
+      <g v-for="handle in shown" :key="handle.id" :data-focus="handle.id" class="ms-handle" :class="{ 'ms-fixed': !handle.movable }"
         :tabindex="handle.movable ? 0 : -1" role="slider" :aria-label="handle.label" :aria-valuenow="handle.time.toFixed(3)"
         :aria-valuemin="span[0]" :aria-valuemax="span[1]" :aria-valuetext="handle.time.toFixed(3) + ' s'"
         @pointerdown="take($event, handle)" @keydown="key($event, handle)" @click.stop>
@@ -41,10 +41,11 @@ export default {
     label: String, unit: String, curves: Array, span: Array, largest: Number, handles: Array, outside: Array,
     cursor: { default: null }, height: { default: 260 },
   },
-  data() { return { width: 900, left: 52, right: 14, bottom: 24, moving: null }; },
+  data() { return { width: 900, left: 52, right: 14, bottom: 36, moving: null }; },
   computed: {
     top() { return 20 + 14 * this.handles.reduce((most, each) => Math.max(most, each.row + 1), 0); },
-    shown() { return this.handles.map((each) => (this.moving && this.moving.id === each.id ? { ...each, time: this.moving.time } : each)); },
+    // By time: so the Tab key goes through them.
+    shown() { return [...this.handles].sort((a, b) => a.time - b.time).map((each) => (this.moving && this.moving.id === each.id ? { ...each, time: this.moving.time } : each)); },
     yTicks() { return this.ticks(0, this.largest, 4); },
     tTicks() { return this.ticks(this.span[0], this.span[1], Math.max(3, Math.floor(this.width / 110))); },
   },

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -241,6 +241,15 @@ class TrialDocument:
 
     def _no_toml(self, error: Exception) -> InputError:
         return input_error("desk.no_toml", file=self.path, error=error)
+
+
+def change_title(change: Iterable[tuple[Place, Any]]) -> str:
+    """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
+    stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
+    pair = [str(place[-1]) for place, _ in change]
+    if len(pair) == 2 and pair[0][:-2] == pair[1][:-2] and {each[-2:] for each in pair} == {"_r", "_l"}:
+        return f"Exchange right and left of {pair[0][:-2]}"
+    return f"Take {' and '.join(stated)}"
 
 
 def _before_comments(before: str, after: str) -> str:

@@ -7,16 +7,20 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Change, Desk
-from musclesolve.desk.trial_document import Place
+from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.errors import MuscleSolveError
+from musclesolve.results.finding import Finding
 
+PLACE = "ms-place"
+"""Event of the page: the buttons Back and Forward of the browser have changed its address."""
 State = Literal["done", "open", "warning", "fault", ""]
 """State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
 ICONS = {
@@ -35,6 +39,10 @@ SAID = {
 }
 
 
+SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in ICONS if state))
+"""Classes of a step in the list of steps."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A step of the way from recordings to a report.
@@ -51,24 +59,38 @@ class Step:
 
 @dataclass
 class Focus:
-    """Place that the window shows: a marker, an instant [s], a foot; set by a finding of `check`."""
+    """Place that the window shows: a marker, an instant [s], a foot; set by a finding of `check`.
+
+    field: table and key of the trial file, "[subject] mass_kg". finding: `Finding.as_dict`, shown beside it.
+    """
 
     markers: tuple[str, ...] = ()
     time: float | None = None
     side: str | None = None
+    field: str = ""
+    finding: Mapping[str, Any] | None = None
 
 
 class View:
     """A window of the desk.
 
-    Attributes:
+    Args:
         desk: the state that all windows share.
+        steps: that there are.
+        place: of the address of the page, `trial` and `step` by name; a finished trial is shown at its result, another
+            one at the step behind the files.
+
+    Attributes:
         focus: what the step that is shown should look at.
     """
 
-    def __init__(self, desk: Desk, steps: tuple[Step, ...]) -> None:
+    def __init__(self, desk: Desk, steps: tuple[Step, ...], place: Mapping[str, str] | None = None) -> None:
         self.desk, self.steps, self.focus = desk, steps, Focus()
-        self.step = steps[0] if desk.trial is None else steps[1]
+        self.step = steps[0]
+        self._take_place(place or {})
+        self._buttons = dict[str, ui.button]()
+        self._error: ui.notification | None = None
+        self._mended: Mapping[str, Any] | None = None
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
 
@@ -83,14 +105,54 @@ class View:
         with ui.element("main").classes("ms-main"):
             self._content()
 
+        ui.on(PLACE, lambda event: self._back(event.args))
+        self._state_place("replaceState")
+
+    # ---- the address
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Trial and step that are shown, as the address of the page states them."""
+        trial = {} if self.desk.trial is None else {"trial": self.desk.trial.path.name}
+        return trial | {"step": self.step.name}
+
+    def _take_place(self, place: Mapping[str, str]) -> None:
+        """Open what an address states, as far as it is there."""
+        named = [path for path in self.desk.trials if path.name == place.get("trial")]
+        if named and (self.desk.trial is None or self.desk.trial.path != named[0]):
+            with suppress(MuscleSolveError):
+                self.desk.open(named[0], by=self)
+        stated = [step for step in self.steps if step.name == place.get("step")]
+        if stated:
+            self.step = stated[0]
+        elif self.desk.trial is not None:
+            self.step = self._first_step()
+
+    def _first_step(self) -> Step:
+        """Return the step shown first for a trial: its result where this belongs to the trial as it is now."""
+        finished = self.desk.result is not None and not self.desk.changed_inputs
+        return next((step for step in self.steps if finished and step.name == "result"), self.steps[1])
+
+    def _state_place(self, how: str = "pushState") -> None:
+        ui.run_javascript(f'history.{how}({{}}, "", location.pathname + "?{urlencode(self.place)}")')
+
+    def _back(self, place: Mapping[str, str]) -> None:
+        """Show what the address says after the buttons Back and Forward of the browser."""
+        self._take_place(place)
+        self.focus = Focus()
+        self.refresh()
+
     # ---- what steps use
 
     def go(self, name: str, focus: Focus | None = None) -> None:
-        """Show a step."""
-        self.step = next(step for step in self.steps if step.name == name)
+        """Show a step, from its beginning unless it is shown already."""
+        before, self.step = self.step, next(step for step in self.steps if step.name == name)
         self.focus = Focus() if focus is None else focus
-        self._navigation.refresh()
+        self.refresh_steps()
         self._content.refresh()
+        if self.step is not before:
+            self._state_place()
+            ui.run_javascript("msShowStep()")
 
     def state(self, place: Place, value: Any) -> bool:
         """State a value of the trial file; returns whether it was taken. What cannot be is said."""
@@ -114,22 +176,30 @@ class View:
 
     @contextmanager
     def saying(self) -> Iterator[None]:
-        """Say an error of the input in the window, and go on."""
+        """Say an error of the input in the window, and go on; without one, an earlier one is said no more."""
         try:
             yield
         except MuscleSolveError as error:
             self.say(str(error), bad=True)
+        else:
+            self._say_no_more()
 
     def say(self, text: str, bad: bool = False) -> None:
-        """Show a message; one of an error stays until it is closed."""
-        ui.notify(
+        """Show a message; one of an error stays until it is closed, or something else has succeeded."""
+        self._say_no_more()
+        shown = ui.notification(
             text,
             type="negative" if bad else "positive",
             multi_line=True,
             close_button="Close" if bad else False,
-            timeout=0 if bad else 4000,
-            classes="ms-message",
-        )
+            timeout=None if bad else 4.0,
+        ).classes("ms-message")
+        self._error = shown if bad else None
+
+    def _say_no_more(self) -> None:
+        if self._error is not None:
+            self._error.dismiss()
+            self._error = None
 
     def on_task(self, listener: Callable[[], None]) -> None:
         """Call `listener` when the progress of a task has changed, as long as this step is shown."""
@@ -145,13 +215,20 @@ class View:
         self._content.refresh()
 
     def refresh_steps(self) -> None:
-        """Draw anew what is known of the steps."""
-        self._navigation.refresh()
+        """Show what is known of the steps."""
+        for number, step in enumerate(self.steps, 1):
+            state, button = step.state(self.desk), self._buttons[step.name]
+            here = step is self.step
+            button.props(f"icon={ICONS[state]}")
+            button.props["aria-label"] = f"Step {number}, {step.title}: {SAID[state]}"
+            button.props["aria-current"] = "step" if here else None
+            shown = f"ms-{state or 'none'}" + (" ms-here" if here else "")
+            button.classes(remove=" ".join(SHOWN_STATES), add=shown)
 
     def refresh_frame(self) -> None:
         """Draw anew what stands around the step: header, steps, text of the trial file."""
         self._header.refresh()
-        self._navigation.refresh()
+        self.refresh_steps()
         self._trial_text.refresh()
 
     # ---- parts of the page
@@ -174,25 +251,19 @@ class View:
             "end the desk; everything is in the folder"
         )
 
-    @ui.refreshable_method
     def _navigation(self) -> None:
+        """The steps. Their buttons stay while what is known of them changes: a click that has begun is not lost."""
         for number, step in enumerate(self.steps, 1):
-            state = step.state(self.desk)
-            here = step is self.step
-            button = ui.button(
-                f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name)
-            ).props(f"flat no-caps dense icon={ICONS[state]}")
-            button.classes(f"ms-step ms-{state or 'none'}" + (" ms-here" if here else ""))
-            button.props(
-                f'aria-label="Step {number}, {step.title}: {SAID[state]}"'
-                + (' aria-current="step"' if here else "")
-            )
+            button = ui.button(f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name))
+            self._buttons[step.name] = button.props("flat no-caps dense").classes("ms-step")
+        self.refresh_steps()
 
     @ui.refreshable_method
     def _content(self) -> None:
         self._task_listeners.clear()
-        ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1"')
+        ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1" tabindex="-1"')
         ui.label(self.step.about).classes("ms-about")
+        self._finding()
         if self.desk.trial is None and self.step is not self.steps[0]:
             ui.label("There is no trial file yet: begin with the files.")
         else:
@@ -206,6 +277,47 @@ class View:
                     ui.button(
                         f"{text}: {step.title}", on_click=lambda _, name=step.name: self.go(name)
                     ).props(f"{props} no-caps")
+
+    def _finding(self) -> None:
+        """The finding that has led here, with what mends it."""
+        found = self.focus.finding
+        if found is None:
+            return
+        with ui.row().classes("ms-apply").props('role="status"'):
+            with ui.column().classes("ms-words"):
+                ui.label(Finding.from_dict(found).sentence).classes("ms-what")
+                ui.label(found["remedy"]).classes("ms-remedy")
+            self.mend_button(found)
+            ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense no-caps")
+
+    def mend_button(self, found: Mapping[str, Any]) -> None:
+        """A button that states what mends a finding, where the trial file alone does, and checks again."""
+        change = Finding.from_dict(found).change
+        if change:
+            button = ui.button(change_title(change), on_click=lambda: self._mend(found))
+            button.props("outline dense no-caps icon=build")
+
+    def _mend(self, found: Mapping[str, Any]) -> None:
+        """State what mends a finding, and check again; the window says whether it is found still."""
+        if self.state_all(dict(Finding.from_dict(found).change)):
+            with self.saying():
+                self.desk.check()
+            self._mended = found
+            self.focus = replace(self.focus, finding=None)
+            self._content.refresh()
+
+    def _say_mended(self) -> None:
+        """Say whether what was mended is found still, once the check has ended."""
+        found, findings = self._mended, self.desk.findings
+        if found is None or findings is None:
+            return
+        self._mended = None
+        still = next((each for each in findings["findings"] if each["code"] == found["code"]), None)
+        with self._drawer:
+            if still is None:
+                self.say("Checked again: it is mended.")
+            else:
+                self.say(f"Checked again, and found still: {still['what']}", bad=True)
 
     @ui.refreshable_method
     def _trial_text(self) -> None:
@@ -238,6 +350,9 @@ class View:
     def _choose(self, event: Any) -> None:
         with self.saying():
             self.desk.open(next(path for path in self.desk.trials if str(path) == event.value), by=self)
+            first = self._first_step()
+            self.step = first if first.name == "result" else self.step
+            self._state_place()
         self.refresh()
 
     def _undo(self) -> None:
@@ -251,6 +366,7 @@ class View:
         if what == "task":
             for listener in list(self._task_listeners):
                 listener()
+            self._say_mended()
             if not self.desk.runner.busy:
                 self.refresh_frame()
         else:

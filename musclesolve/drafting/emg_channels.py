@@ -127,6 +127,35 @@ def _muscle_and_side(
     return _lettered(whole, known)
 
 
+MOST_OFFERED, SHORTEST_OFFERED = 4, 3
+"""Most muscles that are offered for a channel, and the fewest letters that its name has in common with theirs."""
+_SHORT_SIDES: dict[str, Side] = {"rt": "r", "lt": "l"}
+
+
+def offered_muscles(name: str) -> tuple[tuple[str, ...], Side | None]:
+    """Muscles, without side, that the name of a channel may mean though it is no known name, and the side it states.
+
+    "GM_l" may be the medial gastrocnemius or a gluteus, "L Rect" begins as rectus femoris does. The likeliest is first.
+    """
+    tables = bundled_toml(__package__, "emg_muscles.toml")
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.rpartition(":")[2]).casefold()
+    sides_of = {**SIDE_WORDS, **_SHORT_SIDES}
+    words = [word for word in re.findall(r"[a-z]+", split) if word not in tables["idle"]["words"]]
+    sides = {sides_of[word] for word in words if word in sides_of}
+    stem = "".join(word for word in words if word not in sides_of)
+    side = sides.pop() if len(sides) == 1 else None
+    if stem in tables["offered"]:
+        return tuple(tables["offered"][stem]), side
+    shared = dict[str, int]()
+    for known, muscles in muscles_by_name().items():
+        common = min(len(known), len(stem))
+        begins = known.startswith(stem) or stem.startswith(known)
+        if begins and common >= SHORTEST_OFFERED and len(muscles) == 1:
+            shared[muscles[0]] = max(common, shared.get(muscles[0], 0))
+    ordered = sorted(shared, key=lambda muscle: -shared[muscle])
+    return tuple(ordered[:MOST_OFFERED]), side
+
+
 def _lettered(whole: str, known: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], Side | None]:
     """Muscles and side of a name with one letter of a side before or behind it: "RSOL", "LTA", "SOLR"."""
     for letter in ("r", "l"):

@@ -135,16 +135,24 @@ def replay(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Replay:
-    """Every sample of a recording, in order, through `Live`.
+    """Pass every sample of a recording, in order, through `Live`.
 
     Args:
         trial: trial file of a recording, or the trial.
         live: through which they go; made of the trial with `settings` (arguments of `Live`) unless given.
-        rate: so many samples a second are offered by the clock; None: the next one as soon as one is done.
+        rate: samples a second, by the clock; None: the next sample as soon as one is done.
         progress: called with the name of the stage and the share of the work that is done.
+
+    Returns:
+        The frames with their times, and the `Live`.
 
     Raises:
         InputError: what `Live` or `samples` refuses.
+
+    Example:
+        >>> played = ms.replay(ms.data.reference_stride())
+        >>> bool(played.frames[-1].valid.all())
+        True
     """
     report = progress or no_progress
     report("preparation", 0.05)

@@ -132,7 +132,7 @@ def forward_problem(
     between: str = "linear",
     refine: int = 1,
 ) -> ForwardProblem:
-    """The forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
+    """Forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
 
     Args:
         trial: a trial, the path of its file, or its analysis (`pipeline.share.share`).
@@ -140,12 +140,21 @@ def forward_problem(
             tendon forces are prescribed.
         result: activations of this result of the same trial instead of the activations of a run made now.
         between: "linear" or "spline" between the samples of activations, forces and moments.
-        refine: so many samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
-            the recording (see `refined`). They remove what the forces miss between the frames.
+        refine: number of samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
+            the recording (see `refined`); more samples remove the error of the forces between the frames.
+
+    Returns:
+        The problem, with `simulate` and `drift`.
 
     Raises:
         InputError: a trial that cannot be analyzed, or with elastic tendons; no frames with a valid solution; a result
             without activations, or of other muscles, tendons or times.
+
+    Example:
+        >>> problem = ms.forward_problem(ms.data.reference_stride(), between="spline")
+        >>> walk = problem.simulate(0.02)
+        >>> bool((problem.drift(walk).largest_distance < 0.001).all())     # [m]
+        True
     """
     check_choice(replay, "replay", REPLAYS)
     if not isinstance(trial, Analysis | Trial | str | Path):

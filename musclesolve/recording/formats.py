@@ -64,16 +64,42 @@ def _add_readers() -> None:
 
 
 def read_markers(path: str | Path) -> Markers:
-    """Read marker trajectories [m], in the axes of the file, from a file of any known format.
+    """Read marker trajectories, in the axes of the file, from a file of any known format.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        Positions (T, n, 3) [m] by marker name.
 
     Raises:
         InputError: an unknown suffix, or whatever the reader of the format refuses.
+
+    Example:
+        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
+        >>> markers.position.shape == (len(markers.time), len(markers.names), 3)
+        True
     """
     return _reader(path, MARKERS, "marker trajectories")(Path(path))
 
 
 def read_forces_table(path: str | Path) -> Table:
-    """Read forces over time as named columns from a file of any known format."""
+    """Read forces over time as named columns from a file of any known format.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        Columns in SI units, as the file names them.
+
+    Raises:
+        InputError: an unknown suffix, or whatever the reader of the format refuses.
+
+    Example:
+        >>> forces = ms.files.read_forces_table(ms.data.reference_stride().parent / "forces.mot")
+        >>> round(forces.rate)
+        600
+    """
     return _reader(path, FORCES, "forces", also=(".c3d",))(Path(path))
 
 

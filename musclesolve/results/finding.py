@@ -20,6 +20,8 @@ FINDINGS = "findings"
 """Attribute of a result with what was found wrong with its recording or model: a list of `Finding.as_dict` in JSON."""
 Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
+Change = tuple[tuple[tuple[str | int, ...], Any], ...]
+"""Places in a trial file, names of tables and keys and numbers of [[tables]], each with the value to state there."""
 Repair = Callable[[Any], Any]
 """Returns what was examined, a recording or the loads of a model, without the fault of a finding."""
 
@@ -101,6 +103,8 @@ class Finding:
     # the largest change of a result by the fault; None where it is not known
     cost: Cost | None = None
     side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
+    # settings of the trial file that mend it, where they alone do, with the measured values
+    change: Change = ()
     # whether it is a warning only because it costs little, where the trial can be analyzed with it
     lowered: bool = field(default=False, repr=False, compare=False)
 
@@ -128,6 +132,7 @@ class Finding:
         return named | {
             "where": self.where.as_dict(),
             "cost": None if self.cost is None else asdict(self.cost),
+            "change": [{"place": list(place), "value": value} for place, value in self.change],
         }
 
     @classmethod
@@ -139,7 +144,8 @@ class Finding:
         where["times"] = tuple((a, b) for a, b in where["times"] if a is not None and b is not None)
         where["trials"] = tuple(where.get("trials", ()))
         named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
-        return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost))
+        change = tuple((tuple(each["place"]), each["value"]) for each in document.get("change", ()))
+        return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost), change=change)
 
 
 def stored_findings(text: str) -> tuple[Finding, ...]:
@@ -189,12 +195,15 @@ def finding(
     anywhere: bool = False,
     cost: Cost | None = None,
     side: str = "",
+    change: Mapping[tuple[str | int, ...], Any] | None = None,
 ) -> Finding:
     """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
-    values: what the text is filled with.
+    values: what the text is filled with. change: see `Finding`.
     """
     code, _, case = name.partition(".")
     text = texts()[code][case] if case else texts()[code]
     what, remedy = (Units().format(text[key], **values) for key in ("what", "remedy"))
-    return Finding(code, severity, what, remedy, where, repair, anywhere, cost, side)
+    return Finding(
+        code, severity, what, remedy, where, repair, anywhere, cost, side, tuple((change or {}).items())
+    )

@@ -43,13 +43,14 @@ def solve(
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
 ) -> Solution:
-    """The activations of least cost that produce the moments, with a certificate for every frame.
+    """Activations of least cost that produce the moments, with a certificate for every frame.
 
     A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6; it is INFEASIBLE only
     if that is proved. With reserves a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |moment|), else
     SOLVED_WITH_RESERVE.
 
     Args:
+        problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
         cost: a name (`costs()` lists them) or a Cost. The default weights muscles of several joints, which
             `Problem.joints_crossed` or the moment arms show (`Problem.crossed`).
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
@@ -58,9 +59,17 @@ def solve(
             is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
         warm_start: (T, n) or (n,) activations [1], for solvers that can use them.
 
+    Returns:
+        Activations [1], forces [N], multipliers, status and certificate of every frame.
+
     Raises:
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
             built in contradicts itself (cost/cost_check.py), or is declared convex and is not.
+
+    Example:
+        >>> alike = ms.Problem(np.array([[0.05, 0.05]]), np.array([20.0]), np.full(2, 1000.0), np.full(2, 1000.0))
+        >>> ms.solve(alike, "stress_cubed").force.round(3).tolist()     # two equal muscles share equally [N]
+        [200.0, 200.0]
     """
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     check_problem(problem, "solve")

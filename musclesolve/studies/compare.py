@@ -61,6 +61,11 @@ def compare(
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
+
+    Example:
+        >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
+        >>> both["muscle_force"].dims
+        ('cost', 'time', 'muscle')
     """
     report = progress or no_progress
     wanted = members(costs)

@@ -60,10 +60,10 @@ def synthetic_recording(
     """Record the reference stride with virtual cameras and plates.
 
     Writes trial.toml, walk.trc, static.trc (with cameras: walk.toml and static.toml and their tables) and forces.mot,
-    and truth.nc with what no laboratory knows: joint angles and moments, ground reaction and landmarks as they were.
+    and truth.nc with the true joint angles and moments, ground reaction and landmarks, which no laboratory knows.
 
     Args:
-        folder: where to; made when it is missing.
+        folder: of the files; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
         options: fields of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
@@ -73,6 +73,11 @@ def synthetic_recording(
 
     Raises:
         InputError: an option that is unknown or makes no recording, or files that cannot be written.
+
+    Example:
+        >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
+        >>> sorted(path.name for path in trial.parent.iterdir())
+        ['forces.mot', 'static.trc', 'trial.toml', 'truth.nc', 'walk.trc']
     """
     folder = file_path(folder)
     write_files(folder, recording_files(stride, truth, **options))

@@ -78,7 +78,7 @@ def test_sides_that_are_exchanged_are_found(desk: Desk):
     assert [fault.code for fault in faults] == ["pair_swapped"]
     assert set(faults[0].where.markers) == {"knee_lateral_r", "knee_lateral_l"}
     assert state(desk) == "fault"
-    desk.state_all(swapped.exchange_of(faults[0]))
+    desk.state_all(dict(faults[0].change))
     assert not meaning_of(desk).faults
 
 
@@ -146,7 +146,9 @@ def test_a_set_its_overrides_and_the_clusters_of_a_suggestion(recorded_walk: Pat
     write_drafts(draft_folder(tmp_path))
     desk = Desk(tmp_path)
     by_set = meaning_of(desk)
-    assert by_set.chosen_set == "rajagopal" and by_set.mapped["heel_r"] == Mapped("heel_r", "R.Heel", "set")
+    assert by_set.chosen_set == "rajagopal" and by_set.mapped["heel_r"] == Mapped(
+        "heel_r", "R.Heel", "set", needed=True
+    )
     desk.state_all({("mapping", "heel_r"): "R.SH4", ("mapping", "wrist_r"): False})
     changed = meaning_of(desk).mapped
     assert changed["heel_r"].source == "file" and changed["heel_r"].way == "R.SH4"

@@ -39,7 +39,11 @@ def test_plates_of_a_c3d_file_have_corners_and_feet_by_their_contacts(instrument
     ]
     assert [[side for *_, side in plate.steps] for plate in seen.plates] == [["l"], ["r"], ["r"]]
     drawn = ElementTree.fromstring(plan(seen))
-    assert len(drawn.findall("polygon")) == 3 and len(drawn.findall("path")) == len(seen.paths)
+    # three plates and a foot on each; below each center of pressure a line of the color of the paper
+    pressed = sum(name == "center of pressure" for name, *_ in seen.paths)
+    assert [side for side, _ in seen.feet] == ["l", "r", "r"]
+    assert len(drawn.findall("polygon")) == 3 + 3
+    assert len(drawn.findall("path")) == len(seen.paths) + pressed
 
 
 def test_events_are_numbered_by_kind_and_foot_and_assumed_ones_left_out():

@@ -35,13 +35,16 @@ def body_mass(case: Case) -> Iterator[Finding]:
         off = fitting / stated - 1.0
         if abs(off) >= MASS and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"
+            severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
+            change = {("subject", "mass_kg"): round(fitting, 1)}
             values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
-            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place)
+            yield finding("mass", severity, values, place, change=change)
         return
     # What the plate of each foot bears while it carries the body alone, over what the body weighs.
     for side, shares in support_shares(case.trial).items():
         off = float(np.median(shares)) - 1.0 if shares else 0.0
         if abs(off) >= ALONE:
+            change = {("subject", "mass_kg"): round((1.0 + off) * stated, 1)}
             values = {
                 "side": SIDE_NAMES[side],
                 "share": 1.0 + off,
@@ -49,9 +52,9 @@ def body_mass(case: Case) -> Iterator[Finding]:
                 "limit": ALONE,
                 "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
-            severity: Severity = "error" if abs(off) > FAR_ALONE else "warning"
+            severity = "error" if abs(off) > FAR_ALONE else "warning"
             where = replace(place, plate=SIDE_NAMES[side])
-            yield finding("mass.single_support", severity, values, where)
+            yield finding("mass.single_support", severity, values, where, change=change)
 
 
 @check_at(Stage.SUPPORT)

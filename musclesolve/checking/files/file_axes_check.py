@@ -51,13 +51,14 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory.forward else "")
+    change = {("laboratory", "up"): name, ("laboratory", "forward"): forward} if in_all_files else None
     values = {"axis": name, "axes": axes, "up": laboratory.up}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
     # That nothing is stated is an error already.
     unstated = "up" in case.unknown
     text = "unstated" if unstated else "all_files" if in_all_files else "markers"
-    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair)
+    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair, change=change)
 
 
 def _forward_axis(
@@ -89,13 +90,14 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T
+        change = {("laboratory", "forward"): name}
         values = {"axis": name, "forward": laboratory.forward}
         where = case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
         if "forward" in case.unknown:
-            yield finding("walking_direction.unstated", "note", values, where, repair)
+            yield finding("walking_direction.unstated", "note", values, where, repair, change=change)
         else:
-            yield finding("walking_direction", "warning", values, where, repair)
+            yield finding("walking_direction", "warning", values, where, repair, change=change)
     # How far the pelvis goes frame by frame as it faces.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
@@ -119,12 +121,13 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     repair = change_markers(
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )
+    change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
     values = {
         "axis": name,
         "stated": stated[1],
         "axes": f'static_up = "{name}" and static_forward = "{forward}"',
     }
-    yield finding("up_axis.standing", "error", values, Where(static.path), repair)
+    yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
 
 
 def _upright(direction: Array) -> Array:

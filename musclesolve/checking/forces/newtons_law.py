@@ -242,8 +242,14 @@ def synchrony(case: Case) -> Iterator[Finding]:
         return
     values = shift_values(shift, SMALLEST)
     repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
+    offset = round(case.trial.settings.plates.offset_s - shift, 3)
     yield finding(
-        "time_offset", "error" if abs(shift) >= SERIOUS else "warning", values, Where(plates[0].path), repair
+        "time_offset",
+        "error" if abs(shift) >= SERIOUS else "warning",
+        values,
+        Where(plates[0].path),
+        repair,
+        change={("plates", "offset_s"): offset},
     )
 
 

@@ -132,6 +132,12 @@ def plate_sides(case: Case) -> Iterator[Finding]:
         values = {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other}
         where = replace(case.key("force", "side", index, plate=plate), times=tuple(spans))
         repair = change_plate(index, side=other) if all_contacts else None
+        stated = all_contacts and len(case.settings.force) == len(case.trial.forces)
         yield finding(
-            "plates_swapped" if all_contacts else "plates_swapped.contacts", "error", values, where, repair
+            "plates_swapped" if all_contacts else "plates_swapped.contacts",
+            "error",
+            values,
+            where,
+            repair,
+            change={("force", index, "side"): other} if stated else None,
         )

@@ -315,7 +315,10 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         if in_mapping or not single
         else f"{labels} the files",
     }
-    return finding("pair_swapped", "error", values, where, in_file or exchange_landmarks(*names))
+    stated = case.settings.mapping
+    change = {("mapping", a): stated[b] for a, b in (names, names[::-1])} if in_mapping else None
+    repair = in_file or exchange_landmarks(*names)
+    return finding("pair_swapped", "error", values, where, repair, change=change)
 
 
 @check_at(Stage.PAIRS_OF_LANDMARKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus
     """
     times = [first for first, _ in where["times"] if first is not None]
     foot = where["plate"] and where["plate"][0]
-    focus = Focus(tuple(where["markers"]), times[0] if times else None, foot)
+    focus = Focus(tuple(where["markers"]), times[0] if times else None, foot, where["field"] or "")
     table = re.match(r"\[\[?(\w+)", where["field"] or "")
     for applies, step in (
         (bool(focus.markers), "markers"),
@@ -190,8 +191,12 @@ class Check:
                 if at := place(each["where"]):
                     ui.label(at).classes("ms-place")
             to, inside = target(each["where"], self._steps), each["where"]["field"] or each["where"]["line"]
-            if to is not None or inside:
-                self._show_button(to, each["what"])
+            with ui.column().classes("ms-turn-small"):
+                if to is not None or inside:
+                    self._show_button(
+                        None if to is None else (to[0], replace(to[1], finding=each)), each["what"]
+                    )
+                self.view.mend_button(each)
 
 
 def where_of(each: Open) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from nicegui import ui
 
 from musclesolve._util.sides import has_side
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.emg_signals import Signal, signals_of
 from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.view import State, Step, View
-from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name
+from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name, offered_muscles
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES
@@ -56,7 +57,8 @@ def suggested(file: EmgFile) -> dict[str, Shown]:
     """Return the muscles that the names of the channels suggest."""
     channels = file.channels
     known = {name: Shown(channels.muscles[name], channels.sides.get(name, "")) for name in channels.muscles}
-    return {name: known.get(name, Shown()) for name in (*known, *channels.unknown)}
+    unknown = {name: Shown((), offered_muscles(name)[1] or "") for name in channels.unknown}
+    return known | unknown
 
 
 def in_words(muscles: tuple[str, ...]) -> str:
@@ -71,6 +73,8 @@ class EmgChannelsStep:
         self.view, self.desk = view, view.desk
         self.file: EmgFile | None = None
         self.rows = dict[str, Shown]()
+        self.chosen = dict[str, Shown]()  # what lacks a muscle or a leg, so that it is not stated yet
+        self.signals = dict[str, Signal]()
 
     def show(self) -> None:
         """Draw it."""
@@ -97,13 +101,16 @@ class EmgChannelsStep:
         named = [file for name in names if name for file in files if _same(file.path, path.parent / name)]
         self.file = next(iter([*named, *(files if names[0] is None else ())]), None)
         self._channels.refresh()
+        if self.file is not None:
+            self.signals = await in_thread(signals_of, self.file, list(self.rows))
+            self._channels.refresh()
 
     @ui.refreshable_method
     def _channels(self, trouble: str = "") -> None:
         if trouble:
             ui.label(trouble).classes("ms-bad ms-message")
         self.rows = {} if self.file is None else suggested(self.file)
-        self.rows |= {name: shown(value) for name, value in self._stated.items()}
+        self.rows |= self.chosen | {name: shown(value) for name, value in self._stated.items()}
         if not self.rows:
             ui.label("No channel of EMG was found in the recordings. None is needed.").classes("ms-why")
             return
@@ -127,8 +134,14 @@ class EmgChannelsStep:
     def _row(self, name: str, row: Shown, choices: Mapping[tuple[str, ...], str]) -> None:
         # What is chosen travels to the browser and back by its number.
         order = list(choices)
-        with ui.row().classes("ms-field items-center"):
-            ui.label(name).classes("ms-kind")
+        signal = self.signals.get(name)
+        with ui.row().classes("ms-channel"):
+            with ui.column().classes("ms-channel-signal"):
+                ui.label(name).classes("ms-what")
+                if signal is not None:
+                    ui.html(signal.picture, sanitize=False).classes("w-full")
+                    if signal.trouble:
+                        ui.label(signal.trouble).classes("ms-bad" if signal.unusable else "ms-suggested")
             ui.select(
                 {number: choices[muscles] for number, muscles in enumerate(order)},
                 value=order.index(row.muscles),
@@ -144,11 +157,27 @@ class EmgChannelsStep:
             ).props("outlined dense options-dense").classes("ms-input")
             if row.value is not None and name not in self._stated:
                 ui.button("Take it", on_click=lambda: self._state({name: row})).props("outline dense no-caps")
+            if not row.muscles and name not in self._stated:
+                self._offers(name, row)
+
+    def _offers(self, name: str, row: Shown) -> None:
+        """Show a button for each muscle that the name of a channel may mean."""
+        muscles, _ = offered_muscles(name)
+        for muscle in muscles:
+            button = ui.button(
+                f"{muscle.replace('_', ' ')}?",
+                on_click=lambda _, m=muscle: self._chosen(name, (m,), row.side),
+            )
+            button.props("outline dense no-caps").props["aria-label"] = (
+                f"{name} is {muscle.replace('_', ' ')}"
+            )
 
     def _chosen(self, name: str, muscles: tuple[str, ...], side: str) -> None:
-        self.rows[name] = Shown(muscles, side)
+        self.rows[name] = self.chosen[name] = Shown(muscles, side)
         if self.rows[name].value is not None or name in self._stated:
             self._state({name: self.rows[name]})
+        else:
+            self._channels.refresh()
 
     def _all_of(self, side: str) -> None:
         self._state(

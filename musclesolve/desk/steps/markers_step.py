@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from musclesolve.desk.marker_words import (
     seen_text,
     source_text,
 )
-from musclesolve.desk.trial_document import Place
+from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -59,6 +59,8 @@ JOINTS_AND_GAPS = {
     ("gaps", "rigid_s"): "Gaps filled by its body, up to [s]",
 }
 """Table and key of the trial file -> its title."""
+AROUND = 0.6
+"""Size of the surroundings of a chosen landmark in the picture [m]."""
 MOST_FAULTS = 4
 """Most faults that this step shows; step Check shows all."""
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
@@ -69,6 +71,7 @@ class Shown:
     """Marker view of a window, kept while the page is drawn anew.
 
     focus: of the window, at that time. frame: None before the recording was read. landmark, marker: that are chosen.
+    near: markers of which a click has meant one.
     """
 
     focus: Focus
@@ -76,6 +79,7 @@ class Shown:
     frame: int | None = None
     landmark: str | None = None
     marker: str | None = None
+    near: tuple[str, ...] = ()
 
 
 _SHOWN = WeakKeyDictionary[View, Shown]()
@@ -89,6 +93,7 @@ class MarkersStep:
         self.meaning: Meaning | None = None
         self.picture: Picture | None = None
         self.cells = dict[str, Cell]()
+        self.needed = dict[str, ui.label]()  # by row of the list
         self.inputs = dict[Place, ui.select]()
         if view not in _SHOWN or _SHOWN[view].focus is not view.focus:
             marker = next(iter(view.focus.markers), None)
@@ -107,7 +112,7 @@ class MarkersStep:
             with ui.element("div").classes("ms-markers"):
                 with ui.element("div").classes("ms-markers-picture") as self.beside:
                     with ui.element("div").classes("ms-scene"):
-                        self.scene = MarkerScene(self._picked)
+                        self.scene = MarkerScene(self._clicked)
                     controls = Drawn(self._controls)
                     self.chosen = Drawn(self._chosen)
                 with ui.element("div").classes("ms-markers-list"):
@@ -218,8 +223,18 @@ class MarkersStep:
         if focus:
             self._focus(name)
 
+    async def _clicked(self, markers: list[str]) -> None:
+        """Select the clicked marker; of several, let the user choose one."""
+        if len(markers) > 1:
+            self.shown.near = tuple(markers)
+            self.chosen.draw()
+            self.scene.point_out(None, (), markers)
+        else:
+            await self._picked(markers[0] if markers else None)
+
     async def _picked(self, marker: str | None) -> None:
-        """A marker was clicked, None beside all of them."""
+        """A marker was chosen in the picture, None beside all of them."""
+        self.shown.near = ()
         name = self.shown.landmark
         if name is None or marker is None or self.meaning is None:
             self.shown.marker = marker
@@ -228,6 +243,8 @@ class MarkersStep:
             return
         self.shown.landmark = self._next(name)
         await self._map(name, self.meaning.written(marker), focus=False)
+        if self.shown.landmark is not None:
+            self._visit(self.shown.landmark)
 
     def _next(self, name: str) -> str | None:
         """The landmark that is needed next and not mapped, after one that is mapped now."""
@@ -239,17 +256,23 @@ class MarkersStep:
 
     def _choose(self, name: str | None, by_key: bool = False) -> None:
         """Choose a landmark, or none; by_key: the list of its markers has the focus then."""
-        self.shown.landmark, self.shown.marker = name, None
+        self.shown.landmark, self.shown.marker, self.shown.near = name, None, ()
         self.chosen.draw()
         self._update_cells()
         self._point_out()
         if name is None:
             return
+        self._visit(name)
         if by_key:
             self.inputs["mapping", name].run_method("focus")
         else:
             with self.root:
                 ui.run_javascript(f"getHtmlElement({self.beside.id})?.scrollIntoView({{block: 'nearest'}})")
+
+    def _visit(self, name: str) -> None:
+        """Bring a landmark, or where it would be looked for, into the middle of the picture."""
+        if self.picture is not None and self.shown.frame is not None:
+            self.scene.visit(self.picture.place_of(name, self.shown.frame), AROUND)
 
     def _focus(self, name: str) -> None:
         with self.root:
@@ -268,9 +291,7 @@ class MarkersStep:
                     {"standing": "Standing trial", "motion": "Motion"},
                     value=picture.which,
                     on_change=self._show_other,
-                ).props("dense no-caps unelevated toggle-color=primary color=white text-color=black").classes(
-                    "ms-which"
-                )
+                ).props("dense no-caps unelevated toggle-color=primary").classes("ms-which")
             for title, turn, tilt in VIEWS:
                 ui.button(
                     title, on_click=lambda _, at=(turn, tilt): self.scene.run_method("look", *at)
@@ -279,6 +300,12 @@ class MarkersStep:
                 ui.button(icon=icon, on_click=lambda _, by=factor: self.scene.run_method("zoom", by)).props(
                     f'flat dense round size=sm aria-label="{title}"'
                 )
+            shifts = ui.checkbox(
+                "Drag moves",
+                value=self.scene.drag_shifts,
+                on_change=lambda event: self.scene.let_drag_shift(event.value),
+            ).props("dense")
+            shifts.tooltip("dragging moves the picture instead of turning it; so do Shift and two fingers")
             ui.checkbox(
                 "All names",
                 value=self.scene.names_all,
@@ -311,6 +338,8 @@ class MarkersStep:
             ui.spinner()
             return
         with ui.element("div").classes("ms-chosen").props('aria-live="polite"'):
+            if shown.near:
+                self._of_several(meaning, shown.near)
             if shown.landmark is not None:
                 self._of_landmark(meaning, meaning.mapped[shown.landmark])
             elif shown.marker is not None:
@@ -320,6 +349,19 @@ class MarkersStep:
                     "Choose a landmark in the list, then click its marker. Or click a marker to see what it shows."
                 ).classes("ms-why")
 
+    def _of_several(self, meaning: Meaning, markers: Sequence[str]) -> None:
+        """Markers that lie over each other in the picture: which one was meant."""
+        ui.label("Several markers lie here. Which one?").classes("ms-why")
+        with ui.row().classes("ms-scene-row"):
+            for marker in markers:
+                shows = meaning.landmark_of.get(marker)
+                button = ui.button(marker, on_click=lambda _, m=marker: self._picked(m))
+                button.props("outline dense no-caps").tooltip(
+                    in_words(shows) if shows else "shows no landmark"
+                )
+                for event in ("mouseenter", "focus"):
+                    button.on(event, lambda _, m=marker: self.scene.point_out(m, (), markers))
+
     def _of_landmark(self, meaning: Meaning, mapped: Mapped) -> None:
         known = landmarks()[mapped.name]
         with ui.row().classes("ms-scene-row"):
@@ -327,11 +369,15 @@ class MarkersStep:
             ui.label(mapped.name).classes("ms-key")
         if mapped.way is None:
             ui.label("Click its marker, or choose it here.").classes("ms-why")
-        if known.required:
+        if mapped.needed:
             other = (
                 f", or instead of it: {', '.join(map(plain_words, known.instead))}" if known.instead else ""
             )
             ui.label(f"Needed{other}.").classes("ms-why")
+        elif known.required:
+            there = [plain_words(name) for name in known.instead if meaning.mapped[name].way is not None]
+            why = f": {there[0]} is mapped instead of it" if there else ": its joint is found by its motion"
+            ui.label(f"Not needed{why}.").classes("ms-why")
         elif known.without:
             ui.label(f"Without it: {known.without}.").classes("ms-why")
         if mapped.problem:
@@ -454,11 +500,12 @@ class MarkersStep:
                 ui.label(row_title(names[0]))
                 with ui.element("div").classes("ms-row-notes"):
                     ui.label(stem).classes("ms-key")
-                    if landmarks()[names[0]].required:
-                        ui.label("needed").classes("ms-needed")
+                    needed = ui.label("needed").classes("ms-needed")
+                    needed.set_visibility(False)
             for name in names:
                 with ui.element("td").props("" if len(names) > 1 else 'colspan="2"'):
                     self.cells[name] = Cell(name, self._choose_or_not)
+            self.needed[stem] = needed
 
     def _choose_or_not(self, name: str, by_key: bool) -> None:
         self._choose(None if name == self.shown.landmark else name, by_key)
@@ -467,6 +514,8 @@ class MarkersStep:
         if self.meaning is not None:
             for name, cell in self.cells.items():
                 cell.show(self.meaning.mapped[name], name == self.shown.landmark)
+            for stem, label in self.needed.items():
+                label.set_visibility(any(self.meaning.mapped[name].needed for name in names_of(stem)))
 
     def _offers(self) -> None:
         meaning = self.meaning
@@ -514,10 +563,10 @@ class MarkersStep:
                         "ms-bad" if finding.severity == "error" else "ms-suggested"
                     )
                     ui.label(clipped(finding.remedy)).classes("ms-why")
-                    if exchange := meaning.exchange_of(finding):
+                    if finding.change:
                         ui.button(
-                            "Exchange right and left",
-                            on_click=lambda _, changes=exchange: self._state(changes),
+                            change_title(finding.change),
+                            on_click=lambda _, changes=dict(finding.change): self._state(changes),
                         ).props("outline dense no-caps")
             if (more := len(meaning.faults) - MOST_FAULTS) > 0:
                 ui.label(f"And {more} more: the step Check shows all.").classes("ms-why")

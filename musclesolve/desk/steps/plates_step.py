@@ -80,8 +80,8 @@ class Plates:
             return
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
         ui.label(
-            "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes, "
-            "thick: centers of pressure, which should lie between them."
+            "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes; "
+            "filled: the feet in the middle of each contact; thick: centers of pressure, which should lie within them."
         ).classes("ms-why")
         walk, forces = seen.trial.markers.time, seen.plates[0].time
         ui.label(
@@ -174,19 +174,31 @@ def plan(seen: MeasuredForces) -> str:
             pen = True
         return f'<path d="{text}" fill="none" stroke="{color}" stroke-width="{wide}" stroke-linecap="round"/>'
 
-    parts = list[str]()
+    def polygon(points: Array, look: str) -> str:
+        outline = " ".join(f"{x:.1f},{height - y:.1f}" for x, y in (points - low) * SCALE)
+        return f'<polygon points="{outline}" {look}/>'
+
+    # plates, feet, what goes over the floor, centers of pressure, and the names of the plates above all of it
+    parts, names = list[str](), list[str]()
     for plate in seen.plates:
         if plate.corners is None:
             continue
-        shown = (plate.corners - low) * SCALE
-        outline = " ".join(f"{x:.1f},{height - y:.1f}" for x, y in shown)
-        x, y = shown.mean(axis=0)
-        parts.append(f'<polygon points="{outline}" fill="#eef1f4" stroke="#9aa5b1"/>')
-        parts.append(
-            f'<text x="{x:.1f}" y="{height - y:.1f}" text-anchor="middle" fill="#5b6672">{escape(plate.name)}</text>'
+        parts.append(polygon(plate.corners, 'class="ms-plate"'))
+        x, y = (plate.corners.mean(axis=0) - low) * SCALE
+        names.append(
+            f'<text x="{x:.1f}" y="{height - y:.1f}" text-anchor="middle" class="ms-plate-name">'
+            f"{escape(plate.name)}</text>"
         )
-    for name, side, path in seen.paths:
-        parts.append(line(path, SIDE_COLOR[side], 4.0 if name == "center of pressure" else 1.0))
+    for side, outline in seen.feet:
+        color = SIDE_COLOR[side]
+        look = f'fill="{color}" fill-opacity="0.22" stroke="{color}" stroke-opacity="0.7" stroke-width="2"'
+        parts.append(polygon(outline, f'{look} stroke-linejoin="round"'))
+    pressed = "center of pressure"
+    for name, side, path in sorted(seen.paths, key=lambda each: each[0] == pressed):
+        if name == pressed:
+            parts.append(line(path, "var(--paper)", 6.0))
+        parts.append(line(path, SIDE_COLOR[side], 3.5 if name == pressed else 0.8))
+    parts += names
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-height: 300px; width: 100%" role="img" '
         f'aria-label="The floor from above" font-size="13">{"".join(parts)}</svg>'

@@ -83,6 +83,11 @@ def gait_events(
         Events with the source "stated", "forces", "predicted", "markers" or "periodic"; where there is flight neither
         toe-offs by markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in,
         and on events that were not recorded.
+
+    Example:
+        >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))
+        >>> sorted({event.kind for event in found.events})
+        ['heel_strike', 'toe_off']
     """
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0

@@ -34,6 +34,10 @@ def severity_index(time: Array, acceleration: Array) -> float:
 
     Raises:
         InputError: arrays that do not fit each other, or are not finite.
+
+    Example:
+        >>> ms.signals.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
+        3.2
     """
     return float(running_severity_index(time, acceleration)[-1])
 
@@ -62,6 +66,11 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
 
     Raises:
         InputError: arrays that do not fit each other, or are not finite; a width that is not positive.
+
+    Example:
+        >>> time = np.linspace(0.0, 0.1, 1001)
+        >>> round(ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665)).value, 2)    # 0.015 s * 50^2.5
+        265.17
     """
     window = check_number(window, "window", "a positive number of seconds", above=0.0)
     time, level = _signal(time, acceleration)

@@ -33,7 +33,7 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
 
 
 def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
-    """Return the signal without what lies above the cut-off frequency, without lag, with gain one at rest.
+    """Return the signal below the cut-off frequency, by a Butterworth filter without lag and with gain one at rest.
 
     At both ends the signal is mirrored in its last sample, again and again, so that first and last sample stay where
     they are. Of such a signal the two passes make exactly this: every sine of ``sine_series`` times their gain.
@@ -51,6 +51,13 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     Raises:
         InputError: gaps, an order that there is not, a cut-off that is not below half the rate, or of which less than
             half a period passes in the whole signal.
+
+    Example:
+        >>> time = np.linspace(0.0, 2.0, 201)
+        >>> noisy = np.sin(2.0 * np.pi * time) + 0.1 * np.sin(2.0 * np.pi * 40.0 * time)
+        >>> smooth = ms.signals.low_pass(noisy, 100.0, 6.0)
+        >>> bool(np.abs(smooth - np.sin(2.0 * np.pi * time))[20:-20].max() < 0.01)
+        True
     """
     from scipy.fft import dst
 

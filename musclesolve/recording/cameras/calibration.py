@@ -101,6 +101,13 @@ def calibrate_cameras(
     Raises:
         InputError: too few, coincident, coplanar or otherwise critical points, numbers that are not finite, points
             on both sides of the camera, or points that do not belong to their pixels.
+
+    Example:
+        >>> camera = ms.cameras.ring(4)[0]
+        >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
+        >>> found = ms.cameras.calibrate_cameras(points, camera.project(points))
+        >>> np.allclose(found.camera.center, camera.center)
+        True
     """
     place = f"calibration of camera '{name}'"
     world, pixels, names = checked_pairs(points, image, labels, place)

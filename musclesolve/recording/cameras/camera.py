@@ -140,6 +140,11 @@ def camera_at(
     Raises:
         InputError: it looks straight up or down, or stands at its target; a point that is not three finite numbers, a
             focal length or an image that is not above zero.
+
+    Example:
+        >>> camera = ms.cameras.camera_at("front", (5.0, 0.0, 1.0), (0.0, 0.0, 1.0))
+        >>> camera.project(np.array([[0.0, 0.0, 1.0]])).round(6).tolist()      # the middle of the image [px]
+        [[960.0, 540.0]]
     """
     place = f"camera '{name}'"
     center, target, upward = (
@@ -180,6 +185,10 @@ def ring(
 
     Raises:
         InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
+
+    Example:
+        >>> [camera.name for camera in ms.cameras.ring(4)]
+        ['camera_1', 'camera_2', 'camera_3', 'camera_4']
     """
     place = "a ring of cameras"
     number = check_integer(count, "the number of cameras", 1, where=place)

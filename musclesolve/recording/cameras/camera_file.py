@@ -73,7 +73,22 @@ class CameraFile:
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a camera file and the tables it names, and calibrate its cameras."""
+    """Read a camera file and the tables it names, and calibrate its cameras.
+
+    Args:
+        path: of the camera file (.toml).
+
+    Returns:
+        The calibrated cameras and the digitized markers.
+
+    Raises:
+        InputError: a file that is missing or contradicts itself, with the line, or unsuitable control points.
+
+    Example:
+        >>> trial = ms.synthetic_recording("filmed", cameras=4)
+        >>> len(ms.cameras.read_camera_file("filmed/walk.toml").calibrations)
+        4
+    """
     document = Document(file_path(path), CameraFileSettings)
     settings = validated(document, CameraFileSettings)
     recording, entries = settings.recording, settings.camera
@@ -334,6 +349,12 @@ def write_camera_file(
 
     Raises:
         InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
+
+    Example:
+        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "static.trc")
+        >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
+        >>> ms.cameras.write_camera_file(".", ms.cameras.ring(4), points, markers).name
+        'cameras.toml'
     """
     folder, place = file_path(folder), "write_camera_file"
     control_noise = noise_px if control_noise_px is None else control_noise_px

@@ -41,7 +41,12 @@ class Landmark:
 
 @cache
 def landmarks() -> dict[str, Landmark]:
-    """Return every landmark by its name, right and left ones apart."""
+    """Return every landmark by its name, right and left ones apart.
+
+    Example:
+        >>> "knee_lateral_r" in ms.files.landmarks()
+        True
+    """
     named: dict[str, Landmark] = {}
     for stem, entry in bundled_toml(__package__, "landmarks.toml").items():
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):

@@ -153,7 +153,12 @@ class MarkerSet:
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """Return the bundled marker sets by name."""
+    """Return the bundled marker sets by name.
+
+    Example:
+        >>> "plug_in_gait" in ms.files.marker_sets()
+        True
+    """
     folder = resources.files(__package__).joinpath("sets")
     files = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
     return {

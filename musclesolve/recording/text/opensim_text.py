@@ -55,10 +55,21 @@ RATE_TOLERANCE = 0.01
 
 
 def read_trc(path: str | Path) -> Markers:
-    """Read the marker trajectories [m] of a TRC file, in the axes of the file.
+    """Read the marker trajectories of a TRC file, in the axes of the file.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        Positions (T, n, 3) [m] by marker name.
 
     Raises:
         InputError: with the line, for anything that does not fit together.
+
+    Example:
+        >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
+        >>> round(markers.rate)
+        60
     """
     path = file_path(path)
     with RowReader(path) as reader:
@@ -144,6 +155,10 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     Raises:
         InputError: what no reader would accept: a name that the format cannot hold or that stands twice, an unknown
             unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
+
+    Example:
+        >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
+        >>> ms.files.write_trc("walk.trc", markers, units="m")
     """
     check_choice(units, "units", METRES)
     written = markers.position / METRES[units]
@@ -179,10 +194,21 @@ _LONGEST_HEADER = 10_000
 
 
 def read_mot(path: str | Path) -> Table:
-    """Read a MOT or STO file.
+    """Read a MOT or STO file of OpenSim.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        Named columns over time [s], in the units of the file; `in_degrees` states the unit of angles.
 
     Raises:
         InputError: with the line, for anything that does not fit together.
+
+    Example:
+        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> len(table.names)
+        18
     """
     path = file_path(path)
     with RowReader(path) as reader:
@@ -247,6 +273,10 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
     Raises:
         InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
             two rows, infinite numbers; or a place where nothing can be written.
+
+    Example:
+        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> ms.files.write_mot("forces.mot", table)
     """
     write_text(file_path(path), mot_text(path, table, decimals=decimals))
 

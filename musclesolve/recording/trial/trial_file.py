@@ -70,11 +70,22 @@ WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": Non
 def read_trial(path: str | Path) -> Trial | ModelTrial:
     """Read a trial file, of a recording or of an OpenSim model.
 
-    The recordings that it names are read, too, and checked that they can be analyzed; the files of a model are read
-    when it is analyzed.
+    The recordings that a trial file names are read and checked, too; the files of a model are read when the model is
+    analyzed.
+
+    Args:
+        path: of the trial file.
+
+    Returns:
+        The trial.
 
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
+
+    Example:
+        >>> trial = ms.read_trial(ms.data.reference_stride())
+        >>> trial.subject.mass                            # [kg]
+        70.25
     """
     if not isinstance(path, str | Path):
         raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))

@@ -67,6 +67,11 @@ def moving_picture(
     Raises:
         InputError: no result and no simulation, muscles of another model, a height that is too small, a folder or
             file of geometry that cannot be read, or a program that is missing.
+
+    Example:
+        >>> picture = ms.moving_picture(ms.run(ms.data.reference_stride()))
+        >>> type(picture).__name__
+        'MovingPicture'
     """
     check_number(height, "height", f"a height in px, {LEAST:g} or more", least=LEAST)
     return MovingPicture(

@@ -53,6 +53,9 @@ def save_picture(
     Raises:
         InputError: another suffix, no result and no simulation, one without points to draw, muscles of another model,
             a folder or file of geometry that cannot be read, or a program that is missing.
+
+    Example:
+        >>> missing = ms.save_picture(ms.run(ms.data.reference_stride()), "walk.html")
     """
     path, report = Path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")

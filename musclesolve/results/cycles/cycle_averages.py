@@ -51,6 +51,12 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     Raises:
         InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimize
             different costs or are of different muscles, or they have unlike names or percentages.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride())
+        >>> average = ms.average_cycles([ms.cycles(result, side, without_side=True) for side in ("r", "l")])
+        >>> int(average["cycles"])
+        1
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
     needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}

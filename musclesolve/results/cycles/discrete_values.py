@@ -59,6 +59,11 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 
     Raises:
         InputError: a variable is not in these cycles, or no curve of a known kind.
+
+    Example:
+        >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"), ["joint_moment"])
+        >>> sorted(set(table["measure"]))
+        ['impulse', 'max', 'mean', 'min', 'range', 'value']
     """
     known = [name for kind in KINDS.values() for name in kind.names]
     there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
@@ -100,11 +105,20 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 def write_values(table: pd.DataFrame, path: str | Path) -> Path:
     """Write a table of `discrete_values`, as CSV or Parquet by the suffix of the file.
 
+    Args:
+        table: of `discrete_values`.
+        path: of the file.
+
     Returns:
         The path.
 
     Raises:
         InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
+
+    Example:
+        >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> ms.write_values(table, "values.csv").name
+        'values.csv'
     """
     with values_file(Path(path)) as add:
         add(table)

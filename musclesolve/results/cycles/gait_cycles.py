@@ -274,6 +274,11 @@ def cycles(
 
     Raises:
         InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
+
+    Example:
+        >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r")
+        >>> strides.sizes["percent"]
+        101
     """
     if side not in (sides := frames.sides(checked_result(result))):
         raise input_error(

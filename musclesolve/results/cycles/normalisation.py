@@ -82,6 +82,11 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
     Raises:
         InputError: an unknown kind or unit; mass, stature or strength is not known; a variable has another unit than
             a result.
+
+    Example:
+        >>> strides = ms.normalised(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> strides["joint_moment"].attrs["units"]
+        'N m/kg'
     """
     chosen = chosen_units(units)
     changed = {}

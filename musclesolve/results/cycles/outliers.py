@@ -65,6 +65,11 @@ def with_outliers(
 
     Raises:
         InputError: none of the quantities is in these cycles, or the threshold is no number above 0.
+
+    Example:
+        >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
+        >>> ms.with_outliers(strides)["outlier"].dims
+        ('cycle',)
     """
     check_number(threshold, "threshold", "a number above 0", above=0.0)
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]

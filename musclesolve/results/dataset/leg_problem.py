@@ -21,8 +21,8 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
 
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 
-    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN): every analysis of the problem skips these
-    frames. It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
+    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN) and are left out by all solvers. The
+    problem holds the data of all costs but the joint reactions of `joint_reaction_squared`.
 
     Args:
         result: of `run`, or read from its file.
@@ -31,6 +31,11 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
 
     Raises:
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
+
+    Example:
+        >>> problem = ms.leg_problem(ms.run(ms.data.reference_stride()), "r")
+        >>> problem.n_muscles, len(problem.dof)
+        (43, 5)
     """
     if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
         raise input_error("results.result_lacks_arrays", missing=missing)

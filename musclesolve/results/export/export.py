@@ -38,7 +38,7 @@ def export(
     variables: Sequence[str] | None = None,
     names: str | None = None,
 ) -> list[Path]:
-    """Write the series of a result for another program; all files appear, complete, or none. Returns the files.
+    """Write the series of a result for another program; all files appear, complete, or none.
 
     Args:
         result: of `run`, `share`, `average`, `compare`, or the path of its file.
@@ -48,10 +48,18 @@ def export(
             header), "mat" (nested structures), "parquet" (needs pyarrow); None: by the suffix of the path.
         variables: names of series; None: those that `sto_files` names, all in the other formats.
         names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of that OpenSim model; "own": the names of
-            this project; None: the names of the model of the muscle set in STO and MOT files, otherwise the own ones.
+            this project; None: the names of the muscle set's model in STO and MOT files, otherwise the own ones.
+
+    Returns:
+        The files.
 
     Raises:
         InputError: an unknown format, series or naming; a dataset that is no result; nowhere to write.
+
+    Example:
+        >>> result = ms.run(ms.data.reference_stride())
+        >>> [path.name for path in ms.export(result, "walk.csv")]
+        ['walk.csv']
     """
     path = Path(path)
     loaded = result if isinstance(result, xr.Dataset) else read_result(result)

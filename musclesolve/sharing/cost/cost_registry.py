@@ -64,7 +64,15 @@ class CostRecord:
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options."""
+    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options.
+
+    Returns:
+        Name -> record.
+
+    Example:
+        >>> ms.costs()["stress_cubed"].formula
+        'sum_i (sigma_bar F_i / F0_i)^3'
+    """
     _add_plugins()
     return {
         name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind))

@@ -159,7 +159,15 @@ def _add_plugins() -> None:
 
 
 def solvers() -> dict[str, SolverRecord]:
-    """Every registered solver by name: its abilities and whether it is installed."""
+    """Every registered solver by name: its abilities, and whether it is installed.
+
+    Returns:
+        Name -> record.
+
+    Example:
+        >>> ms.solvers()["batch"].installed
+        True
+    """
     _add_plugins()
     return dict(REGISTRY)
 

@@ -91,11 +91,16 @@ def run_many(
         **how: see `ManyOptions`, and settings of `run`, such as emg_weight.
 
     Returns:
-        What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
+        The record of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
 
     Raises:
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
+
+    Example:
+        >>> records = ms.run_many([ms.data.reference_stride()], "results", jobs=1, figures=False)
+        >>> records[0].measures.solved
+        132
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
     jobs, scheduler, again, figures, further, questions, progress = _options(**how)
@@ -197,7 +202,7 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
     compile_kernel()  # once, and not in every process
-    pool = Pool(_attempt, None, todo, workers)
+    pool = Pool(attempt_task, None, todo, workers)
     with closing(
         pool.results(lambda running, done: report([todo[number].name for number in running], done))
     ) as results:
@@ -208,7 +213,8 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
             yield found
 
 
-def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
+def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:
+    """As `attempt`, in a process of its own."""
     return attempt(job, progress)
 
 
@@ -297,6 +303,12 @@ def folder_names(trials: list[Path]) -> list[str]:
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
+
+
+def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
+    """A name (`safe`) for a folder among others; where it is taken already, with a number made of a path."""
+    name = safe(wanted)
+    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *OWN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:

@@ -32,11 +32,17 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the program is at fault, or the process was killed
     STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
     EXCLUDED = "excluded"  # by the study file
+    WAITING = "waiting"  # in a watched folder, for files that belong to it
 
     @property
     def has_result(self) -> bool:
         """Whether there is a result of it now."""
         return self in (Outcome.COMPUTED, Outcome.UNCHANGED)
+
+    @property
+    def has_fault(self) -> bool:
+        """Whether the input or the program is at fault."""
+        return self in (Outcome.REFUSED, Outcome.FAILED)
 
 
 @dataclass(frozen=True)

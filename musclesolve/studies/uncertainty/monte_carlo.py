@@ -106,6 +106,11 @@ def uncertainty(
     Raises:
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
+
+    Example:
+        >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, workers=1)
+        >>> found["muscle_force_sd"].dims
+        ('time', 'muscle')
     """
     contributions, workers, report, known = _options(**how)
     fast = samples == FAST

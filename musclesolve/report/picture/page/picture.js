@@ -107,7 +107,9 @@ class Picture {
     const alerts = [["No valid solution in this frame", lost], ["Not measured in this frame", unmeasured]]
       .filter(([, legs]) => legs.length).map(([what, legs]) => `${what}: ${legs.join(" and ")}.`);
     this.find("alert").hidden = !alerts.length;
-    this.find("alert").textContent = alerts.length ? `${alerts.join(" ")} Their muscles are gray.` : "";
+    // without a pose there is no body whose muscles could be gray
+    const seen = data.muscles.some((muscle) => !Number.isNaN(data.pathPoint(frame, muscle.first, [])[0]));
+    this.find("alert").textContent = alerts.length ? `${alerts.join(" ")}${seen ? " Their muscles are gray." : ""}` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
   }
 

@@ -1,0 +1,100 @@
+"""The command `watch`: each new recording of a folder becomes a result and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve.cli.printing import complain, finish, print_summary
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from musclesolve.studies.many_trials.trial_record import TrialRecord
+
+SETTLED = 2.0
+"""Unless stated, a file is whole once it has stayed the same for so long [s]."""
+LOOK = 0.5
+"""So often is the folder looked at [s]."""
+
+
+def watch(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder into which recordings are saved.")
+    ],
+    template: Annotated[
+        Path, typer.Option(metavar="T.toml", help="The trial file of an earlier recording of the protocol.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for all results; results in FOLDER unless given."),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Compute what is there, and end, instead of waiting for more.")
+    ] = False,
+    settled: Annotated[
+        float,
+        typer.Option(min=0.0, max=600.0, help=r"A file is whole once it has not changed for so long \[s]."),
+    ] = SETTLED,
+) -> None:
+    """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
+
+    Recordings, folders and plates follow one protocol, which the trial file of an earlier recording states.
+    A recording at fault is named with its remedy, and the next one is computed.
+    """
+    from musclesolve._util.interrupts import stop_signals
+    from musclesolve.cli.result_documents import many_trials_document
+    from musclesolve.cli.tables import trial_table as tables
+    from musclesolve.plotting.figure_names import REPORT
+    from musclesolve.report.page import trial_report
+    from musclesolve.results.files.atomic_writing import reserved
+    from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch
+
+    watched = Watch(folder, Template(template), output, settled, {REPORT: trial_report})
+    printed: dict[str, TrialRecord] = {}
+    with reserved(watched.results), closing(Computer()) as compute, stop_signals() as stop:
+        print_summary(f"watching {watched.folder}; results in {watched.results}; Ctrl-C ends")
+        while not stop():
+            jobs = watched.look()
+            _print_new(watched.records, printed)
+            if jobs:
+                watched.take(compute(jobs[0]))
+                _print_new(watched.records, printed)
+            elif once and not watched.is_open:
+                break
+            else:
+                sleep(LOOK)
+    records = watched.records
+
+    def text() -> Iterator[Table | str]:
+        if records:
+            yield tables.table(records)
+            yield from tables.remarks(records, watched.results)
+
+    def document() -> dict[str, Any]:
+        return many_trials_document(records)
+
+    finish("watch", text(), document, code=tables.exit_code(records) if once else 0)
+
+
+def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> None:
+    """Print what has become of recordings since they were printed last."""
+    from musclesolve.results.judgement import LABELS
+
+    for record in records:
+        if printed.get(record.name) == record:
+            continue
+        printed[record.name] = record
+        if record.measures is not None:
+            label = LABELS[record.measures.verdict]
+            peaks = ", ".join(f"{joint} {peak:.1f}" for joint, peak in record.measures.contact.items())
+            print_summary(f"{record.name}: {label}; contact forces [BW] {peaks}; {record.seconds:.1f} s")
+        elif record.outcome.has_fault:
+            complain(f"{record.name}: {record.message}")
+        else:
+            print_summary(f"{record.name}: {record.message or record.outcome.value}")

@@ -1,0 +1,82 @@
+// What the page does by itself: it keeps its place and the focus, moves it by arrow keys in the list of landmarks, and says
+// when the desk has ended.
+
+// ---- the address: Back and Forward show the step that the address names
+
+addEventListener("popstate", () => emitEvent("ms-place", Object.fromEntries(new URLSearchParams(location.search))));
+
+// A step that is shown begins at its title, for the keys and for those who hear the page.
+function msShowStep() {
+  requestAnimationFrame(() => {
+    const title = document.querySelector(".ms-title[role=heading]");
+    if (!title || document.querySelector(".ms-field-here")) return;
+    title.focus({ preventScroll: true });
+    title.scrollIntoView({ block: "nearest" });
+  });
+}
+
+// The field that a finding concerns comes into view, with the focus, as soon as it is drawn.
+function msShowField(tries = 60) {
+  const row = document.querySelector(".ms-field-here");
+  if (!row) return void (tries && setTimeout(() => msShowField(tries - 1), 50));
+  row.closest(".q-expansion-item")?.querySelector(".q-item[aria-expanded=false]")?.click();
+  row.scrollIntoView({ block: "center" });
+  row.querySelector("input, [tabindex='0'], button")?.focus({ preventScroll: true });
+}
+
+// ---- the focus: an element that is drawn anew has it again
+
+const msSame = (one) => (other) => other.tagName === one.tag && msSign(other) === one.sign;
+const msSign = (element) =>
+  element.dataset.focus || element.getAttribute("aria-label") || element.innerText || element.getAttribute("role") || "";
+const msAll = (tag) => [...document.querySelectorAll(`.ms-main ${tag}, .ms-header ${tag}, .ms-steps ${tag}`)];
+let msLast = null;
+addEventListener("focusin", ({ target }) => {
+  const sought = { element: target, tag: target.tagName, sign: msSign(target) };
+  msLast = { ...sought, place: msAll(target.tagName).filter(msSame(sought)).indexOf(target) };
+});
+// Who clicks beside everything wants no focus.
+addEventListener("pointerdown", ({ target }) => {
+  if (!target.closest("button, a, input, select, textarea, [tabindex]")) msLast = null;
+});
+const msRefocus = () => {
+  if (!msLast || msLast.element.isConnected || document.activeElement !== document.body) return;
+  const alike = msAll(msLast.tag).filter(msSame(msLast));
+  alike[Math.min(msLast.place, alike.length - 1)]?.focus({ preventScroll: true });
+};
+new MutationObserver(msRefocus).observe(document.body, { childList: true, subtree: true });
+
+// ---- the list of landmarks: one stop of the Tab key, arrow keys within
+
+const msCells = () => [...document.querySelectorAll(".ms-landmarks .ms-cell")];
+const msOneStop = () => {
+  const cells = msCells();
+  if (!cells.length || cells.filter((cell) => cell.tabIndex === 0).length === 1) return;
+  cells.forEach((cell) => { cell.tabIndex = -1; });
+  (cells.find((cell) => cell === document.activeElement) || cells[0]).tabIndex = 0;
+};
+addEventListener("focusin", ({ target }) => {
+  if (!target.matches(".ms-landmarks .ms-cell")) return msOneStop();
+  msCells().forEach((cell) => { cell.tabIndex = cell === target ? 0 : -1; });
+});
+addEventListener("keydown", (event) => {
+  const way = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
+  if (!way || !event.target.matches(".ms-landmarks .ms-cell")) return;
+  event.preventDefault();
+  const rows = [...document.querySelectorAll(".ms-landmarks tbody tr")].map((row) => [...row.querySelectorAll(".ms-cell")]).filter((row) => row.length);
+  const row = rows.findIndex((cells) => cells.includes(event.target)), column = rows[row].indexOf(event.target);
+  const next = rows[Math.min(rows.length - 1, Math.max(0, row + way[1]))];
+  next[Math.min(next.length - 1, Math.max(0, column + way[0]))].focus();
+});
+
+// ---- the end: the server has not answered for eight seconds; before that the page tries to reconnect
+
+let msLost = 0;
+setInterval(() => {
+  const popup = document.getElementById("popup");
+  msLost = popup && popup.ariaHidden === "false" ? msLost + 1 : 0;
+  if (msLost !== 8) return;
+  const words = popup.querySelectorAll("span");
+  words[0].textContent = "The desk has ended.";
+  words[1].textContent = "Everything is in the folder. Start it again where it was started: musclesolve desk";
+}, 1000);

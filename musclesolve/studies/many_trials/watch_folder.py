@@ -1,0 +1,424 @@
+"""A watched folder: each new recording becomes a trial file, a result and its page, by a template.
+
+The template is the trial file of an earlier recording of the same protocol: same laboratory, marker set and plates. A
+new recording has the name of the template's recording but for the part that names the motion, and so have the files
+that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `walk_07.trc`, and wait for
+`walk_07_grf.mot`. Standing and functional trials belong to a session: they are looked for beside the recording, then
+in the folders above.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from musclesolve._util.worker_pool import DONE, RAISED, Helper
+from musclesolve.drafting.folder_contents import (
+    bent_joints,
+    is_kind_word,
+    says_functional,
+    says_maximum,
+    says_static,
+    stands_by_name,
+)
+from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
+from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.model_trial import is_model_trial
+from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.settings.trial import RecordedSettings, is_predicted
+from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
+from musclesolve.studies.many_trials.run_many import find_name, write_table
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
+
+LOOK = 0.05
+"""So often is the process that computes asked whether it is done [s]."""
+TASK = ("musclesolve.studies.many_trials.run_many", "attempt_task")
+SUBJECT = "subject.toml"
+"""A file with the table [subject] of whose recordings lie in its folder and below."""
+OF_MOTION = (("files", "forces"), ("emg", "file"), ("fascicle", "file"))
+"""Table and key of the files that are recorded with each motion."""
+OF_ONE = {"time": ("start_s", "end_s", "cycles_s"), "events": None}
+"""Table -> keys of a trial file that hold for one recording alone; None: all of them."""
+_WRITTEN = re.compile(r"# Written by `musclesolve watch` from (.*); ([0-9a-f]{16})\n")
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """The names of one kind of file of a motion: `head` + the name of the motion + `tail`, in a folder beside it."""
+
+    head: str
+    tail: str
+    suffix: str
+    folder: str = "."
+
+    def motion(self, path: Path) -> str:
+        """The part of the name of a file that names the motion; "" where the name is of another kind."""
+        stem, long = path.stem, len(self.head) + len(self.tail)
+        fits = stem.startswith(self.head) and stem.endswith(self.tail) and len(stem) > long
+        if not fits or path.suffix.casefold() != self.suffix.casefold():
+            return ""
+        return stem[len(self.head) : len(stem) - len(self.tail)]
+
+    def path(self, recording: Path, motion: str) -> Path:
+        """The file of this kind that belongs to a recording."""
+        name = f"{self.head}{motion}{self.tail}{self.suffix}"
+        return Path(os.path.normpath(recording.parent / self.folder / name))
+
+
+class Template:
+    """Settings of a trial file that hold for every recording of its protocol.
+
+    Args:
+        path: the trial file; its own recordings need not be there.
+
+    Raises:
+        InputError: it cannot be read, is at fault, or is of an OpenSim model; or a file that is recorded with each
+            motion does not have the name of the motion in its own.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        document = trial_document(self.path)
+        if is_model_trial(document.content):
+            raise document.error("studies.template_of_model", "files")
+        validated(document, RecordedSettings)
+        self.content = document.content
+        recording = self._path("files", "markers")
+        if recording.suffix.casefold() == ".toml":
+            raise document.error("studies.template_of_cameras", "files", "markers")
+        motion = _motion_of(recording.stem)
+        self.recording = _pattern(recording, recording, motion)
+        self.of_motion = dict[tuple[str, str], NamePattern]()
+        for place in OF_MOTION:
+            name = (self.content.get(place[0]) or {}).get(place[1])
+            if name is None or is_predicted(name):
+                continue
+            companion = self._path(*place)
+            if motion not in companion.stem:
+                raise document.error(
+                    "studies.template_file_of_no_motion", *place, name=companion.name, motion=motion
+                )
+            self.of_motion[place] = _pattern(companion, recording, motion)
+        files = self.content["files"]
+        own = {"markers", *(key for table, key in self.of_motion if table == "files")}
+        self.of_session = {
+            role: self._path("files", role)
+            for role, name in files.items()
+            if role not in own and not is_predicted(name)
+        }
+        self._of_other_kind = [
+            says
+            for says in (says_static, says_functional, says_maximum)
+            if not says(recording.stem) and not bent_joints(recording.stem)
+        ]
+
+    def _path(self, table: str, key: str) -> Path:
+        return Path(os.path.normpath(self.path.parent / self.content[table][key]))
+
+    def motion(self, path: Path) -> str:
+        """The part of the name of a file that names the motion; "" where it is no recording of a motion."""
+        motion = self.recording.motion(path)
+        others = {each.name.casefold() for each in self.of_session.values()}
+        if not motion or path.name.casefold() in others:
+            return ""
+        if any(says(path.stem) for says in self._of_other_kind) or (
+            says_static in self._of_other_kind and stands_by_name(path)
+        ):
+            return ""
+        # of two patterns that fit, such as "NAME.csv" and "NAME_grf.csv", the longer one says what the file is
+        long = len(self.recording.head) + len(self.recording.tail)
+        for each in self.of_motion.values():
+            if len(each.head) + len(each.tail) > long and each.motion(path):
+                return ""
+        return motion
+
+    def text(self, path: Path, inputs: Mapping[tuple[str, str], Path], subject: Mapping[str, Any]) -> str:
+        """The trial file of a recording.
+
+        Args:
+            path: where it is to be.
+            inputs: table and key -> the file of this recording.
+            subject: what replaces values of [subject].
+        """
+        tables = with_paths(self.content, self.path.parent, path)
+        for name, keys in OF_ONE.items():
+            if keys is None:
+                tables.pop(name, None)
+            elif name in tables:
+                tables[name] = {key: value for key, value in tables[name].items() if key not in keys}
+        tables["subject"] = {**tables.get("subject", {}), **subject}
+        for (table, key), file in inputs.items():
+            tables[table][key] = name_from(file, path)
+        body = tables_text({name: table for name, table in tables.items() if table})
+        return f"# Written by `musclesolve watch` from {name_from(self.path, path)}; {_digest(body)}\n{body}"
+
+
+@dataclass
+class _Recording:
+    """A recording of the watched folder: its name, trial file, state of all its files, and since when it has it."""
+
+    name: str
+    trial: Path
+    state: object = None
+    given: object = None  # the state in which it was handed out to be computed
+    since: float = 0.0
+    is_open: bool = True  # whether something is left to do with it
+    record: TrialRecord | None = None
+
+
+@dataclass
+class Watch:
+    """The recordings of a folder and what has become of them.
+
+    Args:
+        folder: with the recordings, in it and below.
+        template: what holds for all of them.
+        output: folder for a folder of each result, and trials.csv; FOLDER/results unless given.
+        settled: a file is whole once its size and the time of its last change have stayed the same for so long [s].
+        further: see `Job`.
+        clock: a time that never goes back [s].
+
+    Attributes:
+        results: the folder of the results.
+
+    Raises:
+        InputError: there is no such folder, or the results would lie among the recordings.
+    """
+
+    folder: Path
+    template: Template
+    output: Path | None = None
+    settled: float = 2.0
+    further: Mapping[str, Further | None] = field(default_factory=dict)
+    clock: Callable[[], float] = monotonic
+
+    def __post_init__(self) -> None:
+        if not self.folder.is_dir():
+            raise input_error("studies.no_folder_to_watch", file=self.folder)
+        self.folder = Path(os.path.realpath(self.folder))
+        self.results = Path(os.path.realpath(self.output or self.folder / "results"))
+        if self.folder.is_relative_to(self.results):
+            raise input_error("studies.results_among_recordings", file=self.results, folder=self.folder)
+        check_table(self.results / CSV)
+        self._found = dict[Path, _Recording]()
+
+    @property
+    def records(self) -> list[TrialRecord]:
+        """Return the state of each recording, waiting ones included, in the order in which they were seen."""
+        return [each.record for each in self._found.values() if each.record is not None]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a recording is still being written, or is not computed yet; not whether one waits for its files."""
+        return any(each.is_open for each in self._found.values())
+
+    def look(self) -> list[Job]:
+        """Look into the folder; returns the recordings that are whole, with all their files, and not computed yet.
+
+        A job stays among them until `take` gets its record. What waits, or cannot have a trial file, is a record at
+        once.
+        """
+        ready, now, changed = list[Job](), self.clock(), False
+        there = list(self._motions())
+        changed |= any(self._found.pop(path).record is not None for path in {*self._found} - {*there})
+        for path in there:
+            if path not in self._found:
+                self._found[path] = self._named(path)
+            each = self._found[path]
+            inputs, missing = self._inputs(path)
+            files = (path, *inputs.values(), each.trial, self.template.path, *self._subject_files(path))
+            state = missing, _states(files)
+            if state != each.state:
+                each.state, each.since, each.is_open = state, now, True
+            if not each.is_open or now - each.since < self.settled:
+                continue
+            job = Job(
+                each.name, each.trial, self.results / each.name, {}, figures=False, further=self.further
+            )
+            try:
+                if missing:
+                    raise _Waits(missing)
+                self._write(path, each.trial, inputs)
+            except _Waits as waits:
+                each.record, each.is_open, changed = job.record(Outcome.WAITING, str(waits)), False, True
+            except MuscleSolveError as error:
+                each.record, each.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
+            else:
+                each.state = each.given = missing, _states(files)
+                ready.append(job)
+        if changed:
+            write_table(self.records, self.results)
+        return ready
+
+    def take(self, record: TrialRecord) -> None:
+        """Keep what has become of a recording, and write the table of all."""
+        each = next((each for each in self._found.values() if each.name == record.name), None)
+        if each is None:
+            return  # it was removed meanwhile
+        each.record, each.is_open = record, each.state != each.given
+        if not record.outcome.has_result:
+            leave_message(record)
+        write_table(self.records, self.results)
+
+    def _motions(self) -> Iterator[Path]:
+        """The recordings of motions, by the time of their last change."""
+        found = list[tuple[int, Path]]()
+        for folder, below, names in os.walk(self.folder):
+            here = Path(folder)
+            below[:] = sorted(
+                name for name in below if not name.startswith(".") and here / name != self.results
+            )
+            for name in names:
+                path = here / name
+                state = None if name.startswith(".") or not self.template.motion(path) else file_state(path)
+                if state is not None:
+                    found.append((state[0], path))
+        return (path for _, path in sorted(found))
+
+    def _named(self, path: Path) -> _Recording:
+        """A recording that was not seen before, with a name that no other one has."""
+        inside = path.relative_to(self.folder)
+        wanted = "-".join([*inside.parts[:-1], self.template.motion(path)])
+        name = find_name(wanted, [each.name for each in self._found.values()], str(inside))
+        return _Recording(name, self.folder / f"{name}.toml")
+
+    def _inputs(self, path: Path) -> tuple[dict[tuple[str, str], Path], str]:
+        """Table and key -> file of a recording, and what is missing, in words."""
+        template, motion = self.template, self.template.motion(path)
+        inputs, missing = {("files", "markers"): path}, list[str]()
+        for place, pattern in template.of_motion.items():
+            inputs[place] = pattern.path(path, motion)
+            if not inputs[place].is_file():
+                missing.append(inputs[place].name)
+        for role, own in template.of_session.items():
+            file = self._of_session(path, role, own)
+            if file is None:
+                missing.append(f"{own.name} ({role})")
+            else:
+                inputs["files", role] = file
+        return inputs, ", ".join(missing)
+
+    def _of_session(self, path: Path, role: str, own: Path) -> Path | None:
+        """A file of the session of a recording: of the template's name; of standing trials one that says so."""
+        for folder in self._folders(path):
+            if (folder / own.name).is_file():
+                return folder / own.name
+            if role != "static":
+                continue
+            stand = [
+                file
+                for file in folder.iterdir()
+                if file.suffix.casefold() == own.suffix.casefold()
+                and says_static(file.stem)
+                and file.is_file()
+            ]
+            if len(stand) == 1:
+                return stand[0]
+        return None
+
+    def _folders(self, path: Path) -> list[Path]:
+        """The folder of a recording and those above it, up to the one that is watched."""
+        return [each for each in path.parents if each.is_relative_to(self.folder)]
+
+    def _subject_files(self, path: Path) -> list[Path]:
+        return [each / SUBJECT for each in self._folders(path)]
+
+    def _subject(self, path: Path) -> Mapping[str, Any]:
+        """Return the entries of the nearest `subject.toml`; nothing where there is none."""
+        file = next((each for each in self._subject_files(path) if each.is_file()), None)
+        if file is None:
+            return {}
+        document = Document(file, RecordedSettings)
+        wrong = [error for error in examined(document, RecordedSettings)[1] if error.code != "missing_key"]
+        if wrong:
+            raise wrong[0]
+        stated = document.content.get("subject")
+        if not isinstance(stated, dict) or len(document.content) > 1:
+            raise input_error("studies.subject_file", file=file)
+        return stated
+
+    def _write(self, path: Path, trial: Path, inputs: Mapping[tuple[str, str], Path]) -> None:
+        """Write the trial file of a recording, unless somebody has changed the one that is there."""
+        text = self.template.text(trial, inputs, self._subject(path))
+        try:
+            before = trial.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            before = ""
+        except (OSError, UnicodeDecodeError):
+            return  # the run says what is wrong with it
+        if before != text and (not before or is_untouched(before)):
+            write_files(trial.parent, {trial.name: text.encode()})
+
+
+class Computer:
+    """A process that computes one recording at a time: what ends it, ends neither the watch nor the next recording."""
+
+    def __init__(self) -> None:
+        self._helper: Helper | None = None
+
+    def __call__(self, job: Job) -> TrialRecord:
+        """The record of a job, when it is there."""
+        self._helper = self._helper or Helper(*TASK)
+        self._helper.give(job)
+        try:
+            while True:
+                for kind, content in self._helper.news():
+                    if kind == DONE and isinstance(content, TrialRecord):
+                        return content
+                    if kind == RAISED:
+                        raise MuscleSolveError(f"the program failed: {content}")
+                sleep(LOOK)
+        except MuscleSolveError as error:
+            self.close()
+            return job.record(Outcome.FAILED, str(error))
+
+    def close(self) -> None:
+        """End the process."""
+        if self._helper is not None:
+            self._helper.end()
+        self._helper = None
+
+
+class _Waits(Exception):
+    """A recording waits for files that belong to it."""
+
+    def __init__(self, missing: str) -> None:
+        super().__init__(f"waits for {missing}")
+
+
+def is_untouched(text: str) -> bool:
+    """Whether a trial file is as `Template.text` wrote it."""
+    written = _WRITTEN.match(text)
+    return written is not None and _digest(text[written.end() :]) == written[2]
+
+
+def _states(files: Iterable[Path]) -> list[tuple[Path, object]]:
+    return [(file, file_state(file)) for file in files]
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def _motion_of(stem: str) -> str:
+    """The part of a name that names the motion: without words such as "markers" and "grf" at its ends."""
+    parts = re.split(r"([_\-. ]+)", stem)
+    while len(parts) > 2 and is_kind_word(parts[0]):
+        parts = parts[2:]
+    while len(parts) > 2 and is_kind_word(parts[-1]):
+        parts = parts[:-2]
+    return "".join(parts)
+
+
+def _pattern(file: Path, recording: Path, motion: str) -> NamePattern:
+    head, _, tail = file.stem.partition(motion)
+    return NamePattern(head, tail, file.suffix, os.path.relpath(file.parent, recording.parent))

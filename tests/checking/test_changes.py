@@ -1,0 +1,33 @@
+"""What a finding says the trial file has to state, mends it: stated so, the recording has this fault no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import musclesolve as ms
+from musclesolve.desk.trial_document import TrialDocument
+from musclesolve.results.finding import Finding
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        ("mass_wrong", "mass"),
+        ("stature_wrong", "stature"),
+        ("forces_late_50ms", "time_offset"),
+        ("plates_swapped", "plates_swapped"),
+        ("up_axis_wrong", "up_axis"),
+        ("walks_backwards", "walking_direction"),
+        ("static_in_other_axes", "up_axis"),
+    ],
+)
+def test_the_change_of_a_finding_mends_it(tmp_path: Path, fault: str, code: str) -> None:
+    trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False, faults=(fault,)))
+    found = [each for each in ms.check(trial.path).findings if each.code == code]
+    changes = dict(pair for each in found for pair in each.change)
+    assert changes
+    assert all(Finding.from_dict(each.as_dict()) == each for each in found)
+    trial.state_all(changes)
+    assert code not in {each.code for each in ms.check(trial.path).findings if each.severity != "note"}

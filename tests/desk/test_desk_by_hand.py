@@ -1,0 +1,228 @@
+"""A recording whose marker names no rule knows, by mouse, by keys and by touch; places that a reload and Back keep."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import PHONE, chromium, needs_chromium
+
+import musclesolve as ms
+from musclesolve.recording.markers.landmark_names import landmarks
+
+pytestmark = needs_chromium
+SOON = 300_000.0
+"""As long as a step may take on a busy machine [ms]."""
+
+
+@dataclass
+class Hands:
+    """A desk on a recording of unknown names, and its page. names: landmark -> marker."""
+
+    folder: Path
+    names: dict[str, str]
+    page: Any
+    phone: Any
+    errors: list[str]
+
+    @property
+    def trial(self) -> dict[str, Any]:
+        return tomllib.loads((self.folder / "trial.toml").read_text(encoding="utf-8"))
+
+    def step(self, title: str, page: Any = None) -> None:
+        page = page or self.page
+        page.get_by_role("button", name=re.compile(rf"^Step \d+, {title}:")).click()
+        page.get_by_role("heading", name=title, exact=True).wait_for()
+
+    def place(self, marker: str, page: Any) -> tuple[float, float]:
+        """Where the picture shows a marker [px of the window], once camera and page have come to rest."""
+        before = None
+        for _ in range(100):
+            page.wait_for_timeout(350)  # longer than the camera moves
+            now = page.evaluate(
+                """marker => {
+                    const canvas = document.querySelector(".ms-scene canvas");
+                    const scene = getElement(canvas.id.slice(1) || canvas.parentElement.id.slice(1));
+                    const [, u, v] = scene.seen.find(([k]) => scene.names[k] === marker);
+                    const box = canvas.getBoundingClientRect();
+                    return [box.left + u, box.top + v];
+                }""",
+                marker,
+            )
+            if now == before:
+                break
+            before = now
+        return tuple(now)
+
+    def cell(self, landmark: str, page: Any) -> Any:
+        """The cell of a landmark in the list, once it shows its marker."""
+        return page.get_by_role(
+            "button", name=re.compile(rf"^{_words(landmark)}: {self.names[landmark]}, stated")
+        )
+
+    def click(self, landmark: str, page: Any, click: Any) -> None:
+        """Click the marker of a landmark; where several lie over each other, choose it from those that are named."""
+        click(*self.place(self.names[landmark], page))
+        asked = page.get_by_text("Several markers lie here")
+        self.cell(landmark, page).or_(asked).first.wait_for()
+        if asked.is_visible():
+            page.locator(".ms-chosen").get_by_role("button", name=self.names[landmark], exact=True).click()
+        self.mapped(landmark, page)
+
+    def mapped(self, landmark: str, page: Any) -> None:
+        """Wait until the trial file has a landmark."""
+        self.cell(landmark, page).wait_for()
+        assert self.trial["mapping"][landmark] == self.names[landmark]
+
+
+def _words(landmark: str) -> str:
+    words = landmarks()[landmark].description
+    return re.escape(words[0].upper() + words[1:]).replace(r"\ ", " ")
+
+
+@pytest.fixture(scope="module")
+def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
+    folder = tmp_path_factory.mktemp("hands")
+    trial = ms.synthetic_recording(folder, truth=False)
+    known = tomllib.loads(trial.read_text(encoding="utf-8"))["mapping"]
+    names = {landmark: f"Q{number:02d}" for number, landmark in enumerate(known, 10)}
+    for path in (folder / "walk.trc", folder / "static.trc"):
+        text = path.read_text(encoding="utf-8")
+        for landmark, name in names.items():
+            text = text.replace(f"\t{known[landmark]}\t", f"\t{name}\t").replace(
+                f"\t{known[landmark]}\n", f"\t{name}\n"
+            )
+        path.write_text(text, encoding="utf-8")
+    content = trial.read_text(encoding="utf-8")
+    trial.write_text(re.sub(r"\[mapping\]\n(\w+ = .*\n)+", "[mapping]\n", content), encoding="utf-8")
+    command = [sys.executable, "-m", "musclesolve", "desk", str(folder), "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, chromium() as browser:
+        try:
+            assert process.stderr is not None
+            (address,) = re.findall(r"http://\S+", process.stderr.readline())
+            errors = list[str]()
+            pages = []
+            for size, touch in (((1280, 900), False), (PHONE, True)):
+                context = browser.new_context(viewport={"width": size[0], "height": size[1]}, has_touch=touch)
+                page = context.new_page()
+                page.set_default_timeout(SOON)
+                page.on("console", lambda line: line.type == "error" and errors.append(line.text))
+                page.on("pageerror", lambda error: errors.append(str(error)))
+                pages.append(page)
+            pages[0].goto(address)
+            yield Hands(folder, names, *pages, errors)
+        finally:
+            process.terminate()
+
+
+def test_unknown_markers_by_mouse_keys_and_touch_to_a_report(hands: Hands) -> None:
+    page, needed = hands.page, [name for name, each in landmarks().items() if each.required]
+    hands.step("Markers")
+    page.locator(".ms-scene canvas").wait_for()
+    page.get_by_text("Needed and not mapped").wait_for()
+    by_keys, by_touch, by_mouse = needed[0], needed[1], needed[2:]
+
+    # keys: the list is one stop, arrows move in it, the marker is typed
+    page.locator(".ms-landmarks .ms-cell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.closest('.ms-chosen') !== null")
+    option = page.get_by_role("option", name=hands.names[by_keys], exact=True)
+    for _ in range(5):  # the list closes where the page is drawn anew while letters come
+        page.keyboard.press("Control+a")
+        page.keyboard.type(hands.names[by_keys], delay=60)
+        page.wait_for_timeout(400)
+        if option.is_visible():
+            break
+    assert option.is_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    hands.mapped(by_keys, page)
+    page.wait_for_function("document.activeElement.matches('.ms-landmarks .ms-cell')")
+
+    # touch: two taps, on a telephone
+    phone = hands.phone
+    phone.goto(page.url)
+    phone.get_by_role("button", name=re.compile(rf"^{_words(by_touch)}:")).tap()
+    phone.locator(".ms-chosen").get_by_text("Click its marker").wait_for()
+    phone.locator(".ms-scene canvas").scroll_into_view_if_needed()
+    hands.click(by_touch, phone, phone.touchscreen.tap)
+
+    # mouse: the landmark that is needed next is chosen by itself
+    page.get_by_role("button", name=re.compile(rf"^{_words(by_mouse[0])}:")).click()
+    for landmark in by_mouse:
+        page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
+        hands.click(landmark, page, page.mouse.click)
+    page.get_by_text("Every landmark that is needed has its marker.").wait_for()
+    # the rest of what the trial had, by the text of the file
+    hands.step("Run")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Show the result").click()
+    page.get_by_role("heading", name="Result", exact=True).wait_for()
+    hands.step("Export")
+    page.get_by_role("link", name="report.html").wait_for()
+    assert hands.errors == []
+
+
+def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
+    page = hands.page
+    for title in (
+        "Subject",
+        "Markers",
+        "Plates",
+        "Events",
+        "EMG",
+        "Check",
+        "Run",
+        "Result",
+        "Compare",
+        "Watch",
+    ):
+        hands.step(title)
+        assert page.url.endswith(f"?trial=trial.toml&step={title.lower()}")
+        page.reload()
+        page.get_by_role("heading", name=title, exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Compare", exact=True).wait_for()
+    page.go_forward()
+    page.get_by_role("heading", name="Watch", exact=True).wait_for()
+    page.goto(page.url.partition("?")[0])  # a finished trial opens at its result
+    page.get_by_role("heading", name="Result", exact=True).wait_for()
+
+    # an event that is moved keeps the focus
+    hands.step("Events")
+    strike = page.locator("g[role=slider][aria-label^='right heel strike']").first
+    strike.focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="As found").wait_for()
+    page.wait_for_function(
+        "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
+    )
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
+    )
+    assert hands.errors == []
+
+
+def test_what_mends_a_finding_is_taken_beside_it(hands: Hands) -> None:
+    page = hands.page
+    hands.step("Subject")
+    page.get_by_label("Mass [kg]", exact=True).fill("90")
+    page.get_by_label("Mass [kg]", exact=True).press("Tab")
+    hands.step("Check")
+    page.get_by_role("button", name=re.compile("^Show in Subject:")).first.click()
+    page.locator(".ms-field-here").get_by_label("Mass [kg]").wait_for()
+    page.wait_for_function("document.activeElement.closest('.ms-field-here') !== null")
+    page.get_by_role("button", name=re.compile("^Take mass_kg = 7[01]")).click()
+    page.get_by_text("Checked again: it is mended.").wait_for()
+    assert 70.0 < hands.trial["subject"]["mass_kg"] < 72.0
+    assert hands.errors == []

@@ -1,0 +1,54 @@
+"""The examples in docstrings of public functions print what they show, and every public function has one."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+
+NAMESPACES = ("signals", "cameras", "files", "dynamics", "trajectory")
+NEED_FILES = {
+    "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
+    "check_study",  # a study of many trials: docs/study.md
+    "open_study",
+    "read_study",
+    "run_study",
+    "opensim_problem",  # an OpenSim model: docs/opensim.md
+    "read_osim",
+    "share_model",
+    "files.read_c3d",  # a C3D file: docs/recordings.md
+    "files.read_person",  # one person's muscles: docs/calibration.md
+    "files.write_person",
+    "trajectory.solve_motion",  # docs/elastic_tendons.md
+}
+"""Functions whose examples stand in a page, with the files that they need; tests of the pages run these examples."""
+
+
+def public_functions() -> Iterator[str]:
+    names = [*ms.__all__, *(f"{space}.{name}" for space in NAMESPACES for name in getattr(ms, space).__all__)]
+    for name in names:
+        if inspect.isfunction(inspect.unwrap(attrgetter(name)(ms))):
+            yield name
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("examples")
+
+
+@pytest.mark.parametrize("name", list(public_functions()))
+def test_the_example_prints_what_it_shows(name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    text = inspect.getdoc(attrgetter(name)(ms)) or ""
+    test = doctest.DocTestParser().get_doctest(text, {"ms": ms, "np": np}, name, None, None)
+    assert bool(test.examples) is not (name in NEED_FILES)
+    said: list[str] = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)

@@ -1,0 +1,171 @@
+"""A watched folder: one day of recordings, of which some are broken, late, or changed by hand."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from many_trials import write_stride
+from refusals import refused
+
+from musclesolve.studies.many_trials.one_trial import attempt
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
+from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch, is_untouched
+
+FRAMES = 40
+
+
+@pytest.fixture(scope="module")
+def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The trial file of a short recording: `walk_markers.trc`, `walk_grf.mot`, with a range and events of its own."""
+    folder = tmp_path_factory.mktemp("protocol")
+    path = write_stride(folder, "protocol", '"walk.trc"', '"walk_markers.trc"')
+    text = path.read_text(encoding="utf-8").replace('"forces.mot"', '"walk_grf.mot"')
+    path.write_text(f"{text}\n[events]\nheel_strike_r = [0.31]\n", encoding="utf-8")
+    lines = (folder / "walk.trc").read_text(encoding="utf-8").splitlines()
+    lines[2] = lines[2].replace(lines[2].split("\t")[2], str(FRAMES), 1)
+    (folder / "walk_markers.trc").write_text("\n".join(lines[: 6 + FRAMES]) + "\n", encoding="utf-8")
+    (folder / "forces.mot").rename(folder / "walk_grf.mot")
+    return path
+
+
+@dataclass
+class Day:
+    """A folder that is watched by a clock that the test moves."""
+
+    folder: Path
+    protocol: Path
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir()
+        shutil.copy(self.protocol.parent / "static.trc", self.folder)
+        self.watch = Watch(self.folder, Template(self.protocol), settled=2.0, clock=lambda: self.now)
+
+    def save(self, name: str, markers: bool = True, forces: bool = True) -> None:
+        """Save a recording, or the half of it."""
+        for wanted, kind in ((markers, "markers.trc"), (forces, "grf.mot")):
+            if wanted:
+                shutil.copy(self.protocol.parent / f"walk_{kind}", self.folder / f"{name}_{kind}")
+
+    def change(self, name: str, old: str, new: str) -> None:
+        path = self.folder / name
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+    def wait(self, seconds: float = 3.0) -> list[str]:
+        """The recordings that are ready after some seconds without a change."""
+        self.watch.look()
+        self.now += seconds
+        return [job.name for job in self.watch.look()]
+
+    def work(self) -> dict[str, TrialRecord]:
+        """Compute all that is ready; the records by name."""
+        while self.wait():
+            self.watch.take(attempt(self.watch.look()[0]))
+        return {record.name: record for record in self.watch.records}
+
+
+@pytest.fixture
+def day(protocol: Path, tmp_path: Path) -> Day:
+    return Day(tmp_path / "day", protocol)
+
+
+def test_a_day_of_twenty_recordings_of_which_three_are_broken(day: Day) -> None:
+    names = [f"walk_{number:02d}" for number in range(20)]
+    for name in names:
+        day.save(name)
+    day.change("walk_03_markers.trc", "knee_lateral_r", "somewhere_else")  # a marker of another name
+    day.change("walk_07_grf.mot", "endheader", "")  # a header that was cut
+    (day.folder / "walk_11_markers.trc").write_bytes(b"\0" * 4096)  # an export that failed
+    records = day.work()
+    assert sorted(records) == names
+    broken = {name for name, record in records.items() if not record.outcome.has_result}
+    assert broken == {"walk_03", "walk_07", "walk_11"}
+    assert all(records[name].outcome is Outcome.REFUSED and records[name].message for name in broken)
+    assert "knee_lateral_r" in records["walk_03"].message and "walk_07_grf.mot" in records["walk_07"].message
+    with (day.watch.results / "trials.csv").open(encoding="utf-8") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert {name for name, row in rows.items() if row["status"] == "computed"} == {*names} - broken
+    assert rows["walk_00"]["verdict"] and rows["walk_03"]["message"] == records["walk_03"].message
+    # what was broken is saved again: this one alone is computed
+    day.save("walk_11")
+    assert day.wait() == ["walk_11"]
+    assert day.work()["walk_11"].outcome is Outcome.COMPUTED
+
+
+def test_what_is_written_still_and_what_lacks_a_file_is_waited_for(day: Day) -> None:
+    day.save("late", forces=False)
+    path = day.folder / "slow_markers.trc"
+    whole = (day.protocol.parent / "walk_markers.trc").read_bytes()
+    day.save("slow", markers=False)
+    for size in (1000, 5000, len(whole)):
+        path.write_bytes(whole[:size])
+        assert day.wait(1.0) == []
+        assert day.watch.is_open
+    assert day.wait(1.5) == ["slow"]
+    assert [(each.name, each.outcome) for each in day.watch.records] == [("late", Outcome.WAITING)]
+    assert "late_grf.mot" in day.watch.records[0].message
+    (job,) = day.watch.look()
+    path.touch()
+    path.write_bytes(whole + b"\n")  # it changes while it is computed
+    day.watch.look()
+    day.watch.take(attempt(job))
+    assert day.wait() == ["slow"]
+    day.save("late", markers=False)
+    assert set(day.work()) == {"late", "slow"} and not day.watch.is_open
+
+
+def test_trial_files_have_what_holds_for_all_and_hands_may_change_them(day: Day) -> None:
+    (day.folder / "P01").mkdir()
+    day.save("P01/walk")
+    (day.folder / "P01" / "subject.toml").write_text("[subject]\nmass_kg = 61.5\n", encoding="utf-8")
+    assert day.wait() == ["P01-walk"]
+    trial = day.folder / "P01-walk.toml"
+    text = trial.read_text(encoding="utf-8")
+    assert 'markers = "P01/walk_markers.trc"' in text and 'forces = "P01/walk_grf.mot"' in text
+    assert 'static = "static.trc"' in text and "mass_kg = 61.5" in text and "stature_m = 1.7" in text
+    assert "start_s" not in text and "heel_strike" not in text and is_untouched(text)
+    day.work()
+    (day.folder / "P01" / "subject.toml").write_text("[subject]\nmass_kg = 62.5\n", encoding="utf-8")
+    assert day.wait() == ["P01-walk"] and "mass_kg = 62.5" in trial.read_text(encoding="utf-8")
+    day.work()
+    by_hand = trial.read_text(encoding="utf-8").replace("cutoff_hz = 15", "cutoff_hz = 12")
+    trial.write_text(by_hand, encoding="utf-8")
+    (day.folder / "P01" / "subject.toml").write_text("[subject]\nmass_kg = 63.5\n", encoding="utf-8")
+    assert day.wait() == ["P01-walk"] and trial.read_text(encoding="utf-8") == by_hand
+    (day.folder / "P01" / "subject.toml").write_text("[subject]\nmas_kg = 63.5\n", encoding="utf-8")
+    assert day.wait() == []
+    assert day.watch.records[0].outcome is Outcome.REFUSED and "mas_kg" in day.watch.records[0].message
+
+
+def test_what_is_no_recording_of_a_motion_is_passed_over(day: Day) -> None:
+    for name in ("static_2_markers.trc", "hip_star_arc_markers.trc", ".hidden_markers.trc", "notes.txt"):
+        shutil.copy(day.protocol.parent / "walk_markers.trc", day.folder / name)
+    assert day.wait() == [] and day.watch.records == []
+
+
+def test_a_folder_or_a_template_that_cannot_be_used_is_refused(protocol: Path, tmp_path: Path) -> None:
+    with refused("missing_file"):
+        Watch(tmp_path / "none", Template(protocol))
+    with refused("conflict"):
+        Watch(tmp_path, Template(protocol), output=tmp_path)
+    text = protocol.read_text(encoding="utf-8")
+    other = tmp_path / "other.toml"
+    other.write_text(text.replace('"walk_grf.mot"', '"plates.mot"'), encoding="utf-8")
+    with refused("bad_name", "[files] forces"):
+        Template(other)
+
+
+def test_a_process_that_dies_costs_its_own_recording(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    day.save("walk_1")
+    day.wait()
+    (job,) = day.watch.look()
+    monkeypatch.setattr("musclesolve.studies.many_trials.watch_folder.TASK", ("os", "abort"))
+    computer = Computer()
+    record = computer(job)
+    assert record.outcome is Outcome.FAILED and record.message
+    day.watch.take(record)
+    assert not day.watch.is_open and (day.watch.results / "walk_1" / "error.txt").is_file()
