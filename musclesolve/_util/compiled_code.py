@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from pickle import PickleError
+from subprocess import DEVNULL
 from typing import Any
 
 import numba
@@ -17,6 +21,7 @@ from numba import njit
 from musclesolve._util import joined_compilation
 from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler
 from musclesolve._util.locks import OneThread
+from musclesolve._util.processes import cores
 
 LOG = logging.getLogger("musclesolve")
 
@@ -97,6 +102,7 @@ class CompiledFunction:
         self.signature, self.message = signature, message
         self.options = {"pipeline_class": WholeCompiler, **options}
         self._loaded: Any = None
+        self._beside: subprocess.Popen[bytes] | None = None
         # numba names its files after the function: other sources, other files
         function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"
         try:
@@ -108,6 +114,35 @@ class CompiledFunction:
         """Return whether compiled code of this version is in the cache on disk."""
         folder = self.dispatcher.stats.cache_path
         return folder is not None and any(self._files("*.nbc"))
+
+    def compile_beside(self, module: str, name: str) -> None:
+        """Begin to compile in a process of its own, which `load` waits for; nothing where the code is kept already.
+
+        numba compiles one function at a time: a second process uses the second core. It ends with this process.
+
+        Args:
+            module, name: where the other process finds this function.
+        """
+        if self.stays_in_memory() or self.is_kept() or self._beside is not None or cores() < 2:
+            return
+        self._report()
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}.load()"
+        try:
+            self._beside = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
+            )
+        except OSError:  # no more processes: compiled by this one, when it is needed
+            return
+        atexit.register(self._beside.terminate)
+
+    def stays_in_memory(self) -> bool:
+        """Return whether what is compiled is not kept on disk: no folder, or NUMBA_DISABLE_JIT."""
+        return not hasattr(self.dispatcher, "compile") or self.dispatcher.stats.cache_path is None
+
+    def _report(self) -> None:
+        if self.message not in _REPORTED:
+            _REPORTED.add(self.message)
+            LOG.warning(self.message)
 
     def _files(self, ending: str) -> list[Path]:
         folder = Path(self.dispatcher.stats.cache_path)
@@ -124,9 +159,10 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
-        if not self.is_kept() and self.message not in _REPORTED:
-            _REPORTED.add(self.message)
-            LOG.warning(self.message)
+        if self._beside is not None:
+            self._beside.wait()
+        if not self.is_kept():
+            self._report()
         try:
             self.dispatcher.compile(self.signature)
         except OSError:  # the folder exists, but is not writable

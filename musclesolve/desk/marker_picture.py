@@ -92,7 +92,7 @@ class Picture:
         return int(np.argmin(np.abs(self.markers.time - time)))
 
     def place_of(self, name: str, frame: int) -> list[float] | None:
-        """Return the place of a landmark in a frame, or near it [m]; None where nothing near it is mapped.
+        """Place of a landmark in a frame, or the place to look for it [m]; None where nothing near it is mapped.
 
         Its own place; else the place of its suggestion, of its part of the body on this side, on the other side.
         """

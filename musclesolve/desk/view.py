@@ -129,7 +129,7 @@ class View:
             self.step = self._first_step()
 
     def _first_step(self) -> Step:
-        """Return the step that shows an opened trial first: its result where this is up to date."""
+        """Return the step shown first for a trial: its result where this belongs to the trial as it is now."""
         finished = self.desk.result is not None and not self.desk.changed_inputs
         return next((step for step in self.steps if finished and step.name == "result"), self.steps[1])
 

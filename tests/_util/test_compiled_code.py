@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import runpy
 import subprocess
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from numba import types
 
+from musclesolve._util import compiled_code
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
 from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
@@ -38,6 +40,28 @@ def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog):
     assert "cannot be read" in caplog.text
     caplog.clear()
     assert made().load()(3.0) == 6.0 and not caplog.text
+
+
+@pytest.mark.parametrize("name", ["FUNCTION", "no_such_name"])
+def test_another_process_compiles_beside_this_one(name, tmp_path, monkeypatch):
+    """Where it fails, this one compiles."""
+    (tmp_path / "beside.py").write_text(
+        "from numba import types\n"
+        "from musclesolve._util.compiled_code import CompiledFunction\n"
+        "def triple(x):\n    return 3.0 * x\n"
+        'FUNCTION = CompiledFunction(triple, (types.float64,), {}, "1", "compiling")\n'
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(compiled_code, "cores", lambda: 2)
+    function = importlib.import_module("beside").FUNCTION
+    function.compile_beside("beside", name)
+    assert function._beside.wait() == (name != "FUNCTION") and function.is_kept() == (name == "FUNCTION")
+    assert function.load()(2.0) == 6.0
+    del sys.modules["beside"]
+    again = importlib.import_module("beside").FUNCTION
+    again.compile_beside("beside", name)
+    assert again._beside is None  # kept already
+    del sys.modules["beside"]
 
 
 def test_parts_are_joined_in_the_function_that_python_calls():

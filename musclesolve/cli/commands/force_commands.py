@@ -116,8 +116,10 @@ def share(
 
     A trial file of a model, with the same inputs, is for `musclesolve run`.
     """
+    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
+    compile_kernel_beside()
     options = {"side": side.value, "loads": loads, **settings}
     with progress() as report:
         result, paths = share_into(
@@ -140,8 +142,10 @@ def analyse(
 
     figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
     """
+    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
 
+    compile_kernel_beside()
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
         done = analyse_with_uncertainty(trial, output, given, figures is True, report, samples, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xarray.backends import BackendArray
@@ -24,9 +24,9 @@ class BlockArray(BackendArray):
         self.dtype = np.dtype(float)
         self.blocks = tuple(blocks)
 
-    def variable_data(self) -> indexing.ExplicitlyIndexed:
+    def variable_data(self) -> Any:
         """The data of a variable of xarray; a value that is set makes a full copy first."""
-        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(self))
+        return indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(
