@@ -34,9 +34,9 @@ from musclesolve.recording.data import SIDES
 from musclesolve.report.picture.encoded import moving_data, packed, page_data
 from musclesolve.sharing.status import Status, is_solved
 
-KEPT = 30.0
+FRAMES_KEPT_S = 30.0
 """Frames are kept for so long [s]."""
-STEPS = 10
+SHOWN_STEPS = 10
 """Steps of each side that are shown."""
 RECENT = 10.0
 """Samples that are not valid are counted over so long [s]."""
@@ -111,13 +111,15 @@ class PageState:
         self.lost = 0  # frames that came too fast for the page
         self.frames = self.invalid = 0
         self._row: AnyArray | None = None
-        capacity = max(int(2 * KEPT * setup.rate), 1000)
+        capacity = max(int(2 * FRAMES_KEPT_S * setup.rate), 1000)
         self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
         self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
         self._count = 0
         self._recent: deque[tuple[float, bool]] = deque()  # arrival and validity of the last frames
         self._feet = {side: FootContacts(setup.threshold, setup.firm) for side in SIDES}
-        self._spans = {(str(side), kind): deque[Span](maxlen=STEPS) for side in SIDES for kind in DURING}
+        self._spans = {
+            (str(side), kind): deque[Span](maxlen=SHOWN_STEPS) for side in SIDES for kind in DURING
+        }
         self._done = dict.fromkeys(self._spans, 0)  # how many spans there were of each kind
         self._span_values: dict[tuple[Span, str, str], float] = {}
         self._picture: tuple[int, dict[str, Any]] | None = None

@@ -42,7 +42,7 @@ IMPLAUSIBLE = 0.001
 # Leaving out a view needs two others.
 FEWEST_FOR_OUTLIERS = 3
 # Equations over that count when the noise is given: as good as infinitely many.
-KNOWN = 1e9
+KNOWN_NOISE_COUNT = 1e9
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def reject_outlier_views(
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
     by_views = np.maximum(2.0 * np.arange(len(cameras) + 1) - 3.0, 1.0)  # spare equations of 0 to C views
     if noise is not None:
-        variance, known = max(noise**2, least), KNOWN
+        variance, known = max(noise**2, least), KNOWN_NOISE_COUNT
     elif solved.in_front.any():
         middles = chdtri(by_views, 0.5)[views[solved.in_front]]
         variance = max(float(np.median(solved.misfit[solved.in_front] / middles)), least)

@@ -19,11 +19,11 @@ from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
 """Muscles that the printed table of margins has."""
-TOGETHER = 0.005
+JOINT_EFFECT = 0.005
 """Strength by which two groups need more together than each alone, to be said."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
-HELD = "The motion is held in every answer: people would change it."
+MOTION_HELD = "The motion is held in every answer: people would change it."
 
 
 def judgement_lines(found: xr.Dataset) -> list[str]:
@@ -94,7 +94,7 @@ def _pair_table(found: xr.Dataset) -> Table:
     )
     for pair, value in pairs:
         single = [alone.get(name, 0.0) for name in pair.split(" + ")]
-        if value > max(single) + TOGETHER and table.row_count < MOST_MUSCLES:
+        if value > max(single) + JOINT_EFFECT and table.row_count < MOST_MUSCLES:
             table.add_row(
                 pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single)
             )
@@ -211,7 +211,7 @@ def margin_lines(found: xr.Dataset) -> list[str]:
             if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
         ]
         said.append(line("contact [BW]", ", ".join(moved) or "does not change"))
-    return [*said, line("note", HELD)]
+    return [*said, line("note", MOTION_HELD)]
 
 
 def margin_document(found: xr.Dataset) -> dict[str, Any]:
@@ -391,7 +391,7 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
             f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
             + (lacks if facts["with_reserve"] else least)
         )
-    return [*judgement_lines(found), *lines("changes", text), line("note", HELD)]
+    return [*judgement_lines(found), *lines("changes", text), line("note", MOTION_HELD)]
 
 
 OTHER_LEG, ALL = "other_leg", "all_parts"
