@@ -139,8 +139,8 @@ def fit_body(
     """Fit the parameters to the residuals of pieces of trials.
 
     Three times. Without bounds, with priors of plates and of the whole mass that are `WIDE_PRIORS` times as wide: from
-    it the noise follows, for what a wrong body mass or clock costs must not pass for noise. Then with the priors and this
-    noise, which shows what is determined; and again with the rest at its prior.
+    it the noise follows, for what a wrong body mass or clock costs must not pass for noise. Then with the priors and
+    this noise, which shows what is determined; and again with the rest at its prior.
 
     Args:
         pieces: of trials of one subject, at least one.

@@ -55,11 +55,11 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
     Returns:
         Dataset over time, side, number (1 to MOST_SYNERGIES), synergy, muscle and dof. Synergies: variance_accounted
         (side, number) [1] and least_of_muscle (side, number), the value of the muscle that is described worst;
-        synergies (side), the least number with which the first is at least WHOLE and the second at least EACH, MOST_SYNERGIES if
-        none; synergy_weight (muscle, synergy), of muscles with their peak activation as 1, the largest of a synergy 1;
-        synergy_course (time, side, synergy) with that number, ordered by the time of their peak. co_contraction (time,
-        dof) [1], see `compare.co_contraction`. joint_stiffness (time, dof) [N m/rad]. Frames without a solution are
-        NaN.
+        synergies (side), the least number with which the first is at least WHOLE and the second at least EACH,
+        MOST_SYNERGIES if none; synergy_weight (muscle, synergy), of muscles with their peak activation as 1, the
+        largest of a synergy 1; synergy_course (time, side, synergy) with that number, ordered by the time of their
+        peak. co_contraction (time, dof) [1], see `compare.co_contraction`. joint_stiffness (time, dof) [N m/rad].
+        Frames without a solution are NaN.
 
     Raises:
         InputError: the dataset is no result, or has no frame with activations.
