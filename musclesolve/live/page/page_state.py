@@ -165,9 +165,9 @@ class PageState:
             self._count = 0
             self._span_values.clear()
             self._forget_contacts()
-            for asked, spans in self._spans.items():
+            for query, spans in self._spans.items():
                 spans.clear()
-                self._done[asked] = 0
+                self._done[query] = 0
         if self._count + 2 > len(self._time):
             half = len(self._time) // 2
             for kept in (self._time, self._numbers, self._values):
@@ -222,14 +222,14 @@ class PageState:
 
     def _of_span(self, span: Span, key: str) -> float:
         """The value of a step, computed once: later its frames are no longer kept."""
-        asked = span, key, self.settings.value
-        if asked not in self._span_values and self.settings.value != "now":
+        query = span, key, self.settings.value
+        if query not in self._span_values and self.settings.value != "now":
             if len(self._span_values) > MOST_VALUES:
                 self._span_values.clear()
             first, stop = np.searchsorted(self._time[: self._count], [span.begin, span.end])
             of_span = self._values[first if first else stop : stop, self.columns[key]].astype(float)
-            self._span_values[asked] = statistic(self.settings.value, of_span)
-        return self._span_values.get(asked, float("nan"))
+            self._span_values[query] = statistic(self.settings.value, of_span)
+        return self._span_values.get(query, float("nan"))
 
     def feedback(self) -> dict[str, Any]:
         """Value, place in the band and steps of both legs, as the pages of operator and subject show them.

@@ -352,22 +352,26 @@ def reject_outlier_views(
 
     suspect = solved.misfit > limits(FALSE_ALARM / len(views))[views]
     doubtful[suspect & solved.in_front] = True
-    asked = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
+    tested = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
     # Each view is left out in turn.
-    limit, fits, rests = limits(IMPLAUSIBLE)[views[asked] - 1], np.zeros((len(cameras), asked.size), bool), []
+    limit, fits, rests = (
+        limits(IMPLAUSIBLE)[views[tested] - 1],
+        np.zeros((len(cameras), tested.size), bool),
+        [],
+    )
     for k in range(len(cameras)):
-        seeing = np.flatnonzero(seen[k, asked])
-        others = seen[:, asked[seeing]]
+        seeing = np.flatnonzero(seen[k, tested])
+        others = seen[:, tested[seeing]]
         others[k] = False
-        rest = Triangulation.empty(asked.size)
-        rest.put(seeing, solve_points(cameras, image[:, asked[seeing]], others))
+        rest = Triangulation.empty(tested.size)
+        rest.put(seeing, solve_points(cameras, image[:, tested[seeing]], others))
         fits[k] = rest.misfit <= limit
         rests.append(rest)
     for k, rest in enumerate(rests):
         named = np.flatnonzero(fits[k] & (fits.sum(axis=0) == 1))
-        solved.put(asked[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
-        bad[k, asked[named]] = True
-        doubtful[asked[named]] = False
+        solved.put(tested[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
+        bad[k, tested[named]] = True
+        doubtful[tested[named]] = False
     return bad, doubtful
 
 
