@@ -34,6 +34,7 @@ CODE = re.compile(
     r"^(```+)[^\n]*\n.*?^\1[ ]*$|^ *>>> [^\n]*|<!--.*?-->|`[^`\n]*`|\]\([^()\s]+\)",
     flags=re.DOTALL | re.MULTILINE,
 )
+NO_SUBJECT = re.compile(r"^```(?!math)[^\n]*\n(?:(?!```).*\n)*?```[ ]*\n\n(?=[a-z])", flags=re.MULTILINE)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 SHORT_FORMS = re.compile(r"\b(et al|e\.g|i\.e|Fig|eq|vs|cf|No)\.")
 END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[A-Z0-9\"'(*\[])")
@@ -94,6 +95,8 @@ def page_faults(page: Path) -> Iterator[str]:
     plain = without_code(text)
     for place, fault in word_faults(plain):
         yield f"{name}:{plain.count(chr(10), 0, place) + 1}: {fault}"
+    for match in NO_SUBJECT.finditer(text):
+        yield f"{name}:{text.count(chr(10), 0, match.end()) + 1}: a sentence after a code block needs a subject"
     counted = lengths(text)
     if fmean(counted) >= RULES["longest_mean_sentence"]:
         yield f"{name}: the mean sentence has {fmean(counted):.1f} words (python tools/prose.py {name} lists long ones)"
@@ -129,7 +132,7 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
 
 
 def docstring_faults(file: Path) -> Iterator[str]:
-    """Yield the faults of the docstrings of a module."""
+    """Yield the bad beginnings of the docstrings of a module, and the faults of their words."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node) or ""
@@ -141,17 +144,11 @@ def docstring_faults(file: Path) -> Iterator[str]:
                 yield f"{place}: {fault}"
 
 
-def modules() -> Iterator[Path]:
-    """Yield the modules whose docstrings are checked."""
-    for room in RULES["rooms"]:
-        place = PACKAGE / room
-        yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
-
-
 def faults() -> list[str]:
     """Return every fault of pages, messages and docstrings."""
     messages = (fault for file in MESSAGES for fault in message_faults(file))
-    docstrings = (fault for file in modules() for fault in docstring_faults(file))
+    modules = sorted(PACKAGE.rglob("*.py"))
+    docstrings = (fault for file in modules for fault in docstring_faults(file))
     return [*all_page_faults(), *messages, *docstrings]
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from musclesolve._util.message_text import few
+from musclesolve._util.processes import cores
 from musclesolve.cli.printing import mode
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed
@@ -25,8 +30,26 @@ BEHIND = 1.0
 """A latency above that for so long is reported while it runs [s],"""
 REPEATED = 10.0
 """and not again before this time has passed [s]."""
-REMEDY = "end other programs, send fewer samples a second, or use --side"
+REMEDY = (
+    "end other programs, send fewer samples a second, or use --side; where the system allows it, give this program "
+    "precedence (Linux: `sudo renice -n -10 -p PID`; Windows: Task Manager, priority High)"
+)
+MOST_HIDDEN = 3
+"""So many hidden markers are named."""
+BUSY = 1.5
+"""A load a core above which frames come late: at a load of 5 a core 99 % of them within 2 s."""
 LOG = logging.getLogger("musclesolve")
+
+
+def busy_sentence() -> str | None:
+    """Return what a load on the computer does to a session, in words; None where it has room, or does not say."""
+    load, count = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, cores()
+    if load <= BUSY * count:
+        return None
+    return (
+        f"other programs keep the computer busy (load {load:.0f} on {count} cores): forces may come seconds late. "
+        f"{REMEDY[0].upper()}{REMEDY[1:]}"
+    )
 
 
 class StatusLine:
@@ -35,16 +58,24 @@ class StatusLine:
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty() and not mode.quiet
         self._since, self._count, self._slowest = 0.0, 0, 0.0
+        self._first: float | None = (
+            None  # time of the first sample: a stream may count from the start of its computer
+        )
         self._in_time, self._said = math.inf, -math.inf  # when a frame was in time last, when it was said [s]
 
     def begin(self, live: Live) -> None:
         """See Sink."""
+        self._markers = live.markers
+        if (sentence := busy_sentence()) is not None:
+            LOG.warning(sentence)
         self._show("waiting for samples; Ctrl-C ends")
         self._since = perf_counter()
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
         now = perf_counter()
+        if self._first is None or frame.time < self._first:
+            self._first = frame.time
         if 1e3 * (now - arrival.received) <= BEHIND_MS or self._in_time == math.inf:
             self._in_time = now
         elif now - self._in_time > BEHIND and now - self._said > REPEATED:
@@ -58,14 +89,21 @@ class StatusLine:
             dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
         )
         if frame.faults:  # the cause, before what follows from it
-            self._show(f"{frame.time:9.2f} s  {status}; {frame.faults[0]}", wrong=True)
+            self._show(f"{self._clock(frame)}  {status}; {frame.faults[0]}", wrong=True)
             self._since, self._count, self._slowest = now, 0, 0.0
             return
+        hidden = np.flatnonzero(~np.isfinite(arrival.sample.markers).all(axis=1))
+        named = few([self._markers[k] for k in hidden], MOST_HIDDEN)
+        notes = [f"hidden: {named}"] if hidden.size else list(frame.notes[:1])
         self._show(
-            f"{frame.time:9.2f} s  {self._count / (now - self._since):6.1f} a second  "
-            f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *frame.notes[:1]])}"
+            f"{self._clock(frame)}  {self._count / (now - self._since):6.1f} a second  "
+            f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *notes])}"
         )
         self._since, self._count, self._slowest = now, 0, 0.0
+
+    def _clock(self, frame: Frame) -> str:
+        """Time since the first sample, in words."""
+        return f"{frame.time - (self._first or 0.0):9.2f} s"
 
     def idle(self, seconds: float) -> None:
         """See Sink."""

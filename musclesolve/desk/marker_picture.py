@@ -92,9 +92,9 @@ class Picture:
         return int(np.argmin(np.abs(self.markers.time - time)))
 
     def place_of(self, name: str, frame: int) -> list[float] | None:
-        """Where a landmark is in a frame, or would be looked for [m]; None where nothing near it is mapped.
+        """Place of a landmark in a frame, or the place to look for it [m]; None where nothing near it is mapped.
 
-        Its own place; else that of its suggestion, of its part of the body on this side, on the other side.
+        Its own place; else the place of its suggestion, of its part of the body on this side, on the other side.
         """
         own = name[-2:] if has_side(name) else ""
         part = next(each for each in parts() if name.removesuffix(own) in each.landmarks)

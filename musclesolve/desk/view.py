@@ -129,7 +129,7 @@ class View:
             self.step = self._first_step()
 
     def _first_step(self) -> Step:
-        """Where a trial that is opened is shown first: at its result where that is of the trial as it is now."""
+        """Return the step shown first for a trial: its result where this belongs to the trial as it is now."""
         finished = self.desk.result is not None and not self.desk.changed_inputs
         return next((step for step in self.steps if finished and step.name == "result"), self.steps[1])
 

@@ -17,6 +17,7 @@ import io
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from threading import Event, Thread
@@ -186,6 +187,16 @@ class Recorder:
         for log in self._logs:
             log.close()
         self._logs.clear()
+
+    def discard(self) -> None:
+        """Remove the recording of a session that was refused, so that the next one can have the folder."""
+        written = [*self.trials, *(log.path for log in self._logs)]
+        self.close()
+        for path in written:
+            path.unlink(missing_ok=True)
+        self.trials.clear()
+        with suppress(OSError):  # a folder with other files stays
+            self.folder.rmdir()
 
     @property
     def remarks(self) -> list[str]:

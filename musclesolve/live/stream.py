@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTHS, unit_factor
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
@@ -122,6 +122,7 @@ class Sink(Protocol):
 
     One that has something to say in the summary of the session has `remarks`, sentences that are read in the end.
     One that shows that nothing comes has `idle`, called with the time since the last sample [s], ten times a second.
+    One that keeps samples has `discard`, called where the first samples show that all of them are in another unit.
     """
 
     def begin(self, live: Live) -> None:
@@ -216,7 +217,8 @@ def run_session(
             sink.begin(live)
         if fresh:
             source.skip_waiting_samples()
-        while not stop() and (seconds is None or perf_counter() - begun < seconds):
+        counted = perf_counter()
+        while not stop() and (seconds is None or perf_counter() - counted < seconds):
             try:
                 arrival = source.wait(WAIT)
             except StreamEnded:
@@ -228,8 +230,17 @@ def run_session(
             if arrival.received - heard > SILENCE:
                 passed.silences.append(arrival.received - heard)
             heard = arrival.received
-            first.check(arrival.sample.markers)
+            try:
+                first.check(arrival.sample.markers)
+            except InputError:
+                for sink in sinks:
+                    if hasattr(sink, "discard"):
+                        sink.discard()
+                raise
+            step = perf_counter()
             frame = live.step(*arrival.sample)
+            if last == math.inf:  # what the first frame compiles and loads does not count
+                counted += perf_counter() - step
             for sink in sinks:
                 sink.take(arrival, frame)
             passed.count(frame)

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
@@ -258,7 +258,7 @@ class _Frames:
             )
         return np.where(np.isfinite(missed), np.maximum(residual, missed), np.inf)
 
-    def minimise(self, method: Any, arrays: SolutionArrays, which: Array) -> _Claim:
+    def minimise(self, method: Any, arrays: SolutionArrays, which: Indices) -> _Claim:
         """Every frame by Ipopt; activations, reserves, multipliers and iterations go into the arrays."""
         from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, cost_parameters
 

@@ -35,5 +35,11 @@ def test_a_machine_without_compiler(monkeypatch, words, code):
 
 
 def test_the_reason_is_the_line_of_pip_that_names_the_fault():
-    printed = "Collecting cyipopt\n  × Building wheel\n  error: subprocess-exited\n  ╰─> fatal error: IpStdCInterface.h\n"
+    lines = (
+        "Collecting cyipopt",
+        "  × Building wheel",
+        "  error: subprocess-exited",
+        "  ╰─> fatal error: IpStdCInterface.h",
+    )
+    printed = "\n".join(lines)
     assert build_cyipopt.reason(printed) == "fatal error: IpStdCInterface.h"

@@ -130,7 +130,7 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
 def answer(address: str, path: str, **headers: str) -> int:
     """The status of the answer to a request."""
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=SOON / 1000.0)
     connection.putrequest("GET", path, skip_host="Host" in headers)
     for name, value in headers.items():
         connection.putheader(name, value)

@@ -55,6 +55,18 @@ def test_sentences_are_counted_in_paragraphs_and_lists():
     assert prose.lengths(text) == [4, 6, 2, 1]
 
 
+@pytest.mark.parametrize(
+    ("block", "found"),
+    [
+        ("```\nrun\n```\n\nprints a line", True),
+        ("```\nrun\n```\n\nIt prints", False),
+        ("```math\na\n```\n\nwith a", False),
+    ],
+)
+def test_a_sentence_after_code_has_a_subject(block, found):
+    assert bool(prose.NO_SUBJECT.search(f"# Title\n\n{block} of text.\n")) is found
+
+
 def test_a_docstring_that_cannot_be_read_alone_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(prose, "ROOT", tmp_path)
     file = tmp_path / "module.py"

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from musclesolve.cli import live_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.live import Live
+
+
+@pytest.fixture(autouse=True)
+def idle_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Say nothing of the load of the computer that runs the tests."""
+    monkeypatch.setattr(live_progress, "busy_sentence", lambda: None)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.live.live import Live
+from musclesolve.live.recorder import Recorder
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import SAMPLES, Arrival, FirstMarkers, Sample, StreamEnded, run_session
 
@@ -45,7 +46,7 @@ def test_single_samples_and_hidden_markers_decide_nothing(live, walk):
     check(live, np.zeros((30, len(live.markers), 3)))
 
 
-def test_a_session_in_another_unit_ends_with_its_first_samples(live, walk):
+def test_a_session_in_another_unit_ends_with_its_first_samples_and_leaves_no_recording(live, walk, tmp_path):
     class Millimetres:
         remarks, closed, given = (), False, iter(walk)
 
@@ -60,5 +61,7 @@ def test_a_session_in_another_unit_ends_with_its_first_samples(live, walk):
 
     source = Millimetres()
     with refused("bad_units", "a thousand times too large"):
-        run_session(live, source, [])
+        run_session(live, source, [Recorder(tmp_path / "session")])
+    assert not (tmp_path / "session").exists()
+    Recorder(tmp_path / "session")  # the next session may have the folder
     assert source.closed and len(list(source.given)) == len(walk) - SAMPLES

@@ -568,6 +568,30 @@ def test_a_computer_that_is_behind_is_reported_while_it_runs(live, caplog):
     assert "--side" in caplog.messages[0]
 
 
+def test_a_busy_computer_is_named_at_the_beginning(monkeypatch):
+    monkeypatch.undo()  # the computer of the tests counts as idle in this folder
+    monkeypatch.setattr(live_progress, "cores", lambda: 2)
+    for load, said in ((0.5, False), (2.9, False), (10.0, True)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
+        sentence = live_progress.busy_sentence()
+        assert (sentence is not None) is said
+    assert "load 10 on 2 cores" in sentence and "--side" in sentence and "renice" in sentence
+
+
+def test_hidden_markers_are_named_and_the_time_begins_with_the_session(live, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(live_progress, "RENEWED", 0.0)
+    line = StatusLine()
+    line.begin(live)
+    for sample in list(samples(live, live.trial))[:3]:
+        markers = sample.markers.copy()
+        markers[list(live.markers).index("heel_r")] = float("nan")
+        later = sample._replace(time=sample.time + 823_000.0, markers=markers)
+        line.take(Arrival(later, 0.0), live.step(*later))
+    shown = capsys.readouterr().err
+    assert "hidden: heel_r" in shown and "823" not in shown
+
+
 def test_ctrl_c_ends_a_session_with_its_summary(port):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", port))

@@ -87,8 +87,16 @@ def passes_fields(word: ast.keyword) -> bool:
     return word.arg is None and isinstance(word.value, ast.Name) and word.value.id == "fields"
 
 
-def uses() -> Iterator[tuple[str, str, list[tuple[set[str], set[str]]]]]:
+Use = tuple[str, str, list[tuple[set[str], set[str]]]]
+
+
+@cache
+def uses() -> list[Use]:
     """Every key in a call with its place and what the call gives: fields, and parts of the message."""
+    return list(found_uses())
+
+
+def found_uses() -> Iterator[Use]:
     for path in sources().values():
         if not path.is_relative_to(PACKAGE):
             continue
@@ -96,11 +104,15 @@ def uses() -> Iterator[tuple[str, str, list[tuple[set[str], set[str]]]]]:
         for node in ast.walk(tree(path)):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
-            candidates = takers().get(ast.unparse(node.func).rpartition(".")[2], [])
+            named = node.func
+            last = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+            candidates = takers().get(last, [])
+            if not candidates:
+                continue
             own = [taker for where, taker in candidates if where == path]
             if not own and ast.unparse(node.func).removeprefix("self.") in defined:
                 continue  # a function of the module with the same name
-            for key in literals(node.args[0]) if candidates else ():
+            for key in literals(node.args[0]):
                 words = {word.arg for word in node.keywords if word.arg}
                 given = [
                     ((words - taker.parameters) | (taker.adds - OVERRIDES), (words | taker.adds) & OVERRIDES)
@@ -117,7 +129,7 @@ def literals(node: ast.expr) -> list[str]:
 
 
 def test_every_key_has_a_template():
-    assert len(list(uses())) > 10
+    assert len(uses()) > 10
     assert [(where, key) for key, where, _ in uses() if key not in templates()] == []
 
 

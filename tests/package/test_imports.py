@@ -185,11 +185,15 @@ def codes() -> set[str]:
     return set(tomllib.loads((ROOT / "musclesolve" / "error_codes.toml").read_text(encoding="utf-8")))
 
 
-def calls() -> Iterator[tuple[Path, ast.Call, str]]:
-    for path in sources().values():
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Call):
-                yield path, node, ast.unparse(node.func).rpartition(".")[2]
+@cache
+def calls() -> list[tuple[Path, ast.Call, str]]:
+    """Every call with the last part of the name of its function, "" where it has none."""
+    return [
+        (path, node, node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))
+        for path in sources().values()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call)
+    ]
 
 
 @cache

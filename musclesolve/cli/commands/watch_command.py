@@ -44,7 +44,7 @@ def watch(
 ) -> None:
     """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
 
-    Recordings, folders and plates are those of one protocol, which the trial file of an earlier recording states.
+    Recordings, folders and plates follow one protocol, which the trial file of an earlier recording states.
     A recording at fault is named with its remedy, and the next one is computed.
     """
     from musclesolve._util.interrupts import stop_signals

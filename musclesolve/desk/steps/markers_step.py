@@ -224,7 +224,7 @@ class MarkersStep:
             self._focus(name)
 
     async def _clicked(self, markers: list[str]) -> None:
-        """Markers were clicked; of several one is asked for."""
+        """Select the clicked marker; of several, let the user choose one."""
         if len(markers) > 1:
             self.shown.near = tuple(markers)
             self.chosen.draw()

@@ -12,6 +12,7 @@ import math
 import os
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter, sleep
 from typing import TypeVar
 
@@ -25,6 +26,18 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Arrival
 
 CLOCK = "lsl"
+OWN_SETTINGS = ("lsl_api.cfg", "~/lsl_api/lsl_api.cfg", "/etc/lsl_api/lsl_api.cfg")
+"""Places of the user's own settings of LSL, besides the environment variable LSLAPICFG."""
+
+
+def _quiet() -> None:
+    """Keep the log lines of LSL off the terminal, unless the user has settings of LSL: they would be replaced."""
+    own = os.environ.get("LSLAPICFG") or any(Path(each).expanduser().is_file() for each in OWN_SETTINGS)
+    if not own and hasattr(pylsl, "set_config_content"):  # from liblsl 1.17 on
+        pylsl.set_config_content("[log]\nlevel = -3\n")
+
+
+_quiet()
 GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
 RESOLVED_WITHIN = 5.0
 """So long a stream is looked for [s]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xarray.backends import BackendArray
@@ -26,8 +26,7 @@ class BlockArray(BackendArray):
 
     def variable_data(self) -> Any:
         """The data of a variable of xarray; a value that is set makes a full copy first."""
-        array: Any = self  # as xarray's own arrays of files, it takes xarray's indexers alone
-        return indexing.CopyOnWriteArray(indexing.LazilyIndexedArray(array))
+        return indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(

@@ -75,7 +75,7 @@ class NamePattern:
 
 
 class Template:
-    """What a trial file says of every recording of its protocol.
+    """Settings of a trial file that hold for every recording of its protocol.
 
     Args:
         path: the trial file; its own recordings need not be there.
@@ -213,7 +213,7 @@ class Watch:
 
     @property
     def records(self) -> list[TrialRecord]:
-        """What has become of each recording, those that wait included, in the order in which they were seen."""
+        """Return the state of each recording, waiting ones included, in the order in which they were seen."""
         return [each.record for each in self._found.values() if each.record is not None]
 
     @property
@@ -333,7 +333,7 @@ class Watch:
         return [each / SUBJECT for each in self._folders(path)]
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
-        """What the nearest `subject.toml` says; nothing where there is none."""
+        """Return the entries of the nearest `subject.toml`; nothing where there is none."""
         file = next((each for each in self._subject_files(path) if each.is_file()), None)
         if file is None:
             return {}

@@ -149,7 +149,7 @@ def test_the_size_lies_within_its_uncertainty(
     name: str, forward: float, left: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     (found,) = check(plant(name, recorded_walk_trial.path, tmp_path)).findings[:1]
-    pattern = r"\((\S+) mm forward, give or take (\d+), (\S+) mm to the left, give or take (\d+)\)"
+    pattern = r"\((\S+) mm forward, standard error (\d+), (\S+) mm to the left, standard error (\d+)\)"
     numbers = [float(number) for number in re.search(pattern, found.what).groups()]
     assert abs(numbers[0] - forward) <= numbers[1] and abs(numbers[2] - left) <= numbers[3]
     assert numbers[1] < 15.0 and numbers[3] < 20.0

@@ -71,8 +71,8 @@ class Reference:
             [fiber],
             method="Radau",
             t_eval=time,
-            rtol=1e-10,
-            atol=1e-12,
+            rtol=1e-8,
+            atol=1e-10,
         )
         return found.y[0]
 

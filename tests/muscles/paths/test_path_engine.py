@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
+from thorough import some
 
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
 
@@ -205,7 +206,7 @@ def test_no_path_in_a_plane_is_shorter_and_the_best_is_little_longer(kind):
     radii = np.array(RADII[kind]) if kind != "cylinder" else np.array([0.03, 0.03, 1e3])
     over_it = np.flatnonzero(touched(found, case.layout)[:, 0])[:15]
     assert over_it.size == 15
-    for t in over_it:
+    for t in some(over_it, 3):
         first, last = (case.position[t] - case.center[t]) @ case.rotation[t, 0]
         best = min(plane_path(first, last, radii, angle) for angle in np.linspace(0.0, np.pi, 91))
         assert -2e-7 < best - found.length[t, 0] < 1e-3 * best
