@@ -11,6 +11,7 @@ from thorough import THOROUGH
 
 from benchmarks import recorded_figures, tackle_map
 from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
+from benchmarks.pedestrian import GROUND
 from benchmarks.recorded_figures import pattern, recorded, sentences
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.sled_belts import MIDDLE, harness, way
@@ -74,10 +75,35 @@ def test_a_run_gives_the_recorded_numbers(belted_run):
             assert found[name] == pytest.approx(value, rel=1e-2), name
 
 
+def test_recorded_numbers_keep_the_laws_of_their_definitions():
+    """Of every run: balances; a criterion is at most its window of the peak, and at most the severity index (Jensen);
+    both bounds of a throw are one formula (Searle). The printed force on the torso alone keeps neither (C16).
+    """
+    looked = 0
+    for case, runs in recorded().items():
+        for name, run in runs.items():
+            off = [value for key, value in run.items() if key.endswith("_off")]
+            assert max(off, default=0.0) < 2e-3 or name == "one force on the torso, as printed", (case, name)
+            windows = {"criterion_15": 0.015, "criterion_36": 0.036, "criterion": 0.036}
+            for key, window in windows.items():
+                if {key, "peak"} <= set(run):
+                    assert run[key] <= 1.001 * min(
+                        window * run["peak"] ** 2.5, run.get("severity", np.inf)
+                    ), (case, name)
+                    looked += 1
+            if {"criterion_15", "criterion_36"} <= set(run):
+                assert run["criterion_15"] <= 1.001 * run["criterion_36"]
+            if {"least", "most", "searle"} <= set(run):
+                assert run["least"] == pytest.approx(run["most"] / np.hypot(1.0, GROUND), rel=2e-3)
+                assert run["searle"] == pytest.approx(run["most"] + GROUND * run["down"], rel=2e-3)
+    assert looked > 60
+
+
 @pytest.mark.skipif(not THOROUGH, reason="half a minute")
 @pytest.mark.parametrize("name", RUNS)
 def test_tackles_give_the_recorded_numbers(name):
     found, wanted = tackle_figures(tackle(RUNS[name])), recorded()["tackle"][name]
+    assert max(found["energy_off"], found["momentum_off"]) < 2e-3
     for quantity in ("touch", "speed", "peak", "severity", "criterion_15"):
         assert found[quantity] == pytest.approx(wanted.get(quantity, np.nan), rel=2e-2, nan_ok=True), quantity
 

@@ -1,4 +1,4 @@
-"""The thesis' own formulation on the recorded walk: all equations of motion, all multipliers, the same answer."""
+"""The thesis' own formulation on the bundled stride and the recorded walk: all equations of motion, the same answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from thorough import some
 
 import muscle_db
+import musclesolve as ms
 from muscle_db.model import LEG_DOFS
+from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
@@ -27,7 +29,7 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-FRAMES = np.arange(6, 136, 18)
+FRAMES, OF_STRIDE = np.arange(6, 136, 18), np.arange(4, 66, 9)
 SHARED = LEG_DOFS[:5]
 FAR = {"hip": "hip_line_r", "knee": "shank_r", "ankle": "foot_r"}
 """The body on the far side of each joint."""
@@ -57,9 +59,9 @@ def some_frames(trial, frames):
 
 
 @pytest.fixture(scope="module")
-def walk(recorded_walk_trial):
-    """A handful of frames."""
-    return some_frames(recorded_walk_trial, FRAMES)
+def walk():
+    """A handful of frames of the bundled stride."""
+    return some_frames(ms.read_trial(reference_stride()), OF_STRIDE)
 
 
 def reduced(walk, side, **fields):
