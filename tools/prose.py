@@ -104,16 +104,6 @@ def page_faults(page: Path) -> Iterator[str]:
         yield f"{name}: a sentence has {max(counted)} words"
 
 
-def all_page_faults() -> Iterator[str]:
-    """Yield the faults of the pages, and the pages of `later` that have none."""
-    for page in PAGES:
-        found = list(page_faults(page))
-        if page.relative_to(ROOT).as_posix() not in RULES["later"]:
-            yield from found
-        elif not found:
-            yield f"{page.relative_to(ROOT).as_posix()}: plain words; take the page off `later` in tools/prose.toml"
-
-
 def message_faults(file: Path) -> Iterator[str]:
     """Yield the faults in the sentences of a file of messages."""
     for entry, keys in tomllib.loads(file.read_text(encoding="utf-8")).items():
@@ -146,10 +136,12 @@ def docstring_faults(file: Path) -> Iterator[str]:
 
 def faults() -> list[str]:
     """Return every fault of pages, messages and docstrings."""
-    messages = (fault for file in MESSAGES for fault in message_faults(file))
-    modules = sorted(PACKAGE.rglob("*.py"))
-    docstrings = (fault for file in modules for fault in docstring_faults(file))
-    return [*all_page_faults(), *messages, *docstrings]
+    checked = (
+        (page_faults, PAGES),
+        (message_faults, MESSAGES),
+        (docstring_faults, sorted(PACKAGE.rglob("*.py"))),
+    )
+    return [fault for check, files in checked for file in files for fault in check(file)]
 
 
 def show_long_sentences(page: Path) -> None:

@@ -45,9 +45,9 @@ FASTER = 20.0
 DRAWN = (
     SOURCE,
     "passive forces: none",
-    "moment arms: those of the default",
+    "moment arms: as in the default set",
     NEAREST,
-    "capacities: those of the default",
+    "capacities: as in the default set",
 )
 """Exchanges whose numbers of saturated muscles are drawn."""
 
@@ -148,9 +148,9 @@ def exchanges(leg: Leg) -> dict[str, Problem]:
         "moments: 0.8 of them": leg.problem(moment=0.8),
         "moments: half of them": leg.problem(moment=0.5),
         "passive forces: none": leg.problem(passive="none"),
-        "moment arms: those of the default": leg.problem(arm=True),
-        "capacities: those of the default": leg.problem(capacity=default),
-        "F0 alone: those of the default": leg.problem(capacity=leg.capacity(strong=True)),
+        "moment arms: as in the default set": leg.problem(arm=True),
+        "capacities: as in the default set": leg.problem(capacity=default),
+        "F0 alone: as in the default set": leg.problem(capacity=leg.capacity(strong=True)),
         "F0 alone: 1.5 times": leg.problem(capacity=1.5 * leg.source.problem.force_capacity),
         "force-velocity factor 1": leg.problem(capacity=leg.isometric()),
         "(6.10) in its other reading (A10)": leg.problem(capacity=leg.capacity(other)),

@@ -100,6 +100,11 @@ def expression_constraint(
     Raises:
         InputError: the expression cannot be evaluated or is not a single number; there is no bound; a bound is no
             number; lower exceeds upper.
+
+    Example:
+        >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
+        >>> held.name, float(held.upper)
+        ('first', 0.2)
     """
     body = expression_cost(name, expression, uses=uses, constants=constants)
     where = f"expression_constraint {name!r}"
@@ -151,6 +156,12 @@ def solve_constrained(
     Raises:
         InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, two constraints
             of one name, bounds of another number of frames.
+
+    Example:
+        >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
+        >>> problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
+        >>> ms.sharing.solve_constrained(problem, "force_squared", [held]).activation.round(6).tolist()
+        [0.2, 0.4]
     """
     check_problem(problem, "solve_constrained")
     chosen, method = find_cost(cost), find_solver(solver)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 from importlib.util import find_spec
 
 import casadi
@@ -134,3 +136,13 @@ def test_what_is_no_constraint_is_refused():
         solve_constrained(ARM, "force_squared", [first_at_most([0.2, 0.3])])
     with refused("bad_cost", "min_max"):
         solve_constrained(ARM, "min_max", [first_at_most(0.2)])
+
+
+@pytest.mark.parametrize("function", [expression_constraint, solve_constrained])
+def test_the_example_prints_what_it_shows(function):
+    test = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(function), {"ms": ms}, function.__name__, None, None
+    )
+    said = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert test.examples and not said, "".join(said)
