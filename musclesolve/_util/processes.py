@@ -32,8 +32,8 @@ def cores() -> int:
 
 def threads() -> int:
     """Return the number of threads that compiled code may use: NUMBA_NUM_THREADS, or one for each core."""
-    asked = os.environ.get("NUMBA_NUM_THREADS", "")
-    return min(int(asked), cores()) if asked.isdecimal() and int(asked) > 0 else cores()
+    stated = os.environ.get("NUMBA_NUM_THREADS", "")
+    return min(int(stated), cores()) if stated.isdecimal() and int(stated) > 0 else cores()
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from musclesolve._util.interrupts import interrupts
 from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line
 
-WIDE = 140
+WIDE_COLUMNS = 140
 
 
 @dataclass
@@ -50,7 +50,7 @@ def console(stderr: bool = False) -> Console:
     """A console that prints text as it is, "[mm]" included; wide enough for a table where it is not a terminal."""
     out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not out.is_terminal:
-        out.width = WIDE
+        out.width = WIDE_COLUMNS
     return out
 
 

@@ -259,8 +259,8 @@ class Meanings:
         }
         names = MarkerNames()
         with suppress(InputError):
-            asked = requested_mapping(document, settings, *raw)
-            tables, names = asked.tables, asked.names
+            requested = requested_mapping(document, settings, *raw)
+            tables, names = requested.tables, requested.names
         labels = _written_names(raw, names)
         proposal = self._proposal(raw, names, labels)
         # How landmarks lie to each other is judged in the axes that the markers show, whatever is stated; the picture

@@ -27,7 +27,7 @@ from musclesolve.recording.trial.trial_file import ranged, rotation_of
 from musclesolve.settings.trial import RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]
-SAME = 1.0
+SAME_FORCE = 1.0
 """Forces of a plate and of a foot that differ by less [N] are the same."""
 USUAL_MASS = 70.0
 """Where the mass is not stated yet [kg]: it only tells a contact from a knock against the plate."""
@@ -145,7 +145,7 @@ def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
     for first, last in np.clip(found, time[0], time[-1]):
         middle = (first + last) / 2.0
         force = float(np.interp(middle, time, vertical))
-        whose = [plate.side for plate in trial.forces if abs(_at(plate, middle) - force) < SAME]
+        whose = [plate.side for plate in trial.forces if abs(_at(plate, middle) - force) < SAME_FORCE]
         steps.append((float(first), float(last), whose[0] if whose else None))
     return tuple(steps)
 

@@ -600,13 +600,13 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     required = [name for name, landmark in landmarks().items() if landmark.required]
     document, content, _ = scratch(_WIDTHS + draft_text((), choice.tables))
     try:
-        asked = requested_mapping(document, content, choice.walk, choice.static)
-        clusters = read_clusters(document, asked.tables["clusters"])
+        requested = requested_mapping(document, content, choice.walk, choice.static)
+        clusters = read_clusters(document, requested.tables["clusters"])
     except InputError as error:
         return replace(choice, missing=dict.fromkeys(required, error.problem))
-    mapping, _ = examined_mapping(document, asked.tables["mapping"], choice.functional)
-    carried = {m: c for m, c in asked.tables["carried"].items() if c in clusters}
-    lost = absences(document, mapping, clusters, carried, asked.walk, asked.static)
+    mapping, _ = examined_mapping(document, requested.tables["mapping"], choice.functional)
+    carried = {m: c for m, c in requested.tables["carried"].items() if c in clusters}
+    lost = absences(document, mapping, clusters, carried, requested.walk, requested.static)
     kept = {name: weights for name, weights in mapping.items() if ("mapping", name) not in lost}
     reasons = {key: error.problem for (table, key), error in lost.items() if table == "mapping"}
     alone = ", and there is no standing trial" if choice.static is None else ""
@@ -628,8 +628,8 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     ]
     return replace(
         choice,
-        walk=asked.walk,
-        static=asked.static,
+        walk=requested.walk,
+        static=requested.static,
         resolved=kept,
         missing=missing,
         widths=tuple(widths),

@@ -28,7 +28,7 @@ _MOST_CHANNELS = 32
 """Nobody records more muscles than this at once: a file with more was computed by a model."""
 _SHARE = 0.5
 """Channels of a file are taken for EMG where so many of them name a muscle."""
-CLEAR = 1.3
+STANCE_RATIO = 1.3
 """The stance muscles of a leg are so many times as active while its own foot is loaded as while the other one is."""
 LOADED_N = 50.0
 SLOWEST_RAW_HZ = 400.0
@@ -246,7 +246,7 @@ def _side_by_signals(
         if min(means) > 0.0:
             ratios.append(means[0] / means[1])
     ratio = float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
-    if max(ratio, 1.0 / ratio) < CLEAR:
+    if max(ratio, 1.0 / ratio) < STANCE_RATIO:
         return None, "the signals do not show it"
     side: Side = "r" if ratio > 1.0 else "l"
     return side, (

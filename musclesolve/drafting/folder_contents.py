@@ -294,7 +294,7 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> None:
 STILL, STILL_BY_NAME = 0.05, 0.2
 """A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
 by less than the second where the name of the file says that the subject stands. In no unit: headers may be wrong."""
-FEWEST_FRAMES = 10
+FEWEST_MOTION_FRAMES = 10
 """A motion has at least so many frames."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
 _STATIC = re.compile(
@@ -378,7 +378,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     if not motions:  # an exercise of the knee, which is what was to be analyzed
         motions = [file for file in functional if bent_joints(file.path.stem)]
         functional = [file for file in functional if file not in motions]
-    for short in [file for file in motions if file.markers.time.size < FEWEST_FRAMES]:
+    for short in [file for file in motions if file.markers.time.size < FEWEST_MOTION_FRAMES]:
         motions.remove(short)
         left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
     # Of several standing trials the one that says so, with most markers.

@@ -46,9 +46,9 @@ AGE = 1.5
 """Periods after which a reading is too old."""
 SILENT = 0.1
 """A stream from which nothing came for so long is not waited for [s]."""
-KEPT = 10.0
+READINGS_KEPT_S = 10.0
 """So long readings of plates and EMG are kept [s]."""
-WINDOW = 5.0
+DELAY_WINDOW = 5.0
 """The shortest way is that of the present and the last stretch of this length [s]."""
 COUNTED = 32
 """The rate is measured of at least so many readings of markers"""
@@ -154,14 +154,14 @@ class Wanted:
 
 @dataclass
 class _Way:
-    """The shortest way of a clock, min(received - time) [s], over the present and the last stretch of `WINDOW`."""
+    """The shortest way of a clock, min(received - time) [s], over the present and the last `DELAY_WINDOW`."""
 
     since: float = -np.inf
     present: float = np.inf
     last: float = np.inf
 
     def add(self, received: float, time: float) -> None:
-        if received - self.since > WINDOW:
+        if received - self.since > DELAY_WINDOW:
             self.since, self.last, self.present = received, self.present, np.inf
         self.present = min(self.present, received - time)
 
@@ -186,7 +186,7 @@ class _Past:
     def add(self, reading: Reading) -> None:
         readings, later = self.readings, list[Reading]()
         self.received = reading.received
-        if readings and reading.time < readings[-1].time - KEPT:  # its clock began anew
+        if readings and reading.time < readings[-1].time - READINGS_KEPT_S:  # its clock began anew
             readings.clear()
         while readings and readings[-1].time > reading.time:
             later.append(readings.pop())
@@ -200,7 +200,7 @@ class _Past:
             self.parts = self.parts or bool((known & ~np.isfinite(other.values)).any())
             readings[-1] = reading._replace(values=np.where(known, reading.values, other.values))
         readings.extend(reversed(later))
-        while readings[0].time < readings[-1].time - KEPT:
+        while readings[0].time < readings[-1].time - READINGS_KEPT_S:
             readings.popleft()
 
     def complete(self, time: float, now: float) -> bool:

@@ -78,9 +78,9 @@ from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
 """What a frame notes while the window of the filter is not full."""
-MOVES = 0.35
+LEAST_ANGLE_RANGE = 0.35
 """A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
-LACKING = 0.1
+LACKING_LIFT = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
 
@@ -236,7 +236,7 @@ class Live:
         of_legs = np.any([carries_foot(self.model, side) for side in SIDES], axis=0)[
             : self.model.tree.joint_count
         ]
-        moves = bool(np.ptp(fit.coordinates[:, np.flatnonzero(of_legs)], axis=0).max() > MOVES)
+        moves = bool(np.ptp(fit.coordinates[:, np.flatnonzero(of_legs)], axis=0).max() > LEAST_ANGLE_RANGE)
         self.marker_bodies = (
             MarkerBodies.from_poses(walk.position, *pose)
             if moves
@@ -508,8 +508,8 @@ class Live:
         """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
 
         A foot is one from `EDGE` after it has come down without a force, or as soon as it is near the floor while an
-        upward force of `LACKING` body weights is missing (`lacking` [N]), until it is in the air. On a treadmill feet
-        on the belt are too fast to be seen so; there the balance of all forces alone shows it.
+        upward force of `LACKING_LIFT` body weights is missing (`lacking` [N]), until it is in the air. On a treadmill
+        feet on the belt are too fast to be seen so; there the balance of all forces alone shows it.
         """
         past = self._past
         height = q[self._feet_slots, 2] - self._floor
@@ -520,7 +520,7 @@ class Live:
         without = ~(np.abs(wrench[:, 2]) >= self._touch)
         past.down = np.where(down & without, past.down + 1.0, 0.0)
         seen = past.down > EDGE * self.rate
-        if lacking > LACKING * self._weight:
+        if lacking > LACKING_LIFT * self._weight:
             seen = seen | without
         past.unmeasured = (past.unmeasured | seen) & ~air
         return past.unmeasured

@@ -50,7 +50,7 @@ BACK_SHARE = 0.7
 RISEN = 0.003
 """A marker of three that jumps is off where their rms distance rises by so much from one sample to the next [m]; skin
 does not move so fast. Groups that fit to within this are not examined for exchanges."""
-LOOKED = 0.1
+SEARCH_INTERVAL = 0.1
 """Markers in one place, and exchanges that would explain what does not fit, are looked for so often [s]."""
 CASES = {
     "exchanged": "labels_exchanged.frames",
@@ -248,7 +248,7 @@ class MarkerLabels:
         self._usual = np.array([group.usual for group in self.groups])
         fastest = GREATEST_ACCELERATION / self.rate**2
         self._small, self._jump = max(SMALLEST_JUMP, fastest), max(LEAST, fastest)
-        self._every = max(round(LOOKED * self.rate), 1)
+        self._every = max(round(SEARCH_INTERVAL * self.rate), 1)
         self._shapes = dict[bytes, tuple[Shapes, Array]]()
         self.clear()
 

@@ -54,7 +54,7 @@ LONGEST_GAP = 10.0
 MOST_WAITING = 1 << 27
 """Bytes that wait for a disk that is full; beyond it the recording ends."""
 FRAMES, NOTES = "frames.csv", "notes.csv"
-KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
+RECORDING_FILES = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
 """Files of a recording."""
 STOOD = ("standing.toml", "standing.*", "motion.*")
 """Files of a standing: the trial file, which begins with `STANDING_HEAD`, and its recordings."""
@@ -350,7 +350,8 @@ def _make(folder: Path) -> None:
 def _recording_in(folder: Path) -> list[str]:
     """Files of a recording in a folder; files of a standing after which no session began are replaced."""
     found, stood = (
-        [path.name for name in names for path in sorted(folder.glob(name))] for names in (KNOWN, STOOD)
+        [path.name for name in names for path in sorted(folder.glob(name))]
+        for names in (RECORDING_FILES, STOOD)
     )
     stood = list(dict.fromkeys(stood))
     if found or not stood:

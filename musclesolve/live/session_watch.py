@@ -24,9 +24,9 @@ HIDDEN = 1.0
 """A marker that is hidden for so long is reported [s]."""
 FARTHEST_MARKER = 3.0
 """No marker of a subject is farther from the middle of all of them [m]."""
-WINDOW = 10.0
+WATCH_WINDOW = 10.0
 """Residuals and the zero of plates are looked at over so long [s]: several steps."""
-LOOKED = 1.0
+WATCH_INTERVAL = 1.0
 """So often they are looked at [s]."""
 REPEATED = 10.0
 """A sentence is not said again for so long [s]."""
@@ -74,12 +74,12 @@ class SessionWatch:
         if frame.valid.all() and not frame.faults:
             self._residual.append((time, float(np.linalg.norm(frame.pelvis_residual[:3]))))
         self._vertical.append((time, np.asarray(plates)[:, 2]))
-        if not LOOKED <= time - self._looked:
+        if not WATCH_INTERVAL <= time - self._looked:
             self._looked = time if time < self._looked else self._looked
             return
         self._looked = time
         for past in (self._residual, self._vertical):
-            while past and not 0.0 <= time - past[0][0] <= WINDOW:
+            while past and not 0.0 <= time - past[0][0] <= WATCH_WINDOW:
                 past.popleft()
         self._look(time, markers)
 
@@ -105,8 +105,8 @@ class SessionWatch:
                 f"{FARTHEST_MARKER:g} m: see whether they are labeled right, and in the unit and the axes "
                 "of the others",
             )
-        whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW
-        if len(self._residual) > 0.25 * WINDOW * self._live.rate:
+        whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WATCH_WINDOW
+        if len(self._residual) > 0.25 * WATCH_WINDOW * self._live.rate:
             share = float(np.median([force for _, force in self._residual])) / self._weight
             if share > RESIDUAL:
                 self._report(

@@ -64,7 +64,7 @@ RAISED_DEG = 45.0
 """Arms that hang are nearer to the vertical [degrees]."""
 SEEN = 0.5
 """A marker that is seen in a smaller share of the samples was not seen."""
-LOADED = 0.05
+LOADED_PLATE_SHARE = 0.05
 """A plate that carries less than this share of the load of all plates carries no foot."""
 STANDS = 150.0
 """Somebody stands on the plates where they carry so much [N]."""
@@ -354,7 +354,7 @@ class Standing:
         findings = list[Finding]()
         for k in np.flatnonzero(measured):
             off = [f"{level[k, axis]:.0f} N {_AXES[axis]}" for axis in range(3) if abs(level[k, axis]) > ZERO]
-            if off and level[k, 2] < LOADED * max(total, STANDS):
+            if off and level[k, 2] < LOADED_PLATE_SHARE * max(total, STANDS):
                 what = f"plate {k + 1} shows {' and '.join(off)} while no foot is on it, expected less than {ZERO:g} N"
                 remedy = "zero the plate, with nobody and nothing on it"
                 findings.append(Finding("plate_baseline", "error", what, remedy))

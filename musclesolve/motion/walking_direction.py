@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array
 Complex = NDArray[np.complex128]
 """Horizontal vectors as numbers x + iy: products rotate them."""
 
-WINDOW = 1.0
+HEADING_WINDOW = 1.0
 """The heading is that of the pelvis over so long a time: about a stride, so that sway averages out [s]."""
 SLOWEST = 0.25
 """Speed of the pelvis below which its path shows no heading [m/s]: a treadmill, or standing."""
@@ -26,8 +26,8 @@ def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     Times (T,) increase [s]; `pelvis` (T, 3) is a point of the pelvis [m], `facing` (T, 3) the direction in which the
     subject faces, of any length; NaN where they were not seen, but not everywhere.
     """
-    early = np.clip(time - 0.5 * WINDOW, time[0], max(time[0], time[-1] - WINDOW))
-    late = np.minimum(early + WINDOW, time[-1])
+    early = np.clip(time - 0.5 * HEADING_WINDOW, time[0], max(time[0], time[-1] - HEADING_WINDOW))
+    late = np.minimum(early + HEADING_WINDOW, time[-1])
 
     def change(path: Complex) -> Complex:
         return np.asarray(np.interp(late, time, path) - np.interp(early, time, path))

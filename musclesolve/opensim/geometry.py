@@ -324,12 +324,12 @@ def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
     return shift
 
 
-def fiber_path_lengths(model: OpenSimModel, found: OpenSimGeometry) -> Array:
+def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
     """Lengths (T, n) [m] of the paths, and over several wrap objects those that OpenSim 4 reports."""
-    optimal = np.array([model.muscles[name].optimal_fiber_length for name in found.muscles])
-    several = np.array([over_several(model, name) for name in found.muscles], dtype=bool)
-    usable = np.abs(found.opensim_length - found.length) < optimal
-    return np.where(several & usable, found.opensim_length, found.length)
+    optimal = np.array([model.muscles[name].optimal_fiber_length for name in geometry.muscles])
+    several = np.array([over_several(model, name) for name in geometry.muscles], dtype=bool)
+    usable = np.abs(geometry.opensim_length - geometry.length) < optimal
+    return np.where(several & usable, geometry.opensim_length, geometry.length)
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
@@ -348,14 +348,14 @@ def shift_note(muscles: Sequence[str], shift: Array) -> str:
     )
 
 
-def difference_note(found: OpenSimGeometry) -> str:
+def difference_note(geometry: OpenSimGeometry) -> str:
     """A sentence on the muscles for which OpenSim reports other lengths or moment arms; empty without any."""
-    length = np.nan_to_num(np.abs(found.length - found.opensim_length), nan=np.inf).max(axis=0)
-    arm = np.nan_to_num(np.abs(found.moment_arm - found.opensim_arm), nan=np.inf).max(
+    length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
+    arm = np.nan_to_num(np.abs(geometry.moment_arm - geometry.opensim_arm), nan=np.inf).max(
         axis=(0, 1), initial=0.0
     )
     parts = []
-    for name, dl, dr in zip(found.muscles, length, arm, strict=True):
+    for name, dl, dr in zip(geometry.muscles, length, arm, strict=True):
         off = [
             f"{what} {f'{1e3 * by:.1f} mm' if np.isfinite(by) else 'not found there'}"
             for what, by in (("length", dl), ("moment arm", dr))

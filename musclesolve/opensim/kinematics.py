@@ -134,13 +134,13 @@ def joint_motion(
     return JointMotion(rotation, position, axes)
 
 
-APART = 0.10
+JOINT_SPACING = 0.10
 """Joints whose centers lie nearer to each other [m] count as one: ankle and subtalar joint, vertebrae, fingers."""
 
 
 def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:
     """Return the number of movable joints that each muscle crosses, (n,), 0 if none; in the default pose, see
-    `APART`.
+    `JOINT_SPACING`.
     """
     values = coordinate_values(model, {})
     pose = body_motion(model, values)
@@ -148,7 +148,7 @@ def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:
     body = [model.body_number[joint.outboard.body] for joint in model.joints]
     local = np.array([joint.outboard.position for joint in model.joints]).reshape(-1, 3, 1)
     center = (pose.rotation[0, body] @ local)[:, :, 0] + pose.position[0, body]
-    near = np.linalg.norm(center[:, None] - center[None], axis=2) < APART
+    near = np.linalg.norm(center[:, None] - center[None], axis=2) < JOINT_SPACING
     counts = []
     for name in muscles:
         moving = model.crossing[name] & free

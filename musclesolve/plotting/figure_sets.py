@@ -137,9 +137,9 @@ def drawable_of(
     Raises:
         InputError: there is no such figure, or one that is named cannot be drawn.
     """
-    asked = chosen(figures, names)
-    drawn = drawable(result, asked, needs)
-    for name in asked if names else ():
+    requested = chosen(figures, names)
+    drawn = drawable(result, requested, needs)
+    for name in requested if names else ():
         if name not in drawn:
             raise input_error(
                 "plotting.figure_drawn_from_result",

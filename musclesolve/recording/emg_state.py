@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 
-FLAT = 1e-9
+FLAT_RANGE = 1e-9
 """A signal whose range is below this share of its size is flat."""
 SATURATED_RUN = 3
 """So many samples in a row at the largest or the smallest number show that the amplifier saturated."""
@@ -33,7 +33,7 @@ NEGATIVE = 0.1
 """Largest share of an envelope's area that is negative: undershoot; of a raw signal it is about one half."""
 OFFSET_ALONE = 0.01
 """Largest share of power above `EMG_HZ` of an envelope that never comes near zero: raw EMG on an offset drifts, too."""
-WINDOW = 0.1
+ACTIVITY_WINDOW = 0.1
 """Windows in which activity is measured [s]."""
 FEWEST_WINDOWS = 10
 """Windows that show how activity changes."""
@@ -160,7 +160,7 @@ def _without_spikes(signal: Array, time: Array, rate_hz: float) -> tuple[Channel
 def is_flat(signal: Array) -> bool:
     """Return whether a signal (S,) has no samples, or never changes; gaps (NaN) do not count."""
     known = signal[np.isfinite(signal)]
-    return known.size == 0 or bool(np.ptp(known) <= FLAT * np.abs(known).max())
+    return known.size == 0 or bool(np.ptp(known) <= FLAT_RANGE * np.abs(known).max())
 
 
 def saturated(signal: Array) -> Mask:
@@ -198,7 +198,7 @@ def modulation(signal: Array, rate_hz: float, processed: bool) -> float:
     The larger of the 95th over the 5th percentile and the largest over the median of its rms in windows of 0.1 s, of an
     envelope of its mean; infinite where windows are too few or silent.
     """
-    width = max(1, round(WINDOW * rate_hz))
+    width = max(1, round(ACTIVITY_WINDOW * rate_hz))
     count = signal.size // width
     if count < FEWEST_WINDOWS:
         return float("inf")

@@ -23,7 +23,7 @@ from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import judge
 from musclesolve.results.tables.lines import csv_text
 
-SAME = 1e-12
+CONSTANT_SPREAD = 1e-12
 """A curve of a smaller relative spread is constant and has no correlation."""
 MEASURES = {
     "rms_difference": ("N", "root mean square of force minus that of the other cost"),
@@ -177,6 +177,6 @@ def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
     second = np.where(both, other - other.sum(axis=0) / count, 0.0)
     size = np.sqrt(np.square(first).sum(axis=0)), np.sqrt(np.square(second).sum(axis=0))
     scale = np.sqrt(np.square(one).sum(axis=0)), np.sqrt(np.square(other).sum(axis=0))
-    varies = (size[0] > SAME * scale[0]) & (size[1] > SAME * scale[1])
+    varies = (size[0] > CONSTANT_SPREAD * scale[0]) & (size[1] > CONSTANT_SPREAD * scale[1])
     product = np.where(varies, size[0] * size[1], np.nan)
     return np.clip((first * second).sum(axis=0) / product, -1.0, 1.0)

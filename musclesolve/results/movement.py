@@ -56,18 +56,18 @@ WALKING, RUNNING, TURNING, JUMP = "walking", "running", "turning", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
 RECOGNISED = (WALKING, RUNNING, TURNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
-STATED = "movement"
+MOVEMENT_ATTRIBUTE = "movement"
 """Attribute of a result: the movement that the trial file states."""
 
 BOTH, NONE, LOST = "both", "none", "lost"
 """Support of a frame beside r and l: double support, flight, not known."""
-WINDOW = 0.1
+FLIGHT_WINDOW = 0.1
 """Time after take-off and before landing in which the pelvis has to fall [s]."""
 FALLS = 0.5
 """Downward acceleration of the pelvis in flight, of g."""
 FEWEST_FRAMES = 3
 """Frames that show a motion."""
-AT_ONCE = 0.06
+SIMULTANEOUS_S = 0.06
 """Feet that strike or leave within this time do so together [s]."""
 LEVEL, STAIRS = 0.1, (0.3, 1.2)
 """Rise of the pelvis over its way on the ground: of level walking, and of stairs."""
@@ -83,7 +83,7 @@ SLOWEST_RUN = 1.0
 """Who runs slower over the ground runs on the spot or on a treadmill, whose speed is not known [m/s]."""
 LUNGE = np.deg2rad(30.0)
 """In a squat both knees are bent alike within this [rad]."""
-MOVES = 0.2
+WALKING_SPEED = 0.2
 """A pelvis that moves on is faster [m/s]."""
 ALONE_STANCE, ALONE_FORCE, ALONE_SPEED = 0.4, 1.5, (0.4, 2.2)
 """Stance [s], force [body weights] and speed [m/s] of walking where the forces of one leg are known."""
@@ -114,7 +114,7 @@ def movement(seen: SeenMotion) -> Movement:
 
     What is stated is compared with what these show, except `other`, which is compared with no range.
     """
-    stated = text(seen.result, STATED)
+    stated = text(seen.result, MOVEMENT_ATTRIBUTE)
     if seen.time.size < FEWEST_FRAMES:
         return Movement(stated or UNKNOWN, bool(stated))
     shown = _recognised(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
@@ -166,11 +166,11 @@ def _recognised(seen: SeenMotion) -> str:
     if NONE in known:
         if seen.together:
             return JUMP
-        level = seen.way_speed < MOVES or abs(seen.slope) < LEVEL
+        level = seen.way_speed < WALKING_SPEED or abs(seen.slope) < LEVEL
         runs = steps(NONE) and BOTH not in known and level and seen.turn < STRAIGHT and seen.goes_forward
         return RUNNING if runs else UNKNOWN
     if steps(BOTH):
-        if seen.way_speed > MOVES or seen.turn > STRAIGHT:
+        if seen.way_speed > WALKING_SPEED or seen.turn > STRAIGHT:
             return _on_foot(seen)
         on_belt = steps(BOTH) > 1 and seen.spot < ON_THE_SPOT and seen.treads and seen.level
         return WALKING if on_belt else UNKNOWN
@@ -337,7 +337,7 @@ class SeenMotion:
         """Speed of the recorded strides, belt included, else of the pelvis where it moves on [m/s]; NaN if unknown."""
         if "walking_speed" in self.result and np.isfinite(self.result["walking_speed"].values).any():
             return float(np.nanmean(self.result["walking_speed"].values))
-        return self.way_speed if self.way_speed > MOVES else float("nan")
+        return self.way_speed if self.way_speed > WALKING_SPEED else float("nan")
 
     @cached_property
     def spot(self) -> float:
@@ -366,7 +366,7 @@ class SeenMotion:
             ahead = self._mean((left - right)[:, :2])
         else:
             step = np.diff(self._mean(self.hips[:, :2]), axis=0)
-            ahead = step[np.linalg.norm(step, axis=1) > MOVES * self.period]
+            ahead = step[np.linalg.norm(step, axis=1) > WALKING_SPEED * self.period]
         angle = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
         return float(np.ptp(angle)) if angle.size else 0.0
 
@@ -374,7 +374,7 @@ class SeenMotion:
     def goes_forward(self) -> bool:
         """Whether the pelvis faces where it goes; also where it stays in its place, or nothing shows it."""
         right, left = self._point("hip", "r"), self._point("hip", "l")
-        if right is None or left is None or self.way_speed < MOVES:
+        if right is None or left is None or self.way_speed < WALKING_SPEED:
             return True
         across, way = np.nanmean(left - right, axis=0), self.hips[-1] - self.hips[0]
         size = np.hypot(across[0], across[1]) * np.hypot(way[0], way[1])
@@ -429,7 +429,7 @@ class SeenMotion:
         for name, first, stop in sorted(runs, key=lambda run: run[1]):
             if name == NONE and not self._falls(first, stop):
                 name = LOST
-            if name == LOST and (stop - first) * self.period <= AT_ONCE:
+            if name == LOST and (stop - first) * self.period <= SIMULTANEOUS_S:
                 continue  # brief enough to see what was before and after it
             if merged and merged[-1][0] == name:
                 name, first, _ = merged.pop()
@@ -438,7 +438,7 @@ class SeenMotion:
 
     def _falls(self, first: int, stop: int) -> bool:
         """Whether the pelvis falls in frames without support, at their beginning or at their end."""
-        width = max(3, round(WINDOW / self.period))
+        width = max(3, round(FLIGHT_WINDOW / self.period))
         for window in (slice(first, min(stop, first + width)), slice(max(first, stop - width), stop)):
             time, height = self.time[window], self.hips[window, 2]
             if time.size > 2 and np.isfinite(height).all():
@@ -453,7 +453,7 @@ class SeenMotion:
             if name == NONE:
                 before, after = self.phases[max(k - 2, 0) : k][::-1], self.phases[k + 1 : k + 3]
                 for near, *next_ in filter(None, (before, after)):
-                    brief = near[0] in SIDE_NAMES and (near[2] - near[1]) * self.period <= AT_ONCE
+                    brief = near[0] in SIDE_NAMES and (near[2] - near[1]) * self.period <= SIMULTANEOUS_S
                     if near[0] == BOTH or (brief and next_ and next_[0][0] == BOTH):
                         return True
         return False

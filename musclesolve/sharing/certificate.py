@@ -137,11 +137,11 @@ def kkt_residual(
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier) + further_pull
-            asked = 0.0 if weight is None else multiplier / weight
+            implied = 0.0 if weight is None else multiplier / weight
             misses = [
                 stationarity_miss(problem, activation, slope, pull, theta, blur),
                 missed,
-                (np.abs(reserve - asked) / scale).max(axis=1),
+                (np.abs(reserve - implied) / scale).max(axis=1),
             ]
     every = np.stack(misses)
     return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
@@ -255,10 +255,10 @@ def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:
     if problem.reserve_weight is None:
         none = np.zeros(problem.lower.shape, np.bool_)
         return problem.lower, np.zeros(problem.lower.shape), none
-    asked = problem.reserve_weight * reserve
+    implied = problem.reserve_weight * reserve
     used = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1, keepdims=True)
-    pull = problem.pull(asked)
-    squares = np.where(used, (asked * reserve).sum(axis=1, keepdims=True), 1.0)
+    pull = problem.pull(implied)
+    squares = np.where(used, (implied * reserve).sum(axis=1, keepdims=True), 1.0)
     share = np.where(used, np.abs(pull) / squares, 0.0)
     return np.where(pull > 0, problem.upper, problem.lower), share, share > DECIDED
 

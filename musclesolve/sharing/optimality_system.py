@@ -40,7 +40,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solving import fix_idle_muscles
 
-FLAT = 1e-7  # curvature beside the largest one of the frame below which dividing by it loses too many digits
+# Curvature beside the largest one of the frame below which dividing by it loses too many digits.
+FLAT_CURVATURE = 1e-7
 POOR = 1e-7
 """Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
 
@@ -73,7 +74,7 @@ class OptimalitySystem:
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
         largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
-        flat = (free & (curvature <= FLAT * largest)).any(axis=1)
+        flat = (free & (curvature <= FLAT_CURVATURE * largest)).any(axis=1)
         if not cost.needs <= {"separable", "rows"}:
             flat = np.ones_like(flat)
         inverse = np.where(free, 1.0 / np.where(curvature > 0.0, curvature, 1.0), 0.0)
@@ -159,11 +160,11 @@ class OptimalitySystem:
         return moved, multiplier
 
 
-STEPS = 12
+NEWTON_STEPS = 12
 CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
-KNOWN = 1e-7  # the same, above which the solution is not known well enough to be differentiated
+KNOWN_RESIDUAL = 1e-7  # the same, above which the solution is not known well enough to be differentiated
 LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
 
@@ -190,7 +191,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
     a, multiplier = np.clip(activation, lower, upper), multiplier.copy()
     miss = np.full(len(a), np.inf)
     going = np.arange(len(a))
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         # one step on the active set of the point
         part, low, high, give = problem.frames(going), lower[going], upper[going], compliance[going]
         lacks, below = _held(part, cost, high, a[going], multiplier[going])
@@ -223,7 +224,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
             way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
     distance = np.where(held, lacks, np.nan_to_num(way, posinf=1.0).min(axis=0))
     distance = np.where(upper > lower, distance, np.inf)
-    return Optimum(a, multiplier, held & below, held & ~below, distance, miss <= KNOWN)
+    return Optimum(a, multiplier, held & below, held & ~below, distance, miss <= KNOWN_RESIDUAL)
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:

@@ -25,7 +25,7 @@ POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
 
 COMPLEX_STEP = 1e-30
 DIFFERENCE_STEP = 1e-3  # of differences, as a share of the arrays that change
-INSIDE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
+STENCIL_SHARE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def derivative(
                 if largest := along.max(initial=0.0):
                     h = min(h, DIFFERENCE_STEP * (array.max(initial=0.0) or 1.0) / largest)
                     moving = (array > 0) & (along > 0) if name in POSITIVE else np.zeros(array.shape, bool)
-                    h = min(h, 0.5 * INSIDE * (array[moving] / along[moving]).min(initial=np.inf))
+                    h = min(h, 0.5 * STENCIL_SHARE * (array[moving] / along[moving]).min(initial=np.inf))
             h = float(h) if np.isfinite(h) else DIFFERENCE_STEP
             near, far = (
                 np.asarray(of(one.moved(problem, j * h))) - np.asarray(of(one.moved(problem, -j * h)))

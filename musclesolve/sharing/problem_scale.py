@@ -49,10 +49,10 @@ def _half(problem: Problem, reach: Array | float) -> Array:
 
 def load(problem: Problem) -> Array:
     """The largest moment as a share of the strongest possible one of its degree of freedom, (T,), 1e-3 to 1."""
-    matrix, asked = problem.moment_matrix, problem.moment
-    helping = np.maximum(matrix * np.sign(asked)[:, :, None], 0.0)
+    matrix, demand = problem.moment_matrix, problem.moment
+    helping = np.maximum(matrix * np.sign(demand)[:, :, None], 0.0)
     most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]
-    share = np.divide(np.abs(asked), most, out=np.zeros_like(most), where=most > 0)
+    share = np.divide(np.abs(demand), most, out=np.zeros_like(most), where=most > 0)
     return np.clip(share.max(axis=1), LEAST_REACH, 1.0)
 
 

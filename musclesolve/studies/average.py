@@ -23,7 +23,7 @@ from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import read_result
 
-NEEDED = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
+FIGURE_VARIABLES = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
 """What the figures of an average draw."""
 
 
@@ -54,7 +54,7 @@ def average_results(
         seen[os.path.realpath(path)] = path
     of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
     for path in seen.values():
-        result = checked_result(read_result(path), NEEDED)
+        result = checked_result(read_result(path), FIGURE_VARIABLES)
         for side in SIDES:
             if side in sides(result):
                 of_legs[side].append(cycles(result, side, partial=partial, without_side=True))

@@ -117,48 +117,49 @@ def _labelled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
     measured = np.isfinite(residual).all(axis=1)
     on_ground = [np.abs(ground.force[:, 2]) >= SMALLEST_FORCE for ground in recorded.reactions]
     alone = measured & (np.sum(on_ground, axis=0) == 1)
-    found: dict[str, Array] = {
+    correction: dict[str, Array] = {
         name: np.full((count, 3), np.nan) for name in ("center_of_pressure", "shift", "residual_after")
     }
-    found["outside"], found["gap"] = np.full(count, np.nan), np.full(count, np.nan)
-    found["outline"] = np.full((count, 6, 2), np.nan)
-    found["status"] = np.where(measured, NOT_ONE_FOOT, NOT_MEASURED).astype(np.int8)
+    correction["outside"], correction["gap"] = np.full(count, np.nan), np.full(count, np.nan)
+    correction["outline"] = np.full((count, 6, 2), np.nan)
+    correction["status"] = np.where(measured, NOT_ONE_FOOT, NOT_MEASURED).astype(np.int8)
     side = np.full(count, "", dtype="<U1")
     for ground, loads in zip(recorded.reactions, on_ground, strict=True):
         frames = alone & loads
         side[frames] = ground.side
-        found["center_of_pressure"][frames] = ground.center_of_pressure[frames]
+        correction["center_of_pressure"][frames] = ground.center_of_pressure[frames]
         one = least_residual(recorded, ground, residual, frames)
         one["shift"] = np.column_stack([one["shift"], np.zeros(len(one["shift"]))])
         for name, values in one.items():
-            found[name][frames] = values
-    found["residual_before"] = np.where(alone[:, None], residual, np.nan)
-    found["shift_length"] = np.linalg.norm(found["shift"], axis=1)
+            correction[name][frames] = values
+    correction["residual_before"] = np.where(alone[:, None], residual, np.nan)
+    correction["shift_length"] = np.linalg.norm(correction["shift"], axis=1)
     dims = {"outline": ("time", "vertex", "plane")}
     variables = {
         name: (dims.get(name, ("time", "axis") if values.ndim == 2 else ("time",)), values)
-        for name, values in found.items()
+        for name, values in correction.items()
     }
     coords = {"time": ("time", time, {"units": "s"}), "axis": ["x", "y", "z"], "plane": ["x", "y"]}
-    result = xr.Dataset(variables | {"side": (("time",), side)}, coords, {"note": _sentence(found)})
+    result = xr.Dataset(variables | {"side": (("time",), side)}, coords, {"note": _sentence(correction)})
     for name, (units, meaning) in _UNITS.items():
         result[name].attrs |= {"units": units, "long_name": meaning}
     result["status"].attrs |= {"flag_values": list(range(5)), "flag_meanings": " ".join(MEANINGS)}
     return result
 
 
-def _sentence(found: dict[str, Array]) -> str:
+def _sentence(correction: dict[str, Array]) -> str:
     """Return the correction in words."""
-    status = found["status"]
+    status = correction["status"]
     shown = status >= CORRECTED
     if not shown.any():
         return "In no frame is one foot alone on the ground, with all plates measured."
     before, after = (
-        float(np.sqrt((found[name][shown] ** 2).sum(axis=1).mean()))
+        float(np.sqrt((correction[name][shown] ** 2).sum(axis=1).mean()))
         for name in ("residual_before", "residual_after")
     )
+    shift = np.sqrt((correction["shift_length"][shown] ** 2).mean())
     return (
-        f"Not applied. A center of pressure {1000.0 * np.sqrt((found['shift_length'][shown] ** 2).mean()):.0f} mm away "
+        f"Not applied. A center of pressure {1000.0 * shift:.0f} mm away "
         f"(root mean square of {shown.sum()} frames on one foot) would lower the residual moment at the pelvis from "
         f"{before:.3g} to {after:.3g} N m; at the edge of the sole in {(status == AT_BOUND).sum()} frames, "
         f"measured off the foot and left there in {(status == OFF_THE_FOOT).sum()}."
@@ -183,13 +184,13 @@ def polygon_least_squares(matrix: Array, right: Array, polygon: Array) -> tuple[
     return np.where(inside[:, None], free, best), ~inside
 
 
-def optimality_gap(matrix: Array, right: Array, polygon: Array, found: Array) -> Array:
+def optimality_gap(matrix: Array, right: Array, polygon: Array, correction: Array) -> Array:
     """Upper bound (T,) on f(found) - min f: max over the vertices of grad f . (found - vertex), 0 at the optimum.
 
     It is zero where grad f . (d - found) >= 0 for all d of the polygon: the conditions of Karush, Kuhn and Tucker.
     """
-    gradient = np.einsum("trd,tr->td", matrix, np.einsum("trd,td->tr", matrix, found) - right)
-    return np.asarray(np.einsum("td,tvd->tv", gradient, found[:, None] - polygon).max(axis=1))
+    gradient = np.einsum("trd,tr->td", matrix, np.einsum("trd,td->tr", matrix, correction) - right)
+    return np.asarray(np.einsum("td,tvd->tv", gradient, correction[:, None] - polygon).max(axis=1))
 
 
 _UP = np.array([0.0, 0.0, 1.0])

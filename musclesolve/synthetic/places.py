@@ -18,7 +18,7 @@ from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
 from musclesolve.synthetic.reference_stride import StrideSubject
 
-APART = np.array([0.03, 0.03, 0.0])
+PAIR_OFFSET = np.array([0.03, 0.03, 0.0])
 """How far either of two markers lies from the landmark in their middle [m]."""
 
 CLUSTER_BODIES = {
@@ -134,7 +134,7 @@ def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> 
             continue
         markers = markers_of(way)
         for k, marker in enumerate(markers):
-            aside = APART * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
+            aside = PAIR_OFFSET * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
             places[marker] = (at + aside, body)
     return places
 

@@ -244,7 +244,7 @@ def _rotated(rotation: AnyArray, vectors: AnyArray) -> AnyArray:
     return np.einsum("txy,ty->tx", rotation, vectors)
 
 
-BESIDE = 0.05
+FOOT_OFFSET = 0.05
 """Distance of the planted foot from the line of progression [m]."""
 MIDDLE = 0.09
 """The middle of the center of pressure ahead of the ankle [m]."""
@@ -289,7 +289,7 @@ def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
 def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, time: Array) -> dict[str, Array]:
     """Ankle, heel and toe of the right foot (T, 3) [m] at times (T,) [s]."""
     ahead, height, pitch = path(np.mod(time, ground.period)).T
-    ankle = np.stack([ahead + ground.speed * time, np.full(time.size, -BESIDE), height], axis=1)
+    ankle = np.stack([ahead + ground.speed * time, np.full(time.size, -FOOT_OFFSET), height], axis=1)
     points = {"ankle": ankle}
     out = person.toe_out
     for name, key in (("heel", "heel"), ("toe", "ball")):
@@ -405,7 +405,7 @@ def _whole(time: Array, period: float) -> tuple[Array, Array]:
 Joints = Callable[[Array], tuple[Array, Array, Array]]
 """From times (T,) to joint angles and their two derivatives, (T, K) each."""
 
-STEPS = 80
+INTEGRATION_STEPS = 80
 """Steps of the integration in half a stride."""
 PRECISE, NEARBY = 1e-11, 1e-3
 """Misfit after half a stride that is none [rad], and a change of the momentum to find its slope [kg m2/s]."""
@@ -460,13 +460,13 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
     """The pelvis that goes with joint angles; `tilt` is the pelvis's at right heel strike [rad]."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
-    fine = np.linspace(0.0, half, 2 * STEPS + 1)
+    fine = np.linspace(0.0, half, 2 * INTEGRATION_STEPS + 1)
     body, left = Carried.from_joints(model, joints(fine)), ground.alternation(fine)[0]
     left[-1] = -1.0
     start = from_cardan(np.array([tilt]), np.zeros(1), np.zeros(1))[0]
 
     def rotations(amounts: Array) -> Array:
-        return _integrated(body, left, amounts, start, half / STEPS)
+        return _integrated(body, left, amounts, start, half / INTEGRATION_STEPS)
 
     def misfit(amounts: Array) -> Array:
         ends = rotations(amounts)[-1]
@@ -482,19 +482,19 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
     second = MIRROR[:, None] * first * MIRROR
     matrices = np.concatenate([first[:-1], second]).reshape(-1, 9)
     matrices[-1] = matrices[0]
-    time = np.linspace(0.0, ground.period, 2 * STEPS + 1)
+    time = np.linspace(0.0, ground.period, 2 * INTEGRATION_STEPS + 1)
     return Base(ground, amount, make_interp_spline(time, matrices, k=5, bc_type="periodic"))
 
 
 def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: float) -> Array:
-    """Rotations R (STEPS + 1, n, 3, 3) for n amounts of momentum (n, 3), by the Runge-Kutta method of fourth order.
+    """Rotations R (INTEGRATION_STEPS + 1, n, 3, 3) for n amounts of momentum (n, 3), by Runge-Kutta of fourth order.
 
     With R = R_n exp(p) the rate of p is w + p x w / 2 + p x (p x w) / 12, up to the fourth power of p.
     """
     inverse = np.linalg.inv(body.inertia)
     steady, alternating = amounts * [0.0, 1.0, 0.0], amounts * [1.0, 0.0, 1.0]
     rotations = [np.repeat(start[None], len(amounts), axis=0)]
-    for n in range(STEPS):
+    for n in range(INTEGRATION_STEPS):
         here, vector = rotations[-1], np.zeros_like(amounts)
         rates: list[Array] = []
         for k, share in ((2 * n, 0.0), (2 * n + 1, 0.5), (2 * n + 1, 0.5), (2 * n + 2, 1.0)):

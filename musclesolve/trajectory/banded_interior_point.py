@@ -35,11 +35,11 @@ from musclesolve.trajectory.newton_system import NewtonSystem
 
 FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
-INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
+START_INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
 LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
 FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
 """Sigma at the start, over the size of multipliers; the least sigma to begin with, and ever."""
-NEAR = 1e-4
+WARM_START_DISTANCE = 1e-4
 """Distance from bounds and limits at which a motion is taken up again from the optimum of one like it."""
 LEAST_DISTANCE = 1e-14
 LEAST_OMEGA = 1e-4
@@ -226,7 +226,7 @@ class MotionInteriorPoint:
         lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
         a = lower + FIRST_ACTIVATION * width
         low, high = coordinate_bounds(problem, self.cost)
-        room = INSIDE * np.minimum(high - low, 1.0)
+        room = START_INSIDE * np.minimum(high - low, 1.0)
         c = basis.coefficients(np.clip(z, low + room, high - room))
         z = basis.values(c)
         slack = np.maximum(problem.activation_limits.slack(a), 0.01)
@@ -245,7 +245,9 @@ class MotionInteriorPoint:
         omega = np.ones(a.shape[1])
         return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
 
-    def near(self, optimum: MotionAttempt, inside: float = NEAR, ratio: float = np.inf) -> Iterate:
+    def near(
+        self, optimum: MotionAttempt, inside: float = WARM_START_DISTANCE, ratio: float = np.inf
+    ) -> Iterate:
         """The iterate of an optimum, of this motion or of one like it, a little inside of bounds and limits.
 
         With no distance from them it is the optimum itself; the ratios of multipliers and distances end at `ratio`.

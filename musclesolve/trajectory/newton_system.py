@@ -78,8 +78,8 @@ class NewtonSystem:
         solve = chain_kernel.SOLVE.load()
         alone = right.T.copy()  # solved in place
         solve(self.factors, alone)
-        asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(alone.T))
-        multiplier = self._solve_coupling(asked)
+        demand = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(alone.T))
+        multiplier = self._solve_coupling(demand)
         pull = self.time.gather(np.einsum("tkn,tk->tn", self.lever, multiplier), np.zeros_like(right))
         more = pull.T.copy()
         solve(self.factors, more)

@@ -33,7 +33,8 @@ SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
 the first of each with which the motion is solved."""
 MAX_ITERATIONS, MAX_SECONDS = 200, 60.0
 """The limits of Ipopt, a fifth of a second for an iteration on the leg of a walk; it needs fewer than a hundred."""
-LACKING = 0.05  # reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere
+# Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere.
+LARGEST_SOFT_RESERVE = 0.05
 
 
 METHODS = ("structured", "collocation")
@@ -150,7 +151,7 @@ class _Case:
                 break
         if not first.solved.all():
             return first
-        lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
+        lacking = (np.abs(first.reserve) > LARGEST_SOFT_RESERVE).any(axis=1, keepdims=True)
         for stiff in STIFF:
             weight = soft * np.where(lacking, 1.0, stiff)
             second = self._solved(replace(self.problem, reserve_weight=weight), method)
@@ -167,7 +168,7 @@ class _Case:
         near = self.problem.muscles.curves.tendon.inverse(force)
         start = StaticStart(near, helped.activation, self.start.lacks)
         again = replace(self, start=start)._solved(self.problem, method)
-        if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LACKING).any():
+        if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LARGEST_SOFT_RESERVE).any():
             return again
         reference = self._solved(self.problem, find_method(REFERENCE))
         return replace(reference, notes=(_NO_SOLUTION.format(method.name), *reference.notes))

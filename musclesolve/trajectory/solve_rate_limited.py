@@ -336,7 +336,7 @@ GOOD = 1e-8
 """Certificate with which the method ends at once: a convex motion gets there a few steps after 1e-7."""
 RESERVE = 1e-3
 STIFF = 1e4
-FIRST = 0.3  # of the way from the lower to the upper bound: where activations start
+START_SHARE = 0.3  # of the way from the lower to the upper bound: where activations start
 
 
 def solve_coupled(
@@ -348,7 +348,7 @@ def solve_coupled(
     """
     whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
     certifier = CapacityCertifier(whole, ActivationCost(problem, cost, rows=True))
-    first = problem.lower + FIRST * (problem.upper - problem.lower)
+    first = problem.lower + START_SHARE * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
         method = MotionInteriorPoint(eased, ActivationCost(problem, cost))

@@ -294,7 +294,7 @@ VELOCITY = 0.2
 VELOCITY / (g T) body weights."""
 DEAD = 0.002
 """A horizontal channel that stays below this share of the body weight in all contacts measures nothing."""
-NEEDED = 0.01
+LEAST_HORIZONTAL = 0.01
 """Horizontal force that the motion needs, root mean square as a share of the body weight, from which a channel that
 shows none is lost; less is needed in quiet standing."""
 
@@ -313,7 +313,7 @@ def lost_channels(case: Case) -> Iterator[Finding]:
             continue
         most = np.abs(plate.force[loaded, :2]).max(axis=0)
         for axis, way in enumerate(("forward", "sideward")):
-            if most[axis] < DEAD * weight and needed[axis] > NEEDED:
+            if most[axis] < DEAD * weight and needed[axis] > LEAST_HORIZONTAL:
                 values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
                 yield finding("plate_channel", "error", values, on_plate(plate))
 
@@ -353,20 +353,20 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 
 
 # Loads below this share of the body weight have an uncertain center of pressure.
-LOADED = 0.15
+LOADED_SHARE = 0.15
 # The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
 # the line from heel to toe; and the margin given to it.
 BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
-USUAL = 0.078
+USUAL_PASSAGE = 0.078
 ENDS = (0.05, 0.95)
 # How far off it may be before a plate counts as displaced, and before its moments are wrong [m]; smaller displacements
 # show in the balance of forces.
 DISPLACED, FAR_DISPLACED = 0.06, 0.08
 # Markers of both feet sit too far in or out by so much at most [m].
-ALIKE = 0.025
+FOOT_ASYMMETRY = 0.025
 SHORTEST_CONTACT = 0.02
 # A shorter piece of a contact does not show where the whole of it lies under the foot [s].
 SHORTEST_TRACK = 0.2
@@ -393,7 +393,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     if seen is None:
         return []
     weight = trial.subject.mass * STANDARD_GRAVITY
-    least = max(touch(trial), LOADED * weight if np.isfinite(weight) else 0.0)
+    least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
     loaded = plate.force[:, 2] > least
@@ -420,7 +420,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
 
 def _off(track: Track, stature: float, runs: bool) -> Array:
     """Return from where the middle of a track usually is to where it is (2,) [m]; runners may land on the forefoot."""
-    usual = USUAL * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
+    usual = USUAL_PASSAGE * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
     middle, toe = float(np.quantile(track.along, ENDS).mean()), float(np.median(track.length))
     ahead = middle - float(np.clip(middle, usual, max(usual, toe if runs else usual)))
     left = np.array([-track.axis[1], track.axis[0]])
@@ -465,7 +465,7 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         plate = case.trial.forces[passage.plate]
         others = [p.off @ p.outward for p in under_feet if case.trial.forces[p.plate].side != plate.side]
         here, there = float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0
-        alike = np.sign(here) * min(abs(here), abs(there), ALIKE) if here * there > 0.0 else 0.0
+        alike = np.sign(here) * min(abs(here), abs(there), FOOT_ASYMMETRY) if here * there > 0.0 else 0.0
         off = passage.off - alike * passage.outward
         size = float(np.linalg.norm(off))
         if size < DISPLACED:

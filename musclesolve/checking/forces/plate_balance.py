@@ -63,7 +63,7 @@ CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
 # plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
 # A body mass as it is stated may be off by this share: clothes, shoes, another day, a scale.
-STATED = 0.03
+STATED_MASS_ERROR = 0.03
 # Standard deviation of an error that was found: any size, while others are looked for; of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
@@ -309,11 +309,12 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
     """Return a mass, as likely as the one stated, with which the scale of a plate is no fault [kg], None without one.
 
     The balance compares what each plate carries with the stated mass. Where one carries too little and the other too
-    much, the mass decides which of them is accused. The stated one may be off by `STATED`; where plates and mass do not
-    fit it may be the one that the plates carry. A greater mass needs more of all that the plates carry together.
+    much, the mass decides which of them is accused. The stated one may be off by `STATED_MASS_ERROR`; where plates and
+    mass do not fit it may be the one that the plates carry. A greater mass needs
+    more of all that the plates carry together.
     """
     scales, stated = [each for each in names if each.startswith("scale")], case.trial.subject.mass
-    masses = [stated * (1.0 - STATED), stated * (1.0 + STATED)]
+    masses = [stated * (1.0 - STATED_MASS_ERROR), stated * (1.0 + STATED_MASS_ERROR)]
     if case.found("mass") and (required := law(case)) is not None:
         masses.append(carried_mass(case, required)[0])
     (change,) = sample.terms["mass"].effect.T

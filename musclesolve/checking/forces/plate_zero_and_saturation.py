@@ -26,9 +26,9 @@ LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
 # A peak that keeps exactly its height for so long is cut off [s].
-FLAT = 0.02
+FLAT_PEAK_S = 0.02
 # Distance from the middle of its foot [m]: a force that is farther away and near the other foot belongs to that.
-REACH = 0.2
+FOOT_REACH = 0.2
 SHORTEST_CONTACT = 0.1
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
@@ -99,7 +99,9 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             continue
         flat = vertical >= peak * (1.0 - 1e-9)
         step = 1.0 / plate.rate
-        spans = tuple((a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT, 3 * step))
+        spans = tuple(
+            (a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+        )
         if spans:
             duration = sum(b - a + step for a, b in spans)
             values = {"peak": peak, "duration": duration}
@@ -124,7 +126,7 @@ def plate_sides(case: Case) -> Iterator[Finding]:
             contacts += 1
             time, point = plate.time[first:stop], plate.point[first:stop]
             away = {side: from_middle(case, foot, time, point) for side, foot in feet.items()}
-            if away[plate.side] > REACH and away[other] < min(0.5 * away[plate.side], 2 * REACH):
+            if away[plate.side] > FOOT_REACH and away[other] < min(0.5 * away[plate.side], 2 * FOOT_REACH):
                 spans.append(span)
         if not spans:
             continue

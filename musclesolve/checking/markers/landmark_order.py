@@ -154,7 +154,7 @@ def exchange_of_labels(
 
 
 # Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.
-WIDE = (
+WIDE_PAIRS = (
     "asis",
     "psis",
     "hip_center",
@@ -243,7 +243,7 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
     pairs = {}
-    for name in WIDE:
+    for name in WIDE_PAIRS:
         points = shown(trial, [f"{name}_{side}" for side in SIDES], markers)
         if points is not None:
             pairs[name] = points[1] - points[0]

@@ -28,7 +28,7 @@ FEW_DEGREES = 3.5
 """No one who moves keeps all angles below this [degrees]; it is a quarter of a rotation if they were radians."""
 TRAVELS = 0.3
 """Who goes so far walks [m]."""
-MOVES = 5.0
+MOVING_RANGE = 5.0
 """Range of an angle beside which one of no range at all is frozen [degrees]."""
 CONSTANT = 1e-6
 """Range of a coordinate that is constant [rad or m]: the rounding of files."""
@@ -75,7 +75,7 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find coordinates without any motion beside others that move."""
     angles = _joint_angles(body, fixed)
     ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
-    if not any(size > MOVES for size in ranges.values()):
+    if not any(size > MOVING_RANGE for size in ranges.values()):
         return
     given = body.motion.by_name(body.motion.value)
     roots = [joint for joint in body.model.joints if joint.inboard.body == GROUND]

@@ -54,7 +54,7 @@ from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
 MASS = 0.25
 """Largest difference of the factor k from 1."""
-ALIKE = 0.6
+LEAST_LIKENESS = 0.6
 """Least likeness r of moments of the same motion."""
 CARRIED = 0.15
 """Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
@@ -152,7 +152,7 @@ def _beyond(basis: Array, force: Array) -> Array:
     return np.asarray(force - np.einsum("tnk,tk->tn", basis, amount))
 
 
-SHOWN = 5.0
+LEAST_MOMENT_RMS = 5.0
 """Least rms of a moment that shows something [N m]."""
 EXCHANGED = 0.5
 """Right and left are exchanged where the misfit so falls to this share or less."""
@@ -301,7 +301,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
     for name, due in zip(names, case.expected(names).T, strict=True):
         column = case.table.values[:, case.table.names.index(f"{name}_moment")]
         size = float(np.sqrt(np.mean(due**2)))
-        if size > SHOWN and not np.nan_to_num(column).any():
+        if size > LEAST_MOMENT_RMS and not np.nan_to_num(column).any():
             cost = Cost(float(np.abs(due).max()), "N m", name)
             values = {"name": name, "size": size}
             yield finding("moment_zero", "error", values, where_moments(case), cost=cost)
@@ -356,7 +356,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         values = {"names": "all moments", "likeness": likeness}
         yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
         return
-    if likeness < ALIKE:
+    if likeness < LEAST_LIKENESS:
         return
     factor = float((given * due).sum()) / power
     if not 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
@@ -386,7 +386,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         size = np.sqrt((due[:, k] ** 2).mean())
         own = float((given[:, k] * due[:, k]).sum())
         like = own / (float(np.linalg.norm(given[:, k]) * np.linalg.norm(due[:, k])) + 1e-300)
-        if like < OPPOSITE and size > 2.0 * SHOWN:
+        if like < OPPOSITE and size > 2.0 * LEAST_MOMENT_RMS:
             repair = _changed([f"{name}_moment"], -1.0)
             values = {"names": f"the moment of {name}", "likeness": like}
             yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
@@ -463,10 +463,10 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     if names and case.frames.sum() >= FEWEST_FRAMES:
         given, due = case.given(names), case.expected(names)
         size = float(np.linalg.norm(given) * np.linalg.norm(due))
-        if size > 0.0 and float(np.sqrt((due**2).mean())) > SHOWN:
+        if size > 0.0 and float(np.sqrt((due**2).mean())) > LEAST_MOMENT_RMS:
             likeness = min(likeness, float((given * due).sum()) / size)
-    if likeness < ALIKE:
-        values = {"likeness": likeness, "limit": ALIKE}
+    if likeness < LEAST_LIKENESS:
+        values = {"likeness": likeness, "limit": LEAST_LIKENESS}
         yield finding("another_trial.moments", "error", values, place)
     elif fit is not None and abs(fit.factor - 1.0) > MASS and not case.found("moment_zero"):
         values = {"factor": fit.factor, "limit": MASS, "mass": mass}

@@ -292,13 +292,13 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
 
 NEARER = 0.5
 """A point is under the other foot where its distance from that is less than this share of the one from its own."""
-BESIDE = 0.1
+FOOT_HALF_WIDTH = 0.1
 """Half the width of a foot and what coordinates from video leave open [m]."""
 NO_MATTER = 1.0
 """Change of a moment that matters to nobody [N m]."""
 ON_SOLE = 0.2
 """A center of pressure lies no farther than this above or below heel and toe [m]; a brace on a shank does."""
-SHORTEST_CONTACT = 0.03
+SHORTEST_LOAD_CONTACT = 0.03
 """Shortest contact that is looked at [s]."""
 
 
@@ -311,7 +311,7 @@ def _distances(case: ModelCase, load: ExternalLoad) -> list[tuple[float, float, 
     impulse = np.linalg.norm(force, axis=1)
     found = []
     for first, stop in true_runs(loaded):
-        if stop - first >= max(2.0, SHORTEST_CONTACT * case.fixed.rate):
+        if stop - first >= max(2.0, SHORTEST_LOAD_CONTACT * case.fixed.rate):
             frames = np.zeros(len(case.time), dtype=bool)
             frames[first:stop] = True
             far = [float(np.median(sole.distance(point[frames], frames))) for sole in case.fixed.soles]
@@ -362,7 +362,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         if own is None:
             continue
         contacts = _distances(case, load)
-        exchanged = [far[own] > BESIDE and far[1 - own] < NEARER * far[own] for *_, far in contacts]
+        exchanged = [far[own] > FOOT_HALF_WIDTH and far[1 - own] < NEARER * far[own] for *_, far in contacts]
         if not any(exchanged):
             continue
         times = tuple(

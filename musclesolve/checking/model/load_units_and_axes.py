@@ -312,7 +312,7 @@ and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024."""
 CYCLE = 1.0
 """A cycle lasts about so long [s]: in less of it errors of the body model, which come and go as the legs take turns,
 look like a shift of up to `SERIOUS`, and no drift is measured."""
-INSIDE = 0.7
+LEAST_OVERLAP = 0.7
 """Least share of the frames that lie within the loads at a shift that is looked at."""
 EXPLAINED = 0.5
 """Least share of the misfit without loads that they take away where they are judged at all."""
@@ -339,7 +339,7 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
     found: list[tuple[float, float]] = []
     for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP):
         inside = case.covered(loads, time + shift)
-        if inside.mean() >= INSIDE and inside.sum() >= FEWEST_FRAMES:
+        if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
             given = case.acting(loads, time + shift)[:, 3:]
             scale = case.scale(given, inside)
             if scale > 0.0:

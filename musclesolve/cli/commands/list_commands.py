@@ -55,7 +55,7 @@ def muscles(
         database = person.parent
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
-        _passive_moments(loaded, name, output, asked=passive_moments)
+        _passive_moments(loaded, name, output, requested=passive_moments)
         return
     if name is None and database is None:
         console().print(set_table([muscle_db.load(each) for each in muscle_db.available()]))
@@ -86,7 +86,7 @@ def person(
 
 
 def _passive_moments(
-    database: MuscleDatabase, muscle: str | None, output: Path | None, *, asked: bool
+    database: MuscleDatabase, muscle: str | None, output: Path | None, *, requested: bool
 ) -> None:
     """Print the passive joint moments of a set; write table and figure where a folder is given."""
     import xarray as xr
@@ -95,9 +95,9 @@ def _passive_moments(
     from musclesolve.muscles.passive.joint_moments import passive_moments
     from musclesolve.results.files.atomic_writing import write_files
 
-    if not asked or muscle is not None:
+    if not requested or muscle is not None:
         problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
-        if asked:
+        if requested:
             problem, expected = f"passive moments of {muscle!r} alone", "--passive-moments without a muscle"
         raise input_error("cli.conflicting_options", where="muscles", expected=expected, fault=problem)
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")

@@ -28,7 +28,7 @@ SOURCES = {
 }
 START, END = "start", "end"
 RANGE = "#3d434b"
-APART = 0.02
+EVENT_SPACING_S = 0.02
 """Events of a kind and foot stay so far apart [s]."""
 
 
@@ -141,8 +141,8 @@ class Events:
                     f"{short} {each.event.side.upper()}",
                     SIDE_COLOR[each.event.side],
                     dashed=each.event.source != "stated",
-                    low=max(before) + APART if before else None,
-                    high=min(after) - APART if after else None,
+                    low=max(before) + EVENT_SPACING_S if before else None,
+                    high=min(after) - EVENT_SPACING_S if after else None,
                     row=0 if each.event.side == "r" else 1,
                 )
             )

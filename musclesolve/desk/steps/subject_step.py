@@ -9,8 +9,8 @@ from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.view import State, Step, View
 from musclesolve.settings.trial import RecordedSettings
 
-NEEDED = ("mass_kg", "stature_m", "sex")
-USUAL = ("name", *NEEDED, "shoe_mass_kg", "age_years")
+REQUIRED_KEYS = ("mass_kg", "stature_m", "sex")
+USUAL = ("name", *REQUIRED_KEYS, "shoe_mass_kg", "age_years")
 FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 
 
@@ -34,7 +34,7 @@ def state(desk: Desk) -> State:
         return ""
     if desk.is_model:
         return "done"
-    return "done" if all(desk.trial.value("subject", key) is not None for key in NEEDED) else "open"
+    return "done" if all(desk.trial.value("subject", key) is not None for key in REQUIRED_KEYS) else "open"
 
 
 SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state)

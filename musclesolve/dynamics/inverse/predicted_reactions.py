@@ -56,7 +56,7 @@ TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
-KNOWN = 30.0
+MEASURED_WEIGHT = 30.0
 """Weight of the measured force of a foot, which its other frames continue [1 per body weight]."""
 LARGEST_RESIDUAL = 1e-6
 """Largest residual of the optimality conditions [body weights, and times m]."""
@@ -237,9 +237,9 @@ def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step:
             for sign in (0, 1):
                 rows[:, row + points + 2 * place + sign, first:last] = most
                 rows[:, row + points + 2 * place + sign, unknown] = 1.0 - 2.0 * sign
-    continued = KNOWN * np.repeat(known, 3, axis=1)[..., None] * forces
+    continued = MEASURED_WEIGHT * np.repeat(known, 3, axis=1)[..., None] * forces
     square += np.einsum("tri,trj->tij", continued, continued)
-    linear += np.einsum("tri,tr->ti", continued, KNOWN * plates[..., :3].reshape(frames, 6))
+    linear += np.einsum("tri,tr->ti", continued, MEASURED_WEIGHT * plates[..., :3].reshape(frames, 6))
     weight = np.tile(SMOOTH, 2) / (step * 2.0 * np.pi * SMOOTH_HZ) ** 2
     smooth = forces.T @ (weight[:, None] ** 2 * forces)
     pushing = np.flatnonzero(np.arange(2 * count) % count < points)

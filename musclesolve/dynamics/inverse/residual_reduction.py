@@ -162,10 +162,10 @@ class ResidualReduction:
         """
         tried = self
         for _ in range(MOST_TRIALS):
-            found = tried.reduced(model, motion, wrenches)
-            most = float(found.change.max(initial=0.0))
+            coefficients = tried.reduced(model, motion, wrenches)
+            most = float(coefficients.change.max(initial=0.0))
             if most <= largest:
-                return tried, found
+                return tried, coefficients
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
 
@@ -187,15 +187,15 @@ class ResidualReduction:
         with_mass = cho_solve_banded((self._factor, True), by_mass.ravel(), check_finite=False)
         # the mass borders the band by one row and column
         own = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
-        found, mass, changed = np.zeros_like(by_mass), 0.0, motion
+        coefficients, mass, changed = np.zeros_like(by_mass), 0.0, motion
         for _ in range(MOST_STEPS):
             residual = self.scale * projected_moments(model, changed, wrenches)[:, -6:] - mass * heavier
-            right = -self._gradient(residual) - self._held(found)
+            right = -self._gradient(residual) - self._held(coefficients)
             plain = cho_solve_banded((self._factor, True), right.ravel(), check_finite=False)
             gain = (float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)) / own
-            step = (plain + gain * with_mass).reshape(found.shape)
-            found, mass = found + step, mass + gain
-            changed = _moved(model, motion, self.splines @ found)
+            step = (plain + gain * with_mass).reshape(coefficients.shape)
+            coefficients, mass = coefficients + step, mass + gain
+            changed = _moved(model, motion, self.splines @ coefficients)
             if np.abs(self.splines @ step).max() < CONVERGED:
                 break
         points = model.topology.point_count
@@ -215,20 +215,20 @@ class ResidualReduction:
 
     def _gradient(self, residual: Array) -> Array:
         """Half the slope (n, K+6) of the sum of squares of a residual over s_r, (T, 6), by the coefficients."""
-        found = []
+        coefficients = []
         for k, rows in enumerate(self.rows):
             first = int(np.argmax(self.splines[:, k] != 0.0))
-            found.append(np.einsum("trj,tr->j", rows, residual[first : first + len(rows)]))
-        return np.array(found)
+            coefficients.append(np.einsum("trj,tr->j", rows, residual[first : first + len(rows)]))
+        return np.array(coefficients)
 
-    def _held(self, found: Array) -> Array:
+    def _held(self, coefficients: Array) -> Array:
         """Return the pull of the coefficients (n, K+6) toward zero, (n, K+6)."""
-        band, flat = self.bands[1], found.ravel()
+        band, flat = self.bands[1], coefficients.ravel()
         product = band[0] * flat
         for k in range(1, min(len(band), flat.size)):
             product[k:] += band[k, :-k] * flat[:-k]
             product[:-k] += band[k, :-k] * flat[k:]
-        return np.asarray(product.reshape(found.shape) / self.size**2)
+        return np.asarray(product.reshape(coefficients.shape) / self.size**2)
 
 
 def _moved(model: Model, motion: Motion, change: Array) -> Motion:
@@ -268,12 +268,12 @@ def _rates(model: Model, motion: Motion) -> tuple[Array, Array, Array]:
     parts = [_momenta(model, motion.frames(block)) for block in blocks(len(motion.time))]
     a, b, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
     of_a, of_b = (make_interp_spline(motion.time, each, k=5) for each in (a, b))
-    found = []
+    coefficients = []
     for each in (of_a(motion.time, 2) + of_b(motion.time, 1) - weight, 2.0 * of_a(motion.time, 1) + b, a):
         force, moment = (np.swapaxes(each[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))
         about = moment - vector_product(motion.origin[:, None], force)
-        found.append(_rows(force, about))
-    return found[0], found[1], found[2]
+        coefficients.append(_rows(force, about))
+    return coefficients[0], coefficients[1], coefficients[2]
 
 
 def _momenta(model: Model, motion: Motion) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from musclesolve._util.compiled_code import compiled
 
 LARGEST_ROTATION = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
-NEAR = 0.1
+NEAR_OPTIMUM = 0.1
 """A frame whose last step was shorter than this [rad, m] is near the optimum."""
 DAMPING = 1e-9
 """Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
@@ -275,7 +275,7 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
     place_frames(tree, angles, position, base, work)
     misfit = find_misfit(tree, targets, values, rest, angles, work)
     for _ in range(int(limits[1])):
-        near = 1.0 if largest < NEAR else 0.0
+        near = 1.0 if largest < NEAR_OPTIMUM else 0.0
         set_speeds(tree, position, work)
         for f in range(work.sums.shape[0]):
             for i in range(SUMS):

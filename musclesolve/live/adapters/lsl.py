@@ -41,7 +41,7 @@ _quiet()
 GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
 RESOLVED_WITHIN = 5.0
 """So long a stream is looked for [s]."""
-LOOKED = 0.1
+POLL_INTERVAL = 0.1
 """So often Python looks for an answer of LSL, whose own waiting Ctrl-C does not end [s]."""
 BUFFER = 10
 """So much is kept while nobody reads [s]."""
@@ -121,7 +121,7 @@ class LslStream:
                 return streams[self._name]
             if perf_counter() > until:
                 break
-            sleep(LOOKED)
+            sleep(POLL_INTERVAL)
         raise input_error(
             "live.no_lsl_stream",
             where="--from",
@@ -197,7 +197,7 @@ def _answered(ask: Callable[[float], Answer]) -> Answer:
     until = perf_counter() + RESOLVED_WITHIN
     while True:
         try:
-            return ask(LOOKED)
+            return ask(POLL_INTERVAL)
         except pylsl.util.TimeoutError:
             if perf_counter() > until:
                 raise

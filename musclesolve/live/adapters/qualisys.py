@@ -33,7 +33,7 @@ SURE = 100.0
 """Vertical force from which the sense of the force and its point are looked at [N]."""
 READINGS = 3
 """So many of them, one after the other, have to agree."""
-BESIDE = 0.1
+OFF_PLATE = 0.1
 """The point of a force may lie so far beside its plate [m]."""
 MM = 0.001
 
@@ -194,7 +194,7 @@ class QualisysStream:
         """
         loaded = (np.abs(plates[:, 2]) > SURE) & (self._sense == 0.0)
         corners = (self._corners - middle[:, None]) @ self._wanted.rotation.T
-        reach = np.abs(corners).max(axis=1)[:, :2] + BESIDE
+        reach = np.abs(corners).max(axis=1)[:, :2] + OFF_PLATE
         away = plates[:, 3:5] - (middle @ self._wanted.rotation.T)[:, :2]
         beside = (np.abs(away) > reach).any(axis=1)
         self._beside[loaded] = np.where(beside, self._beside + 1.0, 0.0)[loaded]

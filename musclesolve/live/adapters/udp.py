@@ -28,7 +28,7 @@ LOG = logging.getLogger("musclesolve")
 VERSION = 1
 """Version of the datagrams, under the key "musclesolve"."""
 LOCAL = "127.0.0.1"
-LARGEST = 65536
+LARGEST_DATAGRAM = 65536
 """Bytes of the largest datagram."""
 BUFFER = 1 << 22
 """Bytes that the system is asked to keep while nobody reads."""
@@ -102,7 +102,7 @@ class UdpStream:
         """See Stream."""
         self._socket.settimeout(timeout)
         try:
-            data = self._socket.recv(LARGEST)
+            data = self._socket.recv(LARGEST_DATAGRAM)
         except TimeoutError:
             return []
         received = perf_counter()

@@ -34,9 +34,9 @@ from musclesolve.recording.data import SIDES
 from musclesolve.report.picture.encoded import moving_data, packed, page_data
 from musclesolve.sharing.status import Status, is_solved
 
-KEPT = 30.0
+FRAMES_KEPT_S = 30.0
 """Frames are kept for so long [s]."""
-STEPS = 10
+SHOWN_STEPS = 10
 """Steps of each side that are shown."""
 RECENT = 10.0
 """Samples that are not valid are counted over so long [s]."""
@@ -111,13 +111,15 @@ class PageState:
         self.lost = 0  # frames that came too fast for the page
         self.frames = self.invalid = 0
         self._row: AnyArray | None = None
-        capacity = max(int(2 * KEPT * setup.rate), 1000)
+        capacity = max(int(2 * FRAMES_KEPT_S * setup.rate), 1000)
         self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
         self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
         self._count = 0
         self._recent: deque[tuple[float, bool]] = deque()  # arrival and validity of the last frames
         self._feet = {side: FootContacts(setup.threshold, setup.firm) for side in SIDES}
-        self._spans = {(str(side), kind): deque[Span](maxlen=STEPS) for side in SIDES for kind in DURING}
+        self._spans = {
+            (str(side), kind): deque[Span](maxlen=SHOWN_STEPS) for side in SIDES for kind in DURING
+        }
         self._done = dict.fromkeys(self._spans, 0)  # how many spans there were of each kind
         self._span_values: dict[tuple[Span, str, str], float] = {}
         self._picture: tuple[int, dict[str, Any]] | None = None
@@ -163,9 +165,9 @@ class PageState:
             self._count = 0
             self._span_values.clear()
             self._forget_contacts()
-            for asked, spans in self._spans.items():
+            for query, spans in self._spans.items():
                 spans.clear()
-                self._done[asked] = 0
+                self._done[query] = 0
         if self._count + 2 > len(self._time):
             half = len(self._time) // 2
             for kept in (self._time, self._numbers, self._values):
@@ -220,14 +222,14 @@ class PageState:
 
     def _of_span(self, span: Span, key: str) -> float:
         """The value of a step, computed once: later its frames are no longer kept."""
-        asked = span, key, self.settings.value
-        if asked not in self._span_values and self.settings.value != "now":
+        query = span, key, self.settings.value
+        if query not in self._span_values and self.settings.value != "now":
             if len(self._span_values) > MOST_VALUES:
                 self._span_values.clear()
             first, stop = np.searchsorted(self._time[: self._count], [span.begin, span.end])
             of_span = self._values[first if first else stop : stop, self.columns[key]].astype(float)
-            self._span_values[asked] = statistic(self.settings.value, of_span)
-        return self._span_values.get(asked, float("nan"))
+            self._span_values[query] = statistic(self.settings.value, of_span)
+        return self._span_values.get(query, float("nan"))
 
     def feedback(self) -> dict[str, Any]:
         """Value, place in the band and steps of both legs, as the pages of operator and subject show them.

@@ -55,9 +55,9 @@ HEARTBEAT = 0.25
 """A message that says how old the newest sample is goes out so often while none comes [s]."""
 LATENCIES = 120
 """So many of the last times from the arrival of a sample to its picture are looked at."""
-LAST = 1.0
+END_MESSAGE_S = 1.0
 """So long the browsers have to take the message that the session has ended [s]."""
-LARGEST = 65536
+LARGEST_MESSAGE = 65536
 """Bytes of a message from a browser."""
 
 
@@ -142,7 +142,7 @@ class PageServer:
             log_level="critical",
             access_log=False,
             lifespan="off",
-            ws_max_size=LARGEST,
+            ws_max_size=LARGEST_MESSAGE,
             ws_per_message_deflate=False,
             timeout_graceful_shutdown=1,
         )
@@ -170,7 +170,7 @@ class PageServer:
         for client in self.clients:
             client.drawn.set()  # whatever it was sent before, it gets the last message
         self._notify()
-        for _ in range(round(LAST / POLL)):
+        for _ in range(round(END_MESSAGE_S / POLL)):
             if not self.clients:
                 break
             await asyncio.sleep(POLL)

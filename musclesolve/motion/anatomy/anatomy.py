@@ -66,7 +66,7 @@ from musclesolve.recording.trial.recording_checks import check_sides
 # What fixes the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
-CLEAR = 1.5 * SMALLEST_BREADTH
+CLEAR_BREADTH = 1.5 * SMALLEST_BREADTH
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,9 @@ class Following:
             # does not where the toe marker sits on its head; where none does, the first is left to be refused.
             thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in landmarks]
             clear = (
-                third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
+                third
+                for third in thirds
+                if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR_BREADTH
             )
             shapes[f"foot_{side}"] = (leg, [*line, next(clear, thirds[0])])
         shapes = {body: shape for body, shape in shapes.items() if body not in seen.clusters}

@@ -24,7 +24,7 @@ LARGEST_CONDITION = 20.0
 # Skin over the thigh leaves about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
-APART = 0.020
+REGRESSION_DISTANCE = 0.020
 # No leg swings or bends faster [Hz]; stretches shorter than this are not filtered and not used [s].
 CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
 CIRCLE = (
@@ -101,7 +101,8 @@ def functional_hips(
         notes.append(
             f"The {leg} hip center is functional: over {len(center.residual)} frames with {ranges[0]:.0f} and "
             f"{ranges[1]:.0f} degrees of motion it moves by {1000 * center.rms:.1f} mm in pelvis and thigh; "
-            f"{name} puts it {1000 * apart:.0f} mm away{': that is far, check both.' if apart > APART else '.'}"
+            f"{name} puts it {1000 * apart:.0f} mm away"
+            f"{': that is far, check both.' if apart > REGRESSION_DISTANCE else '.'}"
         )
     return points, notes
 

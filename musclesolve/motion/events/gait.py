@@ -26,9 +26,9 @@ from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
-TOGETHER = 0.1
+SIMULTANEOUS_SHARE = 0.1
 """Feet that strike within this share of a stride strike together: a jump, no step."""
-FLAT = (0.15, 0.35)
+FOOT_FLAT = (0.15, 0.35)
 """Part of a stride in which the foot rests on the ground, or rides on the belt."""
 
 
@@ -143,7 +143,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     for side, start, end in pairs:
         other: Side = "l" if side == "r" else "r"
         # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
-        strikes, near = np.array(seen.get(("heel_strike", other), [])), TOGETHER * (end - start)
+        strikes, near = np.array(seen.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
         between = (strikes > start + near) & (strikes < end - near)
         together = np.minimum(np.abs(strikes - start), np.abs(strikes - end)) <= near
         if end - start > longest or (together.any() and not between.any()):
@@ -179,7 +179,7 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
     left = np.array([-forward[1], forward[0], 0.0])
     belt = 0.0
     if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
-        rests = slice(*np.searchsorted(walking.time, np.array(FLAT) * (end - start) + start))
+        rests = slice(*np.searchsorted(walking.time, np.array(FOOT_FLAT) * (end - start) + start))
         time, ahead = walking.time[rests], heel[rests] @ forward
         seen = np.isfinite(ahead)
         belt = -np.polyfit(time[seen] - start, ahead[seen], 1)[0] if seen.sum() >= 3 else np.nan

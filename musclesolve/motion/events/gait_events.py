@@ -23,9 +23,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
-NEAR = 0.01
+RANGE_START_TOLERANCE = 0.01
 """A time range that begins so much of a stride before a strike begins with it."""
-MOST = 5
+MOST_TIMES_LISTED = 5
 """So many times of one kind are listed in a sentence."""
 _NAMES: dict[EventKind, str] = {
     "heel_strike": "heel strike",
@@ -38,13 +38,13 @@ _SOURCES = {
     "predicted": "the predicted forces",
     "markers": "the markers",
 }
-SAME = 0.3
+SAME_EVENT_S = 0.3
 """Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
 BEARING_WEIGHTS = 0.3
 """A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
 LONGEST_RAMP = 0.2
 """Longest time that the force of a step takes from the threshold to bearing weight, and back [s]."""
-EDGE = 0.05
+LOADING_EDGE_S = 0.05
 """Time at the ends of a loading in which events of markers may be early or late [s]."""
 
 
@@ -157,7 +157,7 @@ def gait_events(
     for side, times in strikes.items() if strides and not flight else ():
         if times.size:
             stride = strides.get(side, float(np.mean(list(strides.values()))))
-            near = NEAR * stride
+            near = RANGE_START_TOLERANCE * stride
             wanted = (
                 (times[0] > start + near, times[0] - stride),
                 (times[-1] < end - near, times[-1] + stride),
@@ -195,7 +195,8 @@ def _listed(events: Sequence[Event]) -> str:
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
     return "; ".join(
-        f"{name} at {', '.join(times[:MOST])}{f' and {len(times) - MOST} more' if len(times) > MOST else ''} s"
+        f"{name} at {', '.join(times[:MOST_TIMES_LISTED])}"
+        f"{f' and {len(times) - MOST_TIMES_LISTED} more' if len(times) > MOST_TIMES_LISTED else ''} s"
         for name, times in groups.items()
     )
 
@@ -213,7 +214,9 @@ class EventsByFoot:
         group = self._groups.get((event.kind, event.side), [])
         place = bisect(group, event.time, key=lambda other: other.time)
         around = [
-            other for other in group[max(place - 1, 0) : place + 1] if abs(other.time - event.time) < SAME
+            other
+            for other in group[max(place - 1, 0) : place + 1]
+            if abs(other.time - event.time) < SAME_EVENT_S
         ]
         return min(around, key=lambda other: abs(other.time - event.time), default=None)
 
@@ -240,7 +243,7 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
         short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
         step[k] = held.sum() == 1 and short[held].all()
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
-    sure = np.concatenate([touching[step], loadings + np.array([EDGE, -EDGE])])
+    sure = np.concatenate([touching[step], loadings + np.array([LOADING_EDGE_S, -LOADING_EDGE_S])])
     if time.size:
         sure = np.clip(sure, time[0], time[-1])
     return sure, touching[~step], np.array(lowest)

@@ -92,15 +92,15 @@ def harmonics(frames: int, rate_hz: float) -> Array:
     return np.arange(1, frames - 1) * rate_hz / (2 * (frames - 1))
 
 
-FEWEST_FRAMES = 3
+FEWEST_SAMPLES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     """Return a signal (T, ...) as numbers; gaps, too few frames and no sampling rate are refused."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
-    if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
-        raise input_error("motion.signal_shape_too_little", shape=numbers.shape, fewest_frames=FEWEST_FRAMES)
+    if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
+        raise input_error("motion.signal_shape_too_little", shape=numbers.shape, fewest_frames=FEWEST_SAMPLES)
     # A single gap would spoil the whole coordinate.
     lost = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if lost.any():

@@ -101,7 +101,9 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
             # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
             away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
             own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
-            nearest = np.maximum(wrap.radii[0] / own, CLEAR)  # share of the distance that the radius may be
+            nearest = np.maximum(
+                wrap.radii[0] / own, CLEARANCE
+            )  # share of the distance that the radius may be
             radii = np.minimum(radii, (nearest * here).min())
         objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
     names = list(wraps)
@@ -161,7 +163,7 @@ def _spline(
     )
 
 
-CLEAR = 0.98
+CLEARANCE = 0.98
 """Radius of a cylinder over the distance of a point from its axis, that is no less than in the model of the set."""
 
 

@@ -33,7 +33,7 @@ Source = Union[str, Path, Table, "xr.Dataset", Mapping[str, Array]]
 """Columns over time: a MOT or STO file, a table, a dataset over time, or arrays by name with "time"."""
 
 ORDER = 3
-FEWEST_FRAMES = 6
+FEWEST_SPLINE_FRAMES = 6
 FULL_ROTATION = 2.0 * np.pi
 """Largest angle of a joint [rad]: a larger number is in degrees."""
 _FEW_DEGREES = 3.5
@@ -143,12 +143,12 @@ def coordinate_motion(
         notes.append(f"The model locks coordinates that the motion moves: {'; '.join(moved)} (rad or m).")
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
-    if len(table.time) < FEWEST_FRAMES:
+    if len(table.time) < FEWEST_SPLINE_FRAMES:
         raise input_error(
             "pipeline.frames_too_few_frames",
             file=_file(table),
             count=len(table.time),
-            fewest_frames=FEWEST_FRAMES,
+            fewest_frames=FEWEST_SPLINE_FRAMES,
         )
     filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
     change = np.abs(filtered - values) * angles

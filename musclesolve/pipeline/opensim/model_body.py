@@ -407,8 +407,8 @@ def model_body(
     unserved = unserved_dofs(whole)
     warnings += [
         f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
-        f'frame (at most {100.0 * LACKING:g} % is expected): its reserves are not counted. Leave it out: without = ["'
-        f'{name}"], --without {name}.'
+        f"frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted. "
+        f'Leave it out: without = ["{name}"], --without {name}.'
         for name, share in unserved.items()
     ]
     return ModelBody(
@@ -434,7 +434,7 @@ def model_body(
     )
 
 
-LACKING = 0.1
+LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, as of a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
 """Share of the frames with a moment of that size, and of all frames, in which it is beyond the muscles."""
@@ -447,9 +447,9 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
 
     What all muscles of one direction add at most to the passive forces is sum_i |r_i| F_i with moment arm r and F the
     force at activation 1, or the maximum isometric force where that is more, as fibers on elastic tendons may reach it.
-    Coordinates are named where the moment exceeds it by more than LACKING of its peak in nearly all the frames in which
-    the moment is that large; a single peak is a lack of strength, or a fault of the moment. None where this holds of
-    most coordinates: their moments are wrong, or the muscles too weak, and reserves speak against the result.
+    Coordinates are named where the moment exceeds it by more than LACKING_SHARE of its peak in nearly all the frames in
+    which the moment is that large; a single peak is a lack of strength, or a fault of the moment. None where this
+    holds of most coordinates: their moments are wrong, or the muscles too weak, and reserves speak against the result.
     """
     state = part.state
     arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
@@ -460,8 +460,8 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     most = np.where(moment > 0.0, up, down)
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
-    large = size > np.maximum(LACKING * peak, 1e-12)
-    lacks = large & (size - most > LACKING * peak)
+    large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
+    lacks = large & (size - most > LACKING_SHARE * peak)
     enough = np.maximum(_NEARLY_ALL * large.sum(axis=0), _OFTEN * known.sum(axis=0))
     unserved = (peak > _LEAST_MOMENT) & (lacks.sum(axis=0) > enough)
     if 2 * unserved.sum() > unserved.size:

@@ -74,8 +74,8 @@ def shared_choice(
     def crossed(names: Iterable[str]) -> frozenset[str]:
         return frozenset().union(*(crossing[name] for name in names))
 
-    asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
-    candidates = asked or _usual_muscles(model, other)
+    requested = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
+    candidates = requested or _usual_muscles(model, other)
     halved: tuple[str, ...] = ()
     toes: tuple[str, ...] = ()
     excluded = _known(without, model.coordinates, "coordinate", model)
@@ -86,7 +86,7 @@ def shared_choice(
             for name, coordinate in model.coordinates.items()
             if name in free and not coordinate.locked and not (other and name.endswith(other))
         )
-        if other and not asked:
+        if other and not requested:
             across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)

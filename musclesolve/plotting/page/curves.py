@@ -53,11 +53,11 @@ ON_GROUND, ON_GROUND_PREDICTED = "foot on the ground", "on the ground, force pre
 """What parts of the drawing of a leg are, in legends and where a page shows values."""
 MOST_EVENTS = 24
 """Events of both legs beyond which none is marked: their lines would hide the curves."""
-EDGE = 3
+EDGE_FRAMES = 3
 """Frames at either end of a recording whose values do not make the scale of a panel where they leave the range of all
 others by more than that range: what a filter does at an end, which would hide the curve."""
 BEYOND = "first or last three frames that leave the range of the others by more than it do not make the scale"
-SMALL = 0.5
+STEADY_SHARE = 0.5
 """Where the others hardly change: the share of the greatest value by which an end has to leave them."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
@@ -328,13 +328,13 @@ class Legs:
         if validity is not None:
             known &= validity.solved | validity.reserve
         inner, ends = known.copy(), known.copy()
-        inner[:EDGE] = inner[-EDGE:] = False
-        ends[EDGE:-EDGE] = False
+        inner[:EDGE_FRAMES] = inner[-EDGE_FRAMES:] = False
+        ends[EDGE_FRAMES:-EDGE_FRAMES] = False
         if not inner.any() or not ends.any():
             return np.zeros(values.size, dtype=bool)
         low, high = values[inner].min(), values[inner].max()
         away = np.maximum(values - high, low - values)
-        return ends & (away > max(high - low, SMALL * np.abs(values[known]).max()))
+        return ends & (away > max(high - low, STEADY_SHARE * np.abs(values[known]).max()))
 
     def _draw_strides(
         self, axes: Axes, side: str, values: Array, validity: Validity | None, predicted: Mask | None = None

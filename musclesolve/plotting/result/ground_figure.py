@@ -23,7 +23,7 @@ COMPONENTS = {
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
-LEAST = 0.05
+LEAST_SCALE = 0.05
 """What the scale of a component extends to at least, both ways [body weights]: less is noise."""
 LABEL_INCH = 0.55
 """Space for the heading of the last panel and the label of the axis above it [inch], at the default size of text."""
@@ -51,7 +51,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         legs.mark_stance(axes)
         heading(axes, COMPONENTS[axis])
         axes.set_ylabel("[body weights]")
-        zero_line(axes, LEAST)
+        zero_line(axes, LEAST_SCALE)
         axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
         legs.x.apply(axes, labelled=axis == "y")
     for side, path in paths.items():

@@ -29,7 +29,7 @@ FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
 PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
-MOST = 15
+MOST_MUSCLES = 15
 """Muscles on a page of a column, unless they are chosen."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
@@ -199,7 +199,7 @@ def muscles(result: xr.Dataset) -> dict[str, str]:
                 raise unknown_name(name, "muscle", [*every, *dict.fromkeys(every.values())])
             chosen |= own
         return {name: group for name, group in every.items() if name in chosen}
-    if not style.narrow or len(every) <= MOST:
+    if not style.narrow or len(every) <= MOST_MUSCLES:
         return every
     force = result["muscle_force"].transpose("time", "muscle").values
     peak = dict.fromkeys(every, 0.0)

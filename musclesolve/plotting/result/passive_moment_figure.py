@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE = "passive_moments"
 COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
-BEYOND = 1.5
+AXIS_MULTIPLE = 1.5
 """The axes show this multiple of the published moments; a set that gives more leaves the panel."""
 ELSEWHERE = "Riener and Edrich 1999"
 
@@ -50,7 +50,7 @@ def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:
         axes.plot(sweep.angle, computed.moment, color=COLORS[rule], linewidth=1.6)
     axes.plot(sweep.angle, sweep.moment, color="black", marker="o", linestyle="", markersize=3)
     low, high = min(sweep.moment.min(), other.min(), 0.0), max(sweep.moment.max(), other.max(), 0.0)
-    spare = (BEYOND - 1.0) * max(high - low, 1.0)
+    spare = (AXIS_MULTIPLE - 1.0) * max(high - low, 1.0)
     axes.set_ylim(low - spare, high + spare)
     held = ", ".join(f"{dof.partition('_')[0]} {angle:g}" for dof, angle in sweep.fixed.items())
     errors = ", ".join(f"{rule} {computed.rms:.1f}" for rule, computed in moments.items())

@@ -27,23 +27,23 @@ COLUMNS = 4
 _SCALE = {"m": (1e3, "mm"), "1": (1.0, "share of the largest"), "N m": (1.0, "N m")}
 
 
-def calibration_files(found: xr.Dataset) -> dict[str, bytes]:
+def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
     """The content of the file of every figure of the Dataset of a calibration, by its name."""
     figures = named(calibration_factors)
     for kind, name in (("fascicle length", "calibration_fascicles"), ("EMG", "calibration_emg")):
-        if (found["kind"].values.astype(str) == kind).any():
-            figures[name] = lambda found, kind=kind: calibration_curves(found, kind)  # type: ignore[misc]
-    return figures_of(found, figures)
+        if (calibration["kind"].values.astype(str) == kind).any():
+            figures[name] = lambda calibration, kind=kind: calibration_curves(calibration, kind)  # type: ignore[misc]
+    return figures_of(calibration, figures)
 
 
-def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Sheet:
+def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -> Sheet:
     """Measured curves of a kind with what the muscles before, as fitted, and as predicted say of them."""
-    own = found.isel(curve=np.flatnonzero(found["kind"].values.astype(str) == kind))
+    own = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
     count = own.sizes["curve"]
     columns = min(COLUMNS, count)
     rows = -(-count // columns)
     title = f"Calibration: measured {kind} and model"
-    sheet, panels = page(found, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
+    sheet, panels = page(calibration, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
     for k, axes in enumerate(panels.flat):
         if k >= count:
             axes.set_visible(False)
@@ -72,11 +72,11 @@ def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Shee
     return sheet
 
 
-def calibration_factors(found: xr.Dataset) -> Sheet:
+def calibration_factors(calibration: xr.Dataset) -> Sheet:
     """Every fitted factor with its 95 % interval over the interval of the prior."""
-    count = found.sizes["parameter"]
+    count = calibration.sizes["parameter"]
     sheet, panels = page(
-        found,
+        calibration,
         "Calibration: fitted parameters and their priors",
         1,
         1,
@@ -85,13 +85,13 @@ def calibration_factors(found: xr.Dataset) -> Sheet:
     )
     axes: Axes = panels[0, 0]
     place = np.arange(count)[::-1]
-    names = found["parameter"].values.astype(str)
+    names = calibration["parameter"].values.astype(str)
     for mean, sd, color, width in (
-        (found["prior_mean"].values, found["prior_sd"].values, "#CFCFCF", 7.0),
-        (found["value"].values, found["sd"].values, COLORS["fitted"], 2.0),
+        (calibration["prior_mean"].values, calibration["prior_sd"].values, "#CFCFCF", 7.0),
+        (calibration["value"].values, calibration["sd"].values, COLORS["fitted"], 2.0),
     ):
         axes.hlines(place, np.exp(mean - 1.96 * sd), np.exp(mean + 1.96 * sd), color=color, linewidth=width)
-    axes.plot(np.exp(found["value"].values), place, "o", color=COLORS["fitted"], markersize=4)
+    axes.plot(np.exp(calibration["value"].values), place, "o", color=COLORS["fitted"], markersize=4)
     axes.axvline(1.0, color=NOTE_COLOR, linewidth=0.8)
     axes.set_xscale("log")
     ticks = [0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0]

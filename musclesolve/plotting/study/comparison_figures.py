@@ -34,7 +34,15 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Curves whose gray is alike differ by their dashes. Dots mean a reserve."""
-NEEDED = ("cost", "activation", "group_force", "co_contraction", "status", "group", "least_cost")
+COMPARISON_VARIABLES = (
+    "cost",
+    "activation",
+    "group_force",
+    "co_contraction",
+    "status",
+    "group",
+    "least_cost",
+)
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
@@ -146,7 +154,7 @@ def line_style(number: int, count: int) -> dict[str, Any]:
 
 
 def _check(comparison: xr.Dataset) -> None:
-    if missing := [name for name in NEEDED if name not in comparison.variables]:
+    if missing := [name for name in COMPARISON_VARIABLES if name not in comparison.variables]:
         source = comparison.encoding.get("source")
         raise input_error("plotting.not_comparison_musclesolve", file=source, missing=missing)
     if comparison.sizes["cost"] > len(COST_COLORS):

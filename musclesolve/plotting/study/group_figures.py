@@ -50,7 +50,7 @@ BAR_ROW, STRIP, GAP = 0.11, 0.30, 0.05
 BAR_COLOR, FIRST_COLOR = "#333333", "#111111"
 EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5))))
 """Color and dashes of the statistic of an effect, where there are several."""
-MOST = 24
+MOST_PANELS = 24
 """Panels on a page."""
 MOST_ROWS = 6
 """Rows of panels on a page of small multiples."""
@@ -141,7 +141,7 @@ def group_drawings(
     variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     kept, _ = without_arms_and_empty(means, variables)
     columns, across = _columns_of(means, drawn), MOST_COLUMNS[current_style().narrow]
-    most = MOST if len(columns) == 1 else MOST_ROWS
+    most = MOST_PANELS if len(columns) == 1 else MOST_ROWS
     for name in variables:
         wanted = kept.get(name, [])
         if comparisons is not None and "family" in comparisons.coords:

@@ -34,34 +34,34 @@ LABEL_STEP = 0.06
 """Least distance of the labels of curves, as a share of the largest force."""
 
 
-def margin_files(found: xr.Dataset) -> dict[str, bytes]:
+def margin_files(answer: xr.Dataset) -> dict[str, bytes]:
     """The content of the file of the figure of what ``musclesolve.studies.margins`` returns, by its name."""
-    return figures_of(found, named(strength_margins))
+    return figures_of(answer, named(strength_margins))
 
 
-def scenario_files(found: xr.Dataset) -> dict[str, bytes]:
+def scenario_files(answer: xr.Dataset) -> dict[str, bytes]:
     """The content of the files of the figures of what ``musclesolve.studies.what_if`` returns, by their names."""
-    figures = named(scenarios) if "contact_force" in found else {}
-    return figures_of(found, figures)
+    figures = named(scenarios) if "contact_force" in answer else {}
+    return figures_of(answer, figures)
 
 
-def strength_margins(found: xr.Dataset) -> Sheet:
+def strength_margins(answer: xr.Dataset) -> Sheet:
     """Least strength of groups and muscles as bars; peak activations and contact forces along the path."""
-    contact = "contact_peak" in found
+    contact = "contact_peak" in answer
     space = {"left": 1.25, "below": 0.25}
-    sheet, panels = page(found, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
-    _bars(panels.flat[0], found)
-    entries = _activations(panels.flat[1], found)
+    sheet, panels = page(answer, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
+    _bars(panels.flat[0], answer)
+    entries = _activations(panels.flat[1], answer)
     if contact:
-        _contact(panels.flat[2], found)
+        _contact(panels.flat[2], answer)
     sheet.add_legend(entries)
     return sheet
 
 
-def _bars(axes: Axes, found: xr.Dataset) -> None:
+def _bars(axes: Axes, answer: xr.Dataset) -> None:
     """The groups and muscles with the greatest margins."""
     needed = xr.concat(
-        [ordered_margins(found, kind) for kind in ("group", "muscle")], "of", data_vars="minimal"
+        [ordered_margins(answer, kind) for kind in ("group", "muscle")], "of", data_vars="minimal"
     )
     needed = needed.isel({"of": np.flatnonzero(needed["margin"].values > 0.0)})
     groups = [number for number, kind in enumerate(needed["kind"].values) if kind == "group"]
@@ -83,35 +83,35 @@ def _bars(axes: Axes, found: xr.Dataset) -> None:
     axes.set_yticks(range(len(kept)), [str(needed["of"].values[k]).replace("_", " ") for k in kept])
     axes.invert_yaxis()
     axes.set_xlim(0.0, 108.0)
-    weak = found.attrs["weak"] != "none"
+    weak = answer.attrs["weak"] != "none"
     of = "strength that is left" if weak else "strength of the trial"
     axes.set_xlabel(f"least strength with which the motion is possible [% of the {of}]")
     heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
 
 
-def _activations(axes: Axes, found: xr.Dataset) -> dict[str, Any]:
+def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
     """Peak activations of the muscles that take over, over the strength of the path."""
-    peak = found["peak_activation"].transpose("strength", "muscle")
+    peak = answer["peak_activation"].transpose("strength", "muscle")
     rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
     rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
     entries = {}
     for number, k in enumerate(rising):
         style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
-        axes.plot(100.0 * found["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
-        entries[str(found["muscle"].values[k]).replace("_", " ")] = line(**style)
+        axes.plot(100.0 * answer["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
+        entries[str(answer["muscle"].values[k]).replace("_", " ")] = line(**style)
     axes.set_ylim(0.0, 1.03)
-    _strength_axis(axes, found)
-    heading(axes, f"{_path_of(found)} grows weaker: peak activation", "")
+    _strength_axis(axes, answer)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", "")
     return entries
 
 
-def _contact(axes: Axes, found: xr.Dataset) -> None:
+def _contact(axes: Axes, answer: xr.Dataset) -> None:
     """Peak contact forces of the joints over the strength of the path."""
     strengths, peaks = (
-        100.0 * found["strength"].values,
-        found["contact_peak"].transpose("strength", "joint").values,
+        100.0 * answer["strength"].values,
+        answer["contact_peak"].transpose("strength", "joint").values,
     )
-    joints = [str(joint) for joint in found["joint"].values]
+    joints = [str(joint) for joint in answer["joint"].values]
     last, top, least = peaks[-1], float(np.nanmax(peaks, initial=1.0)), -np.inf
     for k in np.argsort(last):
         values = peaks[:, k]
@@ -129,35 +129,35 @@ def _contact(axes: Axes, found: xr.Dataset) -> None:
         axes.annotate(joints[k].replace("_", " "), (strengths[-1], least), (4, 0), **beside)
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
-    _strength_axis(axes, found)
-    heading(axes, f"{_path_of(found)} grows weaker: peak contact force", "gray: changes by less than 0.02")
+    _strength_axis(axes, answer)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", "gray: changes by less than 0.02")
 
 
-def _strength_axis(axes: Axes, found: xr.Dataset) -> None:
+def _strength_axis(axes: Axes, answer: xr.Dataset) -> None:
     """Set the strength axis, from full strength on the left to the margin on the right."""
-    strengths = 100.0 * found["strength"].values
+    strengths = 100.0 * answer["strength"].values
     span = max(strengths[0] - strengths[-1], 1.0)
     axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)
-    axes.set_xlabel(f"strength of {_path_of(found)} [%]")
+    axes.set_xlabel(f"strength of {_path_of(answer)} [%]")
 
 
-def _path_of(found: xr.Dataset) -> str:
-    return str(found.attrs["path_of"]).replace("_", " ")
+def _path_of(answer: xr.Dataset) -> str:
+    return str(answer.attrs["path_of"]).replace("_", " ")
 
 
-def contribution_files(found: xr.Dataset) -> dict[str, bytes]:
+def contribution_files(answer: xr.Dataset) -> dict[str, bytes]:
     """The content of the figure files of what ``musclesolve.studies.contributions`` returns, by their names."""
     pages = {}
-    for side in map(str, found["side"].values):
+    for side in map(str, answer["side"].values):
         pages[f"contributions_{side}"] = partial(contributions, side=side)
-        if any(side_of(str(joint)) == side for joint in found["joint"].values):
+        if any(side_of(str(joint)) == side for joint in answer["joint"].values):
             pages[f"contact_contributions_{side}"] = partial(contact_contributions, side=side)
-    return figures_of(found, pages)
+    return figures_of(answer, pages)
 
 
-def contributions(found: xr.Dataset, side: str) -> Sheet:
+def contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
-    together = grouped(found)
+    together = grouped(answer)
     stance = in_stance(together, side)["center_acceleration"]
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {
@@ -167,11 +167,11 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
     shown = sorted(names, key=lambda name: -size[name])[: len(COST_COLORS)]
     space = {"left": 0.1, "below": 0.25}
     title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
-    sheet, panels = page(found, title, 2, 1, height=0.75, labels=True, space=space)
+    sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space=space)
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
     entries: dict[str, Any] = {"acceleration (all parts)": line("#111111", 1.2)}
-    time = found["time"].values
-    touching = found["touching"].sel(side=side).values
+    time = answer["time"].values
+    touching = answer["touching"].sel(side=side).values
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
         axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
         for color, name in zip(COST_COLORS, shown, strict=False):
@@ -184,19 +184,19 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
         axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
-        heading(axes, label, f"in stance of the leg; {_contacts(found)}")
+        heading(axes, label, f"in stance of the leg; {_contacts(answer)}")
     sheet.add_legend(entries)
     return sheet
 
 
-def _contacts(found: xr.Dataset) -> str:
-    first, *others = map(str, found["contact"].values)
+def _contacts(answer: xr.Dataset) -> str:
+    first, *others = map(str, answer["contact"].values)
     return f"curve: contact as {first}; band: also as {' and '.join(others)}"
 
 
-def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
+def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
-    together, weight = grouped(found), float(found.attrs["body_weight_n"])
+    together, weight = grouped(answer), float(answer.attrs["body_weight_n"])
     places = contact_shares(together, side)
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {
@@ -211,10 +211,10 @@ def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
     title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
     rows = len(places)
     sheet, panels = page(
-        found, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
+        answer, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
     )
     entries: dict[str, Any] = {"contact force": line("#111111", 1.2)}
-    time = found["time"].values
+    time = answer["time"].values
     for row, (place, (own, dynamics)) in enumerate(places.items()):
         whole = (
             own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
@@ -238,7 +238,7 @@ def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
                 axes.plot(time, curves.values, color=color)
                 entries[name.replace("_", " ")] = line(color)
             axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
-            heading(axes, f"{label}: {what}", _contacts(found) if row == 0 and of is dynamics else "")
+            heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:
                 axes.set_xlabel("time [s]")
         panels[row, 0].set_ylabel("[body weights]")
@@ -246,17 +246,17 @@ def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
     return sheet
 
 
-def scenarios(found: xr.Dataset) -> Sheet:
+def scenarios(answer: xr.Dataset) -> Sheet:
     """Contact force of each joint over time under each scenario; dotted with a reserve, a gap without a solution."""
-    joints = [str(joint) for joint in found["joint"].values]
+    joints = [str(joint) for joint in answer["joint"].values]
     sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
     rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
     count = max(len(own) for own in rows.values())
     title = "One motion under each scenario: joint contact force"
     height, space = 0.3 * count, {"below": 0.2}
-    sheet, panels = page(found, title, count, len(sides), height=height, space=space, sharey="row")
+    sheet, panels = page(answer, title, count, len(sides), height=height, space=space, sharey="row")
     entries: dict[str, Any] = {}
-    for number, name in enumerate(map(str, found["scenario"].values)):
+    for number, name in enumerate(map(str, answer["scenario"].values)):
         color, dashes = (
             COST_COLORS[number % len(COST_COLORS)],
             DASHES[(number // len(COST_COLORS)) % len(DASHES)],
@@ -267,7 +267,7 @@ def scenarios(found: xr.Dataset) -> Sheet:
             "linewidth": 1.8 if number == 0 else 1.1,
         }
         entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
-        own = found.isel(scenario=number)
+        own = answer.isel(scenario=number)
         for column, side in enumerate(sides):
             status = own["status"].sel(side=side).values
             helped = with_neighbors(status == Status.SOLVED_WITH_RESERVE) & is_solved(status)
@@ -275,7 +275,7 @@ def scenarios(found: xr.Dataset) -> Sheet:
                 values = own["contact_force"].sel(joint=joint).values
                 for shown, more in ((status == Status.SOLVED, {}), (helped, {"linestyle": RESERVE_STYLE})):
                     curve = np.where(shown, values, np.nan)
-                    panels[row, column].plot(found["time"].values, curve, **style | more)
+                    panels[row, column].plot(answer["time"].values, curve, **style | more)
             if helped.any():
                 entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     for column, side in enumerate(sides):
@@ -293,41 +293,41 @@ def scenarios(found: xr.Dataset) -> Sheet:
     return sheet
 
 
-def coordination_files(found: xr.Dataset) -> dict[str, bytes]:
+def coordination_files(answer: xr.Dataset) -> dict[str, bytes]:
     """The content of the figure files of what ``musclesolve.studies.coordination`` returns, by their names."""
-    return figures_of(found, named(synergies, co_contractions, stiffnesses))
+    return figures_of(answer, named(synergies, co_contractions, stiffnesses))
 
 
-def synergies(found: xr.Dataset) -> Sheet:
+def synergies(answer: xr.Dataset) -> Sheet:
     """Variance accounted for over the number of synergies, then the course of each synergy with its largest weights."""
-    sides = [str(side) for side in found["side"].values]
-    counts = [int(found["synergies"].sel(side=side)) for side in sides]
+    sides = [str(side) for side in answer["side"].values]
+    counts = [int(answer["synergies"].sel(side=side)) for side in sides]
     rows = 1 + max(counts)
     space = {"below": 0.3}
-    sheet, panels = page(found, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
+    sheet, panels = page(answer, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
     panels = np.reshape(panels, (rows, len(sides)))
     variance = {"variance_accounted": line(COST_COLORS[0]), "least_of_muscle": line(COST_COLORS[1])}
     for column, (side, count) in enumerate(zip(sides, counts, strict=True)):
         axes = panels[0, column]
         for color, name in zip(COST_COLORS, variance, strict=False):
-            values = found[name].sel(side=side).values
-            axes.plot(found["number"].values, values, color=color, marker="o", markersize=3)
+            values = answer[name].sel(side=side).values
+            axes.plot(answer["number"].values, values, color=color, marker="o", markersize=3)
         axes.axvline(count, color=NOTE_COLOR, linewidth=0.8)
         axes.set_ylim(0.0, 1.03)
         heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
-        names = [str(name) for name in found["muscle"].values if side_of(str(name)) == side]
+        names = [str(name) for name in answer["muscle"].values if side_of(str(name)) == side]
         for row in range(1, rows):
             axes = panels[row, column]
             axes.set_visible(row <= count)
             if row > count:
                 continue
             axes.plot(
-                found["time"].values,
-                found["synergy_course"].sel(side=side, synergy=row).values,
+                answer["time"].values,
+                answer["synergy_course"].sel(side=side, synergy=row).values,
                 color=SIDE_COLORS[side],
             )
             axes.set_ylim(bottom=0.0)
-            weights = found["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
+            weights = answer["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
             largest = [split_side(names[k])[0].replace("_", " ") for k in np.argsort(-weights)[:3]]
             heading(axes, f"synergy {row}", "most: " + ", ".join(largest))
             if row == count:
@@ -337,23 +337,23 @@ def synergies(found: xr.Dataset) -> Sheet:
     return sheet
 
 
-def co_contractions(found: xr.Dataset) -> Sheet:
+def co_contractions(answer: xr.Dataset) -> Sheet:
     """Share of the muscle moments that cancel about each degree of freedom, both sides."""
-    return _by_dof(found, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
+    return _by_dof(answer, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
 
 
-def stiffnesses(found: xr.Dataset) -> Sheet:
+def stiffnesses(answer: xr.Dataset) -> Sheet:
     """Stiffness that the muscles give to each degree of freedom, both sides."""
     title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"
-    return _by_dof(found, "joint_stiffness", title, "[N m/rad]")
+    return _by_dof(answer, "joint_stiffness", title, "[N m/rad]")
 
 
-def _by_dof(found: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
+def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
     """A variable over time by degree of freedom without side, a curve for each side."""
-    known = [str(dof) for dof in found["dof"].values if bool(found[name].sel(dof=dof).notnull().any())]
+    known = [str(dof) for dof in answer["dof"].values if bool(answer[name].sel(dof=dof).notnull().any())]
     stems = list(dict.fromkeys(split_side(dof)[0] for dof in known))
     rows = (len(stems) + 1) // 2
-    sheet, panels = page(found, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
+    sheet, panels = page(answer, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
     entries: dict[str, Any] = {}
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(stems))
@@ -361,7 +361,7 @@ def _by_dof(found: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
             continue
         for dof in [each for each in known if split_side(each)[0] == stems[number]]:
             side = side_of(dof)
-            axes.plot(found["time"].values, found[name].sel(dof=dof).values, color=SIDE_COLORS[side])
+            axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, color=SIDE_COLORS[side])
             entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLORS[side])
         axes.set_ylim(bottom=0.0)
         heading(axes, stems[number].replace("_", " "), "")

@@ -42,7 +42,7 @@ IMPLAUSIBLE = 0.001
 # Leaving out a view needs two others.
 FEWEST_FOR_OUTLIERS = 3
 # Equations over that count when the noise is given: as good as infinitely many.
-KNOWN = 1e9
+KNOWN_NOISE_COUNT = 1e9
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def reject_outlier_views(
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
     by_views = np.maximum(2.0 * np.arange(len(cameras) + 1) - 3.0, 1.0)  # spare equations of 0 to C views
     if noise is not None:
-        variance, known = max(noise**2, least), KNOWN
+        variance, known = max(noise**2, least), KNOWN_NOISE_COUNT
     elif solved.in_front.any():
         middles = chdtri(by_views, 0.5)[views[solved.in_front]]
         variance = max(float(np.median(solved.misfit[solved.in_front] / middles)), least)
@@ -352,22 +352,26 @@ def reject_outlier_views(
 
     suspect = solved.misfit > limits(FALSE_ALARM / len(views))[views]
     doubtful[suspect & solved.in_front] = True
-    asked = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
+    tested = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
     # Each view is left out in turn.
-    limit, fits, rests = limits(IMPLAUSIBLE)[views[asked] - 1], np.zeros((len(cameras), asked.size), bool), []
+    limit, fits, rests = (
+        limits(IMPLAUSIBLE)[views[tested] - 1],
+        np.zeros((len(cameras), tested.size), bool),
+        [],
+    )
     for k in range(len(cameras)):
-        seeing = np.flatnonzero(seen[k, asked])
-        others = seen[:, asked[seeing]]
+        seeing = np.flatnonzero(seen[k, tested])
+        others = seen[:, tested[seeing]]
         others[k] = False
-        rest = Triangulation.empty(asked.size)
-        rest.put(seeing, solve_points(cameras, image[:, asked[seeing]], others))
+        rest = Triangulation.empty(tested.size)
+        rest.put(seeing, solve_points(cameras, image[:, tested[seeing]], others))
         fits[k] = rest.misfit <= limit
         rests.append(rest)
     for k, rest in enumerate(rests):
         named = np.flatnonzero(fits[k] & (fits.sum(axis=0) == 1))
-        solved.put(asked[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
-        bad[k, asked[named]] = True
-        doubtful[asked[named]] = False
+        solved.put(tested[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
+        bad[k, tested[named]] = True
+        doubtful[tested[named]] = False
     return bad, doubtful
 
 

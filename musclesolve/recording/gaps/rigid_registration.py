@@ -102,9 +102,9 @@ class Shapes:
         )
         return rotation, translation, residual
 
-    def poses(self, found: tuple[Array, Array, Array]) -> dict[str, Poses]:
+    def poses(self, registered: tuple[Array, Array, Array]) -> dict[str, Poses]:
         """Return the results of `register` by body."""
-        return dict(zip(self.names, map(Poses, *found), strict=True))
+        return dict(zip(self.names, map(Poses, *registered), strict=True))
 
 
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:

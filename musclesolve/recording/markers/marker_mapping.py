@@ -65,12 +65,12 @@ def read_marker_mapping(
     """
     faults = faults or Faults()
     try:
-        asked = requested_mapping(document, settings, walk, static)
+        requested = requested_mapping(document, settings, walk, static)
     except InputError as error:
         # Without the set, or without the owners of the markers, every line would seem wrong.
         faults.add("mapping", error)
         return MarkerMapping(walk, static, {}, {}, {})
-    walk, static, tables, chosen = asked.walk, asked.static, asked.tables, settings.markers.set
+    walk, static, tables, chosen = requested.walk, requested.static, requested.tables, settings.markers.set
     unread, functional = static is None and settings.files.static is not None, functional_joints(settings)
     mapping, wrong = examined_mapping(document, tables["mapping"], functional)
     if not tables["mapping"] and not chosen:
@@ -119,7 +119,9 @@ def read_marker_mapping(
         for marker, cluster in carried.items()
         if marker in walk and np.isfinite(walk[marker]).all(axis=1).any()
     ]
-    return MarkerMapping(walk, static, mapping, clusters, carried, (*asked.notes, *notes), asked.names)
+    return MarkerMapping(
+        walk, static, mapping, clusters, carried, (*requested.notes, *notes), requested.names
+    )
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,8 @@ def requested_mapping(
     mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
     listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
-    person, asked = settings.markers.person, settings.markers.set
-    chosen = find_marker_set(document, asked) if asked else None
+    person, requested = settings.markers.person, settings.markers.set
+    chosen = find_marker_set(document, requested) if requested else None
     names = MarkerNames(written, person=person)
     if chosen is not None:
         names = marker_names_of(chosen, written, person)

@@ -55,7 +55,7 @@ ROLES = ("force", "point", "moment")
 AUTO: Final = "auto"
 """The side of a [[force]] whose foot is found contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
-LARGEST = 1e5
+LARGEST_PLATE_NUMBER = 1e5
 
 
 def is_stated(entry: ForceSettings) -> bool:
@@ -127,7 +127,11 @@ def plate_of(
     loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
     for role, names in columns.items():
         values = np.stack([table[name] for name in names], axis=-1)
-        if len(beyond := np.argwhere((np.abs(values) > LARGEST) & (loaded[:, None] | (role == "force")))):
+        if len(
+            beyond := np.argwhere(
+                (np.abs(values) > LARGEST_PLATE_NUMBER) & (loaded[:, None] | (role == "force"))
+            )
+        ):
             row, column = beyond[0]
             raise input_error(
                 "recording.plates.bad_number",

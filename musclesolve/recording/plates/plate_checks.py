@@ -33,7 +33,7 @@ from musclesolve.recording.schema import Document
 # second.
 FOOT_REACH, FARTHEST = 0.2, 0.35
 # A sole reaches no farther beyond the line from heel to toe [m].
-BESIDE = 0.15
+SOLE_REACH = 0.15
 # A point beyond it makes an impossible moment; more than this times the body weight is not noise [m].
 STRAY = 0.025
 # Below this share of the body weight a point is a quotient of small numbers.
@@ -79,7 +79,7 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
         beside: distance of the point from the line between heel and toe (...) [m].
         vertical: size of the vertical force (...) [N].
     """
-    return (beside - BESIDE) * vertical
+    return (beside - SOLE_REACH) * vertical
 
 
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
@@ -225,11 +225,11 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
     # What is off the sole beside such a sample is of the same cause, though it makes a smaller moment.
-    for first, stop in true_runs(wrong | (beside > BESIDE)):
+    for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
     if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
         return plate
-    excess = np.linalg.norm(plate.force, axis=1) * np.maximum(beside, BESIDE)
+    excess = np.linalg.norm(plate.force, axis=1) * np.maximum(beside, SOLE_REACH)
     instants = []
     for first, stop in true_runs(wrong):
         worst = first + int(np.argmax(excess[first:stop]))

@@ -29,7 +29,7 @@ AT_CONTACTS = 0.01
 SHORTEST_STRETCH = 0.2
 """Shortest stretch of a leg that is analyzed [s]."""
 MOST_NAMES = 3
-FEWEST_FRAMES = 10
+FEWEST_FRAMES_LEFT = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""
 
 
@@ -160,6 +160,6 @@ def nothing_found(trial: Trial) -> str:
 def without_ends(trial: Trial) -> tuple[float, float]:
     """Return the time range without its ends, as far as frames enough are left [s]."""
     first, stop = trial.frames().start, trial.frames().stop
-    ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST_FRAMES) // 2))
+    ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST_FRAMES_LEFT) // 2))
     time = trial.markers.time
     return float(time[first + ends]), float(time[stop - 1 - ends])

@@ -11,9 +11,9 @@ from musclesolve.recording.schema import Document, validated
 from musclesolve.settings.schema import Settings, same, setting, settings_class, table
 from musclesolve.settings.trial import SEGMENTS, SegmentSettings, SubjectSettings
 
-SAME = 1e-6
+SAME_NUMBER = 1e-6
 """Two numbers that differ by less are the same statement [kg, m]."""
-STATED = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
+SHARED_KEYS = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
 """What [subject] of a trial file and of its body must have alike."""
 
 
@@ -24,7 +24,7 @@ _SHIFT = setting(
     minimum=-200.0,
     maximum=200.0,
 )
-_SubjectOfBody = settings_class("SubjectOfBody", {key: same(SubjectSettings, key) for key in STATED})
+_SubjectOfBody = settings_class("SubjectOfBody", {key: same(SubjectSettings, key) for key in SHARED_KEYS})
 _Masses = settings_class("Masses", dict.fromkeys(SEGMENTS, _MASS))
 _Shifts = settings_class("Shifts", dict.fromkeys(SEGMENTS, _SHIFT))
 
@@ -55,9 +55,9 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
         return None
     file = Document(document.input_file("subject", "body", subject.body), BodySettings)
     settings = validated(file, BodySettings)
-    for key in STATED:
+    for key in SHARED_KEYS:
         body, trial = settings.subject[key], subject[key]
-        if body == trial or (isinstance(body, float) and abs(body - trial) < SAME):
+        if body == trial or (isinstance(body, float) and abs(body - trial) < SAME_NUMBER):
             continue
         raise document.error(
             "recording.trial.conflict_key",

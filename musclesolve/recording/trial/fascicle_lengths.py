@@ -18,7 +18,7 @@ SHORTEST_FASCICLE, LONGEST_FASCICLE = 0.005, 0.4
 Clin Orthop Relat Res 467:1074-82)."""
 
 
-FLAT = 2e-3
+UNTRACKED_RANGE = 2e-3
 """Lengths that differ by less than this share of their size were not tracked."""
 
 
@@ -45,7 +45,7 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
             raise document.error(
                 "recording.trial.bad_column", FASCICLE_CHANNELS, name, name=name, path=path.name, shown=shown
             )
-        if known.size > 1 and np.ptp(known) < FLAT * known.max():
+        if known.size > 1 and np.ptp(known) < UNTRACKED_RANGE * known.max():
             raise document.error(
                 "recording.trial.column_not_change",
                 FASCICLE_CHANNELS,

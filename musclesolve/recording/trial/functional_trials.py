@@ -26,7 +26,11 @@ from musclesolve.settings.trial import RecordedSettings
 # The regression that functional centers are compared with.
 # joint -> the body above and the one below it, what moves in its trial, and the other way to find it.
 BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
-MOVES = {"hip": "moves in all directions", "knee": "bends and straightens", "ankle": "bends and straightens"}
+MOVEMENT_WORDS = {
+    "hip": "moves in all directions",
+    "knee": "bends and straightens",
+    "ankle": "bends and straightens",
+}
 OTHERWISE = {
     "hip": "choose a regression",
     "knee": "map knee_lateral and knee_medial",
@@ -85,7 +89,7 @@ def read_functional(
                     joint=joint,
                     moving=moving,
                     key=key,
-                    moves=MOVES[joint],
+                    moves=MOVEMENT_WORDS[joint],
                     otherwise=OTHERWISE[joint],
                 )
             center = f"{joint}_center_{side}"

@@ -35,7 +35,7 @@ from musclesolve.settings.trial import (
     UncertaintySettings,
 )
 
-SMALL = 1.40
+CHILD_STATURE = 1.40
 """Stature below which a subject of unknown age is taken for a child [m]; some tenths per cent of adults are smaller."""
 SPLINE_ORDERS = (2, 3)
 OF_SPLINES = "cross_validation"
@@ -158,7 +158,7 @@ def subject_notes(subject: Subject) -> list[str]:
             "(Jensen 1989); centers and radii of gyration, as shares of the length, are those of adults (de Leva "
             "1996). What is measured is stated in [subject.segments.NAME]."
         )
-    elif age is None and subject.stature < SMALL:
+    elif age is None and subject.stature < CHILD_STATURE:
         notes.append(
             f"The subject is {subject.stature:g} m tall, as a child is; the inertia table (de Leva 1996) is of young "
             "adults, whose head is lighter and whose thighs are heavier for their body mass (14 % of it; at 8 years "

@@ -107,14 +107,14 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
 
 def _criteria(facts: Facts) -> PageTable:
     """Return a table of the outcome of every criterion of plausibility, with the reason of the criterion."""
-    asked, judged = criteria(), plausibility(facts)
+    entries, judged = criteria(), plausibility(facts)
     rows = [
         (
-            asked[each.criterion]["label"],
+            entries[each.criterion]["label"],
             SIDE_NAMES.get(each.side, DASH),
             DEGREES[each.verdict],
             each.sentence,
-            asked[each.criterion]["reason"],
+            entries[each.criterion]["reason"],
         )
         for each in judged.comparisons
     ]

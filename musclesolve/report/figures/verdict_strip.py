@@ -14,7 +14,7 @@ from musclesolve._util.sides import SIDE_NAMES
 WIDTH, LEFT, RIGHT = 1000.0, 62.0, 12.0
 TOP, ROW, GAP, BELOW = 8.0, 34.0, 30.0, 50.0
 """Sizes in units of the view box, about a pixel on a desktop."""
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+TICK_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 MOST_TICKS = 12
 MARKS = {"heel_strike": "▲", "toe_off": "△"}
 PATTERNS = {
@@ -102,7 +102,9 @@ def _events(result: xr.Dataset, side: str, ends: tuple[float, float], y: float) 
 
 def _axis(ends: tuple[float, float], y: float) -> Markup:
     span = ends[1] - ends[0]
-    step = next((each for each in STEPS if span / each <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0)))
+    step = next(
+        (each for each in TICK_STEPS if span / each <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0))
+    )
     ticks = step * np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
     marks = Markup("").join(
         Markup(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 640.0
 """Height of a cell [px]: the picture, its time slider and its controls, without scrolling."""
-LEAST = 360.0
+LEAST_HEIGHT = 360.0
 NARROW = 828.0
 """In a window narrower than 900 px controls need more lines: the frame is 92 % of what it lacks higher [px]."""
 
@@ -73,7 +73,7 @@ def moving_picture(
         >>> type(picture).__name__
         'MovingPicture'
     """
-    check_number(height, "height", f"a height in px, {LEAST:g} or more", least=LEAST)
+    check_number(height, "height", f"a height in px, {LEAST_HEIGHT:g} or more", least=LEAST_HEIGHT)
     return MovingPicture(
         picture_page(with_geometry(picture_dataset(shown, muscles, title), geometry)), float(height)
     )

@@ -34,7 +34,7 @@ _DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "vtkZLibDataCompressor": zlib.decompress,
     "vtkLZMADataCompressor": lzma.decompress,
 }
-SAME = 1e-7
+SAME_VERTEX = 1e-7
 """Vertices nearer to each other than this share of the extent are one."""
 
 
@@ -68,7 +68,7 @@ def read_mesh(path: Path) -> Mesh:
             name=type(fault).__name__,
             fault=fault,
         ) from fault
-    return merged(vertices, faces, SAME * max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-12))
+    return merged(vertices, faces, SAME_VERTEX * max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-12))
 
 
 def _read_by_trimesh(content: bytes, kind: str) -> Mesh:

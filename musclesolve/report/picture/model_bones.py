@@ -13,7 +13,7 @@ from musclesolve.report.picture.bones import Surface
 from musclesolve.report.picture.lofted_bones import Mesh, joined
 from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
 
-BESIDE = "Geometry"
+GEOMETRY_FOLDER = "Geometry"
 """The folder beside a model in which OpenSim looks for its geometry."""
 MOST_FACES = 24_000
 """Most faces of all bones: a page without graphics hardware draws them as fast as the bones of a recording."""
@@ -45,7 +45,9 @@ def model_surfaces(
     if not model_file.is_file():
         return {}, [f"Bones are simple bodies or lines: the model is no longer at {model_file}."]
     attached = [each for each in read_osim(model_file).meshes if each.frame.body in segments]
-    places = [each for each in (folder, model_file.parent / BESIDE, model_file.parent) if each is not None]
+    places = [
+        each for each in (folder, model_file.parent / GEOMETRY_FOLDER, model_file.parent) if each is not None
+    ]
     files = {each.file: _find(each.file, places) for each in attached}
     meshes = {name: read_mesh(path) for name, path in files.items() if path is not None}
     total = sum(len(meshes[each.file][1]) for each in attached if each.file in meshes)

@@ -22,7 +22,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL, check_status, other_kind
 from musclesolve.results.dataset.picture import Skeleton
 
-NEEDED = ("time", "muscle", "side", "status", "valid")
+PICTURE_VARIABLES = ("time", "muscle", "side", "status", "valid")
 GEOMETRY = "geometry_folder"
 """The attribute with the folder of an OpenSim model's geometry."""
 KIND = "simulation"
@@ -253,8 +253,8 @@ def check_kind(result: xr.Dataset) -> None:
     """Refuse a dataset that is neither the result of a single run nor made from a simulation."""
     if is_simulation(result) and set(SIMULATED) <= set(result.variables) and result.sizes["time"]:
         return
-    missing = [name for name in NEEDED if name not in getattr(result, "variables", ())]
-    missing += [name for name in NEEDED[:3] if not missing and name not in result.dims]
+    missing = [name for name in PICTURE_VARIABLES if name not in getattr(result, "variables", ())]
+    missing += [name for name in PICTURE_VARIABLES[:3] if not missing and name not in result.dims]
     kind = other_kind(result)
     source = getattr(result, "encoding", {}).get("source")
     if kind:

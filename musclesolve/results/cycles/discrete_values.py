@@ -34,7 +34,7 @@ OF_CYCLE = (
 """Coordinates over cycle that stand in each of its rows, as far as the cycles have them."""
 ENOUGH = 0.95
 """Share of a phase that has values."""
-AT_ONCE = 1000
+CYCLES_AT_ONCE = 1000
 """Cycles whose curves are in memory at the same time."""
 CYCLE, STANCE = "cycle", "stance"
 
@@ -192,8 +192,8 @@ def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterat
     ends = {CYCLE: np.full(time.size, 100.0)}
     if "stance_percent" in cycles:
         ends[STANCE] = np.asarray(cycles["stance_percent"].values, dtype=float)
-    for first in range(0, time.size, AT_ONCE):
-        rows = np.arange(first, min(first + AT_ONCE, time.size))
+    for first in range(0, time.size, CYCLES_AT_ONCE):
+        rows = np.arange(first, min(first + CYCLES_AT_ONCE, time.size))
         values = np.asarray(cube[rows].values, dtype=float).reshape(rows.size, percent.size, -1)
         if vectors:
             parts = values.reshape(rows.size, percent.size, -1, shape[-1])

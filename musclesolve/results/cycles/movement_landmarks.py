@@ -37,15 +37,15 @@ from musclesolve.results import movement as movements
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.movement import SeenMotion
 
-STATED = "cycles_s"
+CYCLES_ATTRIBUTE = "cycles_s"
 """Attribute of a result: start and end of each cycle that the trial file states, one after the other [s]."""
 STEP_REACH = 0.1
 """In front of the hips and behind them a foot that walks comes farther than this [m]."""
 LAG = 0.03
 """From the farthest reach of an ankle to the strike [s]; 0.02 to 0.05 s in the recorded walks with known forces."""
-BEYOND = 0.05
+STRIKE_BEYOND = 0.05
 """A strike that the motion shows lies no farther beyond the frames, of the usual stride."""
-ALIKE = 0.05
+CUT_STRIDE_TOLERANCE = 0.05
 """In a file cut to a stride the foot is as far ahead at both ends as it comes, up to this share of its way."""
 SAME_STRIKE = 0.15
 """A strike that the motion shows is one that forces show, if they lie no farther apart [s]."""
@@ -53,12 +53,12 @@ USUAL_STRIDE = 1.1
 """Stride time where only one strike is known [s]."""
 SLOW = 0.05
 """Share of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
-SHORTEST_CONTACT = 0.05
+SHORTEST_STANCE = 0.05
 """A contact that lasts less is none [s]."""
 LENGTHS = {
     movements.WALKING: (0.4, 5.0),
     movements.RUNNING: (0.3, 2.0),
-    **dict.fromkeys((movements.JUMP, "landing"), (SHORTEST_CONTACT, 3.0)),
+    **dict.fromkeys((movements.JUMP, "landing"), (SHORTEST_STANCE, 3.0)),
     movements.CHAIR: (0.4, 10.0),
     movements.SQUAT: (0.5, 15.0),
 }
@@ -92,7 +92,7 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
     """The cycles of one leg of a result; see above."""
     seen = SeenMotion(result)
     name = movements.movement(seen).name
-    if (stated := np.atleast_1d(np.asarray(result.attrs.get(STATED, []), dtype=float))).size:
+    if (stated := np.atleast_1d(np.asarray(result.attrs.get(CYCLES_ATTRIBUTE, []), dtype=float))).size:
         every = [(start, end) for start, end in stated.reshape(-1, 2).tolist()]
         inside = [np.count_nonzero((seen.time >= start) & (seen.time <= end)) > 1 for start, end in every]
         kept = [Interval(*each) for each, there in zip(every, inside, strict=True) if there]
@@ -159,7 +159,7 @@ def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
         level = float(np.median(np.interp(inside, time, ahead)))
     elif tops.size:  # the parabola through the farthest frame and its neighbors
         level = float(np.median(ahead[tops + 1] + 0.5 * bend[tops] * (LAG / seen.period) ** 2))
-    elif min(ahead[0], ahead[-1]) >= ahead.max() - ALIKE * np.ptp(ahead):
+    elif min(ahead[0], ahead[-1]) >= ahead.max() - CUT_STRIDE_TOLERANCE * np.ptp(ahead):
         return [float(time[0]), float(time[-1])]  # a stride that is cut where the foot is farthest ahead
     else:
         return []
@@ -167,7 +167,7 @@ def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
         return []
     falling = np.flatnonzero((ahead[:-1] > level) & (ahead[1:] <= level))
     found = [float(np.interp(-level, -ahead[k : k + 2], time[k : k + 2])) for k in falling]
-    beyond = BEYOND * (float(np.median(np.diff(known))) if known.size > 1 else USUAL_STRIDE)
+    beyond = STRIKE_BEYOND * (float(np.median(np.diff(known))) if known.size > 1 else USUAL_STRIDE)
     slope = (ahead[1] - ahead[0]) / (time[1] - time[0])
     if slope < 0.0 and middle < ahead[0] <= level and (level - ahead[0]) / -slope <= beyond:
         found.append(float(time[0] + (level - ahead[0]) / slope))
@@ -184,7 +184,7 @@ def _contacts(seen: SeenMotion, side: str) -> Intervals:
     height, time = seen.hips[:, 2], seen.time
     whole, landings = list[Interval](), list[Interval]()
     for first, stop in true_runs(on):
-        if first == 0 or (stop - first) * seen.period < SHORTEST_CONTACT:
+        if first == 0 or (stop - first) * seen.period < SHORTEST_STANCE:
             continue  # what began before the frames has no contact
         lowest = first + int(np.argmin(height[first:stop]))
         if stop < time.size:

@@ -10,7 +10,7 @@ from musclesolve.errors import input_error
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.problem import Problem
 
-NEEDED = (
+PROBLEM_VARIABLES = (
     *("moment_arm", "joint_moment", "passive_force", "force_capacity"),
     *("max_isometric_force", "fiber_velocity", "optimal_fiber_length", "status", "valid"),
 )
@@ -37,7 +37,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         >>> problem.n_muscles, len(problem.dof)
         (43, 5)
     """
-    if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
+    if missing := [name for name in PROBLEM_VARIABLES if name not in getattr(result, "data_vars", ())]:
         raise input_error("results.result_lacks_arrays", missing=missing)
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
         raise input_error("results.result_no_axis", lost=lost[0])

@@ -16,7 +16,7 @@ _IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m"
 """Unit of a measurement -> unit, factor and decimals in print."""
 
 
-def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
+def factor_table(person: PersonMuscles, calibration: xr.Dataset) -> Table:
     """A line for each fitted factor, with its 95 % interval beside the interval of the prior."""
     table = Table(
         *words("factor on"),
@@ -27,7 +27,7 @@ def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
     )
     for each in person.parameters:
         inside = [f"{each.factor * np.exp(s * 1.96 * each.sd):.3g}" for s in (-1.0, 1.0)]
-        mean, sd = (float(found[f"prior_{what}"].sel(parameter=each.name)) for what in ("mean", "sd"))
+        mean, sd = (float(calibration[f"prior_{what}"].sel(parameter=each.name)) for what in ("mean", "sd"))
         usual = [f"{np.exp(mean + s * 1.96 * sd):.3g}" for s in (-1.0, 1.0)]
         interval, prior = (" to ".join(ends) for ends in (inside, usual))
         table.add_row(
@@ -36,7 +36,7 @@ def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
     return table
 
 
-def agreement_table(found: xr.Dataset) -> Table:
+def agreement_table(calibration: xr.Dataset) -> Table:
     """A line for each measured curve: rms error and correlation before, fitted, and predicted by the other trials."""
     heads = [f"{what} {word}" for what in ("rms", "r") for word in COMPARED]
     table = Table(
@@ -47,8 +47,8 @@ def agreement_table(found: xr.Dataset) -> Table:
         title="Agreement with what was measured; predicted: with the muscles that the other trials give",
         title_justify="left",
     )
-    for k in range(found.sizes["curve"]):
-        at = found.isel(curve=k)
+    for k in range(calibration.sizes["curve"]):
+        at = calibration.isel(curve=k)
         unit, factor, digits = _IN_PRINT[str(at["unit"].values)]
         errors = [decimal(factor * float(at[f"rms_{word}"]), digits) for word in COMPARED]
         shape = [decimal(float(at[f"correlation_{word}"]), 2) for word in COMPARED]
@@ -58,13 +58,13 @@ def agreement_table(found: xr.Dataset) -> Table:
 
 
 def calibration_lines(
-    person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
+    person: PersonMuscles, calibration: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
 ) -> list[str]:
     """Medians over the curves of each kind, what the trials leave undetermined, and notes."""
     medians = []
-    kinds = found["kind"].values.astype(str)
+    kinds = calibration["kind"].values.astype(str)
     for kind in dict.fromkeys(kinds):
-        own = found.isel(curve=np.flatnonzero(kinds == kind))
+        own = calibration.isel(curve=np.flatnonzero(kinds == kind))
         if own.sizes["curve"] > 3:
             r = {word: own[f"correlation_{word}"].values for word in COMPARED}
             middle = {word: np.nanmedian(each) for word, each in r.items() if np.isfinite(each).any()}
@@ -73,7 +73,7 @@ def calibration_lines(
     return [
         *lines("agreement", medians),
         *lines("EMG", _of_emg(person.emg)),
-        *lines("profile", _profile(found)),
+        *lines("profile", _profile(calibration)),
         *lines("undetermined", directions),
         *lines("notes", notes),
     ]
@@ -93,33 +93,33 @@ def _of_emg(emg: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _profile(found: xr.Dataset) -> list[str]:
+def _profile(calibration: xr.Dataset) -> list[str]:
     """Return the loss of fit along one parameter."""
-    if "profile" not in found:
+    if "profile" not in calibration:
         return []
-    pairs = zip(found["profile"].values, found["profile_squares"].values, strict=True)
+    pairs = zip(calibration["profile"].values, calibration["profile_squares"].values, strict=True)
     listed = ", ".join(f"{np.exp(value):.3g}: {decimal(float(size), 1)}" for value, size in pairs)
-    return [f"{found.attrs['profile_of']}, factor: sum of squares above the least one: {listed}"]
+    return [f"{calibration.attrs['profile_of']}, factor: sum of squares above the least one: {listed}"]
 
 
 def calibration_document(
-    person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
+    person: PersonMuscles, calibration: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
 ) -> dict[str, Any]:
     """The calibration as numbers, for a JSON document."""
     keys = ("name", "quantity", "muscles", "factor", "sd", "prior_sd", "determined")
     return {
         "parent": person.parent,
         "tendon": person.tendon,
-        "converged": bool(found.attrs["converged"]),
+        "converged": bool(calibration.attrs["converged"]),
         "parameters": [{key: getattr(each, key) for key in keys} for each in person.parameters],
         "curves": [dict(each) for each in person.prediction],
         "emg": dict(person.emg),
         "profile": None
-        if "profile" not in found
+        if "profile" not in calibration
         else {
-            "parameter": found.attrs["profile_of"],
-            "value": found["profile"].values.tolist(),
-            "squares": found["profile_squares"].values.tolist(),
+            "parameter": calibration.attrs["profile_of"],
+            "value": calibration["profile"].values.tolist(),
+            "squares": calibration["profile_squares"].values.tolist(),
         },
         "undetermined": list(directions),
         "notes": list(notes),

@@ -11,24 +11,24 @@ from rich.table import Table
 from musclesolve.results.tables.lines import decimal, line, numbers
 
 
-def median(found: xr.Dataset, name: str) -> list[float]:
+def median(trade_off: xr.Dataset, name: str) -> list[float]:
     """Median over the channels whose correlation is known at each weight, (W,)."""
-    rows = found[name].transpose("weight", "channel").values
+    rows = trade_off[name].transpose("weight", "channel").values
     return [float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else np.nan for row in rows]
 
 
-def trade_off_table(found: xr.Dataset) -> Table:
+def trade_off_table(trade_off: xr.Dataset) -> Table:
     """A line for each weight."""
-    knees = [name for name in found.get("joint", xr.DataArray([])).values.astype(str) if "knee" in name]
+    knees = [name for name in trade_off.get("joint", xr.DataArray([])).values.astype(str) if "knee" in name]
     table = Table(
         *numbers("weight of EMG", "effort", "rms misfit", "r left out", "r followed (no test)"),
         *numbers(*(f"{name}: peak contact [N]" for name in knees), "reserves"),
-        title=f"{found.attrs['cost']} + weight * misfit to EMG: medians over {found.sizes['channel']} channels",
+        title=f"{trade_off.attrs['cost']} + weight * misfit to EMG: medians over {trade_off.sizes['channel']} channels",
         title_justify="left",
     )
-    left_out, followed = median(found, "emg_correlation"), median(found, "emg_correlation_followed")
-    for place, weight in enumerate(found["weight"].values):
-        at = found.isel(weight=place)
+    left_out, followed = median(trade_off, "emg_correlation"), median(trade_off, "emg_correlation_followed")
+    for place, weight in enumerate(trade_off["weight"].values):
+        at = trade_off.isel(weight=place)
         peaks = [decimal(float(at["contact_peak"].sel(joint=name)), 0) for name in knees]
         table.add_row(
             *(f"{weight:g}", f"{float(at['effort']):.4g}", decimal(float(at["emg_rms"]), 3)),
@@ -38,9 +38,9 @@ def trade_off_table(found: xr.Dataset) -> Table:
     return table
 
 
-def clock_lines(found: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
+def clock_lines(trade_off: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
     """Return lines on the curve and on the clock offset of the EMG; the offset is never applied by itself."""
-    knee = float(found.attrs["knee_weight"])
+    knee = float(trade_off.attrs["knee_weight"])
     of_curve = (
         "none between these weights" if np.isnan(knee) else f"at a weight of {knee:g}, of these weights"
     )
@@ -61,9 +61,9 @@ def clock_lines(found: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
     ]
 
 
-def trade_off_document(found: xr.Dataset, clock: xr.Dataset | str) -> dict[str, Any]:
+def trade_off_document(trade_off: xr.Dataset, clock: xr.Dataset | str) -> dict[str, Any]:
     """The trade-off of EMG and the clock as numbers, for a JSON document."""
-    left_out, followed = median(found, "emg_correlation"), median(found, "emg_correlation_followed")
+    left_out, followed = median(trade_off, "emg_correlation"), median(trade_off, "emg_correlation_followed")
     columns = ("effort", "emg_misfit", "emg_rms", "reserve_frames")
     offset = None
     if not isinstance(clock, str):
@@ -77,13 +77,13 @@ def trade_off_document(found: xr.Dataset, clock: xr.Dataset | str) -> dict[str, 
         )
         offset = {name: clock.attrs[name] for name in names}
     return {
-        "cost": found.attrs["cost"],
+        "cost": trade_off.attrs["cost"],
         "weights": [
             {"weight": float(weight)}
-            | {name: float(found[name].values[place]) for name in columns}
+            | {name: float(trade_off[name].values[place]) for name in columns}
             | {"median_correlation": left_out[place], "median_correlation_followed": followed[place]}
-            for place, weight in enumerate(found["weight"].values)
+            for place, weight in enumerate(trade_off["weight"].values)
         ],
-        "knee_weight": found.attrs["knee_weight"],
+        "knee_weight": trade_off.attrs["knee_weight"],
         "clock": offset,
     }

@@ -19,42 +19,42 @@ from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
 """Muscles that the printed table of margins has."""
-TOGETHER = 0.005
+JOINT_EFFECT = 0.005
 """Strength by which two groups need more together than each alone, to be said."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
-HELD = "The motion is held in every answer: people would change it."
+MOTION_HELD = "The motion is held in every answer: people would change it."
 
 
-def judgement_lines(found: xr.Dataset) -> list[str]:
+def judgement_lines(answer: xr.Dataset) -> list[str]:
     """The verdict on the trial, its errors and warnings: they hold for every answer."""
-    said = [line("verdict", str(found.attrs["verdict"]))]
+    said = [line("verdict", str(answer.attrs["verdict"]))]
     for severity in ("error", "warning"):
-        said += lines(severity, [each.line for each in _faults(found) if each.severity == severity])
+        said += lines(severity, [each.line for each in _faults(answer) if each.severity == severity])
     return said
 
 
-def judgement_document(found: xr.Dataset) -> dict[str, Any]:
+def judgement_document(answer: xr.Dataset) -> dict[str, Any]:
     """The verdict on the trial, its errors and warnings, for another program."""
-    return {"verdict": str(found.attrs["verdict"]), "warnings": [each.sentence for each in _faults(found)]}
+    return {"verdict": str(answer.attrs["verdict"]), "warnings": [each.sentence for each in _faults(answer)]}
 
 
-def _faults(found: xr.Dataset) -> list[Finding]:
-    stored = stored_findings(str(found.attrs[FINDINGS]))
+def _faults(answer: xr.Dataset) -> list[Finding]:
+    stored = stored_findings(str(answer.attrs[FINDINGS]))
     return [each for each in stored if each.severity in ("error", "warning")]
 
 
-def ordered_margins(found: xr.Dataset, kind: str) -> xr.Dataset:
+def ordered_margins(answer: xr.Dataset, kind: str) -> xr.Dataset:
     """The margins of "group" or "muscle", the greatest first."""
-    own = found.isel({"of": np.flatnonzero(found["kind"].values == kind)})
+    own = answer.isel({"of": np.flatnonzero(answer["kind"].values == kind)})
     return own.isel({"of": np.argsort(-np.nan_to_num(own["margin"].values, nan=-1.0), kind="stable")})
 
 
-def margin_tables(found: xr.Dataset) -> list[Table]:
+def margin_tables(answer: xr.Dataset) -> list[Table]:
     """Groups, and the muscles with the greatest margins."""
     tables = []
     for kind, title in (("group", "groups of muscles"), ("muscle", "single muscles")):
-        own = ordered_margins(found, kind)
+        own = ordered_margins(answer, kind)
         own = own.isel({"of": slice(MOST_MUSCLES if kind == "muscle" else None)})
         needed = own.isel({"of": np.flatnonzero(own["margin"].values > 0.0)})
         table = Table(
@@ -69,14 +69,14 @@ def margin_tables(found: xr.Dataset) -> list[Table]:
             table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), lacks)
         if table.row_count:
             tables.append(table)
-    if "pair_margin" in found:
-        tables.append(_pair_table(found))
-    if "length_range" in found and found.sizes["of_group"]:
-        tables.append(_length_table(found))
+    if "pair_margin" in answer:
+        tables.append(_pair_table(answer))
+    if "length_range" in answer and answer.sizes["of_group"]:
+        tables.append(_length_table(answer))
     return tables
 
 
-def _pair_table(found: xr.Dataset) -> Table:
+def _pair_table(answer: xr.Dataset) -> Table:
     """The pairs of groups with the greatest margins, beside the margins of each group alone."""
     table = Table(
         *words("groups that are weak together"),
@@ -86,34 +86,34 @@ def _pair_table(found: xr.Dataset) -> Table:
     )
     alone = {
         str(name): float(value)
-        for name, value in zip(found["of"].values, found["margin"].values, strict=True)
+        for name, value in zip(answer["of"].values, answer["margin"].values, strict=True)
     }
     pairs = sorted(
-        zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True),
+        zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True),
         key=lambda each: -each[1],
     )
     for pair, value in pairs:
         single = [alone.get(name, 0.0) for name in pair.split(" + ")]
-        if value > max(single) + TOGETHER and table.row_count < MOST_MUSCLES:
+        if value > max(single) + JOINT_EFFECT and table.row_count < MOST_MUSCLES:
             table.add_row(
                 pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single)
             )
     return table
 
 
-def _length_table(found: xr.Dataset) -> Table:
+def _length_table(answer: xr.Dataset) -> Table:
     """Between which lengths of tendons and fibers of a group the motion stays possible, in percent of now."""
-    names_of = [str(name) for name in found["length"].values]
+    names_of = [str(name) for name in answer["length"].values]
     table = Table(
         *words("group"),
         *numbers(*(f"{name.replace('_', ' ')} [%]" for name in names_of), whole=True),
         title="lengths with which the motion is possible; 70 and 130: no limit was found up to there",
         title_justify="left",
     )
-    for group in map(str, found["of_group"].values):
+    for group in map(str, answer["of_group"].values):
         cells = (
             " to ".join(
-                f"{100.0 * end:.1f}" for end in found["length_range"].sel(of_group=group, length=name).values
+                f"{100.0 * end:.1f}" for end in answer["length_range"].sel(of_group=group, length=name).values
             )
             for name in names_of
         )
@@ -121,16 +121,16 @@ def _length_table(found: xr.Dataset) -> Table:
     return table
 
 
-def assistance_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Degrees of freedom about which a device alone makes every impossible frame possible, and its torques [N m].
 
     None where every frame is possible, or no single degree of freedom is enough.
     """
-    torque = found["assistance"]
+    torque = answer["assistance"]
     facts = []
-    for side in map(str, found["side"].values):
-        lacking = ~found["possible"].sel(side=side)
-        own = torque.isel(dof=[k for k, dof in enumerate(found["dof"].values) if side_of(str(dof)) == side])
+    for side in map(str, answer["side"].values):
+        lacking = ~answer["possible"].sel(side=side)
+        own = torque.isel(dof=[k for k, dof in enumerate(answer["dof"].values) if side_of(str(dof)) == side])
         helped = own.isel(time=np.flatnonzero(lacking.values))
         for dof in map(str, helped["dof"].values):
             values = helped.sel(dof=dof).values
@@ -148,41 +148,41 @@ def assistance_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
-def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
+def _rows(answer: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
     return list(
         zip(
-            map(str, found["of"].values),
-            found["margin"].values.tolist(),
-            found["margin_time"].values.tolist(),
-            map(str, found["margin_dof"].values),
-            map(int, found["margin_sign"].values),
+            map(str, answer["of"].values),
+            answer["margin"].values.tolist(),
+            answer["margin_time"].values.tolist(),
+            map(str, answer["margin_dof"].values),
+            map(int, answer["margin_sign"].values),
             strict=True,
         )
     )
 
 
-def margin_lines(found: xr.Dataset) -> list[str]:
+def margin_lines(answer: xr.Dataset) -> list[str]:
     """Return lines on the frames that count, the muscles that are dispensable, and the muscles that take over along the
     path.
     """
-    possible = found["possible"]
+    possible = answer["possible"]
     counted = ", ".join(
         f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
         for side in map(str, possible["side"].values)
     )
-    groups = ordered_margins(found, "group")
+    groups = ordered_margins(answer, "group")
     free = [str(name) for name in groups["of"].values[groups["margin"].values == 0.0]]
-    weak = str(found.attrs["weak"])
-    said = [*judgement_lines(found), line("frames", f"{counted} are possible at full strength and count")]
+    weak = str(answer.attrs["weak"])
+    said = [*judgement_lines(answer), line("frames", f"{counted} are possible at full strength and count")]
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
-    if str(found.attrs["contact"]) != "none":
-        said.append(line("contact bound", f"at most {found.attrs['contact']} body weights"))
+    if str(answer.attrs["contact"]) != "none":
+        said.append(line("contact bound", f"at most {answer.attrs['contact']} body weights"))
     if not bool(possible.all()):
         helps = [
             f"{each['dof']} {each['least_nm']:.1f} to {each['greatest_nm']:.1f} N m ({each['frames']} frames)"
-            for each in assistance_facts(found)
+            for each in assistance_facts(answer)
         ]
         said.append(
             line(
@@ -192,39 +192,41 @@ def margin_lines(found: xr.Dataset) -> list[str]:
         )
     if free:
         said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
-    of, least = str(found.attrs["path_of"]), float(found["strength"].values[-1])
-    peak = found["peak_activation"]
+    of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
+    peak = answer["peak_activation"]
     rise = peak.isel(strength=-1) - peak.isel(strength=0)
     order = np.argsort(-np.nan_to_num(rise.values, neginf=0.0, posinf=0.0))
     taking = [
-        f"{found['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
+        f"{answer['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
         for k in order[:5]
         if rise.values[k] > TAKES_OVER
     ]
     what = ", ".join(taking) or "no muscle rise by more than 0.05"
     said.append(line("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}"))
-    if "contact_peak" in found:
-        ends = found["contact_peak"].isel(strength=[0, -1])
+    if "contact_peak" in answer:
+        ends = answer["contact_peak"].isel(strength=[0, -1])
         moved = [
             f"{joint} {ends.values[0, k]:.2f} to {ends.values[1, k]:.2f}"
-            for k, joint in enumerate(map(str, found["joint"].values))
+            for k, joint in enumerate(map(str, answer["joint"].values))
             if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
         ]
         said.append(line("contact [BW]", ", ".join(moved) or "does not change"))
-    return [*said, line("note", HELD)]
+    return [*said, line("note", MOTION_HELD)]
 
 
-def margin_document(found: xr.Dataset) -> dict[str, Any]:
+def margin_document(answer: xr.Dataset) -> dict[str, Any]:
     """Margins for another program."""
     return {
-        "frames": int(found.attrs["frames"]),
-        "frames_possible": int(found.attrs["frames_possible"]),
-        "weak": str(found.attrs["weak"]),
-        "contact": str(found.attrs["contact"]),
-        **judgement_document(found),
-        "assistance": assistance_facts(found),
-        "pairs": dict(zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True))
-        if "pair_margin" in found
+        "frames": int(answer.attrs["frames"]),
+        "frames_possible": int(answer.attrs["frames_possible"]),
+        "weak": str(answer.attrs["weak"]),
+        "contact": str(answer.attrs["contact"]),
+        **judgement_document(answer),
+        "assistance": assistance_facts(answer),
+        "pairs": dict(
+            zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True)
+        )
+        if "pair_margin" in answer
         else {},
         "margins": [
             {
@@ -236,37 +238,37 @@ def margin_document(found: xr.Dataset) -> dict[str, Any]:
                 "sign": sign or None,
             }
             for kind in ("group", "muscle")
-            for name, strength, time, dof, sign in _rows(ordered_margins(found, kind))
+            for name, strength, time, dof, sign in _rows(ordered_margins(answer, kind))
         ],
     }
 
 
-def margins_csv(found: xr.Dataset) -> bytes:
+def margins_csv(answer: xr.Dataset) -> bytes:
     """All margins as comma-separated values."""
     rows = [
         (name, kind, f"{strength:.6g}", f"{time:.6g}", dof, sign or "")
         for kind in ("group", "muscle")
-        for name, strength, time, dof, sign in _rows(ordered_margins(found, kind))
+        for name, strength, time, dof, sign in _rows(ordered_margins(answer, kind))
     ]
     return csv_text([("of", "kind", "least_strength", "time_s", "dof", "sign"), *rows]).encode()
 
 
-def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Return the facts of each scenario: frames, reserves, effort, peaks of contact [body weights], torques of
     devices.
     """
     facts: list[dict[str, Any]] = []
-    costs = np.atleast_1d(found.attrs["costs"])
-    solved = is_solved(found["status"].values)
-    references = np.atleast_1d(found.attrs.get("references", np.zeros(found.sizes["scenario"], int)))
-    for number, name in enumerate(map(str, found["scenario"].values)):
-        own = found.isel(scenario=number)
+    costs = np.atleast_1d(answer.attrs["costs"])
+    solved = is_solved(answer["status"].values)
+    references = np.atleast_1d(answer.attrs.get("references", np.zeros(answer.sizes["scenario"], int)))
+    for number, name in enumerate(map(str, answer["scenario"].values)):
+        own = answer.isel(scenario=number)
         status, reserve = own["status"].values, np.abs(own["reserve_moment"].values)
         largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
         # efforts of the frames that have a solution now and under the scenario
         first = int(references[number])
         both = solved[first] & solved[number]
-        base, effort = (float(found["least_cost"].values[each][both].sum()) for each in (first, number))
+        base, effort = (float(answer["least_cost"].values[each][both].sum()) for each in (first, number))
         torque = own["device_torque"]
         facts.append(
             {
@@ -281,15 +283,15 @@ def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
                 "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
                 # efforts of different costs have different units
                 "effort_ratio": effort / base if base > 0 and costs[number] == costs[first] else None,
-                "reference": str(found["scenario"].values[first]),
+                "reference": str(answer["scenario"].values[first]),
                 "contact_peaks_bw": {
                     str(joint): _peak(own["contact_force"].sel(joint=joint).values)
-                    for joint in found.get("joint", xr.DataArray([])).values
+                    for joint in answer.get("joint", xr.DataArray([])).values
                 },
                 "medial_knee_peaks_n": {
                     str(side): _peak(own["knee_contact_medial"].sel(side=side).values)
-                    for side in found["side"].values
-                    if "knee_contact_medial" in found
+                    for side in answer["side"].values
+                    if "knee_contact_medial" in answer
                 },
                 "torque_range_nm": {
                     str(dof): [float(torque.sel(dof=dof).min()), float(torque.sel(dof=dof).max())]
@@ -305,9 +307,9 @@ def _peak(values: np.ndarray) -> float | None:
     return float(known.max()) if known.size else None
 
 
-def scenario_tables(found: xr.Dataset) -> list[Table]:
+def scenario_tables(answer: xr.Dataset) -> list[Table]:
     """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
-    facts = scenario_facts(found)
+    facts = scenario_facts(answer)
     joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
     counts = {"solved": "solved", "with_reserve": "reserve"}
     if any(each["without_solution"] for each in facts):
@@ -352,25 +354,25 @@ def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def scenario_lines(found: xr.Dataset) -> list[str]:
+def scenario_lines(answer: xr.Dataset) -> list[str]:
     """The muscle groups whose peak force changes most under each scenario, and the largest reserve."""
-    force = np.nan_to_num(found["muscle_force"].transpose("scenario", "time", "muscle").values)
+    force = np.nan_to_num(answer["muscle_force"].transpose("scenario", "time", "muscle").values)
     groups = [
         " ".join((SIDE_NAMES.get(side_of(muscle), ""), group.replace("_", " "))).strip()
         for group, muscle in zip(
-            map(str, found["group"].values), map(str, found["muscle"].values), strict=True
+            map(str, answer["group"].values), map(str, answer["muscle"].values), strict=True
         )
     ]
     own = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
     peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in own.items()}
     text = []
-    for number, facts in enumerate(scenario_facts(found)[1:], 1):
+    for number, facts in enumerate(scenario_facts(answer)[1:], 1):
         change = {group: values[number] - values[0] for group, values in peaks.items()}
         order = sorted(change, key=lambda group: -abs(change[group]))[:3]
         said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
         least = ""
-        if "minimized" in found and bool(found["minimized"].isel(scenario=number).notnull().any()):
-            alone = found.isel(scenario=number)
+        if "minimized" in answer and bool(answer["minimized"].isel(scenario=number).notnull().any()):
+            alone = answer.isel(scenario=number)
             # A force of one leg is NaN for the other.
             sides = [
                 str(side)
@@ -391,29 +393,29 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
             f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
             + (lacks if facts["with_reserve"] else least)
         )
-    return [*judgement_lines(found), *lines("changes", text), line("note", HELD)]
+    return [*judgement_lines(answer), *lines("changes", text), line("note", MOTION_HELD)]
 
 
 OTHER_LEG, ALL = "other_leg", "all_parts"
 """What the muscles of the other leg do together; the sum of all parts, the recorded acceleration."""
 
 
-def grouped(found: xr.Dataset) -> xr.Dataset:
+def grouped(answer: xr.Dataset) -> xr.Dataset:
     """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
-    names = [str(name) for name in found["group"].values]
-    kept = found[[name for name, each in found.data_vars.items() if "part" in each.dims]].drop_vars("group")
+    names = [str(name) for name in answer["group"].values]
+    kept = answer[[name for name, each in answer.data_vars.items() if "part" in each.dims]].drop_vars("group")
     each = [
         kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
         for name in dict.fromkeys(names)
     ]
     together = xr.concat(each, xr.IndexVariable("group", list(dict.fromkeys(names))))
-    return together.assign(touching=found["touching"]).assign_attrs(found.attrs)
+    return together.assign(touching=answer["touching"]).assign_attrs(answer.attrs)
 
 
-def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
+def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
     """The frames in which the foot of a side touches the ground and all forces are known."""
-    known = found["center_acceleration"].notnull().all(["contact", "group", "axis"])
-    return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
+    known = answer["center_acceleration"].notnull().all(["contact", "group", "axis"])
+    return answer.isel(time=np.flatnonzero((answer["touching"].sel(side=side) & known).values))
 
 
 def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
@@ -429,16 +431,16 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
     return shown
 
 
-def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
 
     support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
     whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
     leg and of the other parts adds up to the support of all parts.
     """
-    together = grouped(found)
+    together = grouped(answer)
     facts = []
-    for side in map(str, found["side"].values):
+    for side in map(str, answer["side"].values):
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
@@ -476,7 +478,7 @@ def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataAr
     return places
 
 
-def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the contact forces of its joints [BW].
 
     Of a joint the shares along its contact force, of a contact of the knee those that press it. own: by tension across
@@ -484,10 +486,10 @@ def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     What the groups, the muscles of the other leg and the other parts do adds up to the contact force, in the knee with
     what ligaments bear where a contact lifts off.
     """
-    together = grouped(found)
-    weight = float(found.attrs["body_weight_n"])
+    together = grouped(answer)
+    weight = float(answer.attrs["body_weight_n"])
     facts = []
-    for side in map(str, found["side"].values):
+    for side in map(str, answer["side"].values):
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
@@ -506,13 +508,13 @@ def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
-def work_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+def work_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
 
     The work of a group is the sum over its muscles.
     """
-    mass = float(found.attrs["subject_mass_kg"])
-    work = grouped(found)[["positive_work", "negative_work"]] / mass
+    mass = float(answer.attrs["subject_mass_kg"])
+    work = grouped(answer)[["positive_work", "negative_work"]] / mass
     return [
         {"group": str(name), "positive_j_kg": float(positive), "negative_j_kg": float(negative)}
         for name, positive, negative in zip(
@@ -522,10 +524,10 @@ def work_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     ]
 
 
-def contribution_tables(found: xr.Dataset) -> list[Table]:
+def contribution_tables(answer: xr.Dataset) -> list[Table]:
     """Tables for each leg: what its groups do to the center of mass and to contact forces; work of all groups."""
-    facts, tables = contribution_facts(found), []
-    contacts = " / ".join(map(str, found["contact"].values))
+    facts, tables = contribution_facts(answer), []
+    contacts = " / ".join(map(str, answer["contact"].values))
     for side in dict.fromkeys(each["leg"] for each in facts):
         own = [each for each in facts if each["leg"] == side]
         muscles = [each for each in own if side_of(each["group"]) == side]
@@ -545,8 +547,8 @@ def contribution_tables(found: xr.Dataset) -> list[Table]:
                 *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in values) for values in cells),
             )
         tables.append(table)
-        tables += _contact_table(found, side, [each["group"] for each in rows])
-    work = work_facts(found)
+        tables += _contact_table(answer, side, [each["group"] for each in rows])
+    work = work_facts(answer)
     if work:
         table = Table(
             *words("group"),
@@ -562,9 +564,9 @@ def contribution_tables(found: xr.Dataset) -> list[Table]:
     return tables
 
 
-def _contact_table(found: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
+def _contact_table(answer: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
     """The contact forces of a leg by group: own and through dynamics with the first contact model."""
-    facts = [each for each in contact_facts(found) if each["leg"] == side]
+    facts = [each for each in contact_facts(answer) if each["leg"] == side]
     joints = list(dict.fromkeys(each["joint"] for each in facts))
     if not joints:
         return []
@@ -573,7 +575,7 @@ def _contact_table(found: xr.Dataset, side: str, groups: Sequence[str]) -> list[
         *words("group"),
         *numbers(*(_joint_heading(joint, side) for joint in joints), whole=True),
         title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean contact force (body weights), own and through "
-        f"dynamics ({found['contact'].values[0]})",
+        f"dynamics ({answer['contact'].values[0]})",
         title_justify="left",
     )
     for group in groups:
@@ -586,20 +588,20 @@ def _joint_heading(joint: str, side: str) -> str:
     return joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ")
 
 
-def contribution_lines(found: xr.Dataset) -> list[str]:
+def contribution_lines(answer: xr.Dataset) -> list[str]:
     """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
-    frames, solved = found.attrs["frames"], found.attrs["frames_solved"]
+    frames, solved = answer.attrs["frames"], answer.attrs["frames_solved"]
     time, known = (
-        found["time"].values,
-        found["center_acceleration"].notnull().all(["contact", "part", "axis"]),
+        answer["time"].values,
+        answer["center_acceleration"].notnull().all(["contact", "part", "axis"]),
     )
     stances = []
-    for side in map(str, found["side"].values):
-        runs = true_runs((found["touching"].sel(side=side) & known).values)
+    for side in map(str, answer["side"].values):
+        runs = true_runs((answer["touching"].sel(side=side) & known).values)
         own = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
         stances.append(f"{SIDE_NAMES.get(side, side)} {own or 'none'}")
     return [
-        *judgement_lines(found),
+        *judgement_lines(answer),
         line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
         line(
             "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analyzed time cuts"
@@ -612,30 +614,30 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
     ]
 
 
-def coordination_document(found: xr.Dataset) -> dict[str, Any]:
+def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
     """Synergies by side, means of co-contraction and largest stiffness by degree of freedom, for another program."""
     sides = {}
-    for side in map(str, found["side"].values):
-        own = found.sel(side=side)
+    for side in map(str, answer["side"].values):
+        own = answer.sel(side=side)
         number = int(own["synergies"])
         sides[side] = {
             "synergies": number,
             "variance_accounted": float(own["variance_accounted"].sel(number=max(number, 1))),
             "least_of_muscle": float(own["least_of_muscle"].sel(number=max(number, 1))),
         }
-    known = found["joint_stiffness"].notnull().any("time")
-    dofs = [str(dof) for dof in found["dof"].values[known.values]]
+    known = answer["joint_stiffness"].notnull().any("time")
+    dofs = [str(dof) for dof in answer["dof"].values[known.values]]
     return {
-        **judgement_document(found),
+        **judgement_document(answer),
         "sides": sides,
-        "co_contraction": {dof: float(found["co_contraction"].sel(dof=dof).mean()) for dof in dofs},
-        "peak_stiffness_nm_rad": {dof: float(found["joint_stiffness"].sel(dof=dof).max()) for dof in dofs},
+        "co_contraction": {dof: float(answer["co_contraction"].sel(dof=dof).mean()) for dof in dofs},
+        "peak_stiffness_nm_rad": {dof: float(answer["joint_stiffness"].sel(dof=dof).max()) for dof in dofs},
     }
 
 
-def coordination_lines(found: xr.Dataset) -> list[str]:
+def coordination_lines(answer: xr.Dataset) -> list[str]:
     """The numbers of synergies with what they account for, and what the figures do not show."""
-    document = coordination_document(found)
+    document = coordination_document(answer)
     text = [
         f"{SIDE_NAMES.get(side, side)} {own['synergies']}: {100.0 * own['variance_accounted']:.0f} % of the variance, "
         f"at least {100.0 * own['least_of_muscle']:.0f} % of each muscle"
@@ -644,12 +646,12 @@ def coordination_lines(found: xr.Dataset) -> list[str]:
     note = (
         "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
     )
-    return [*judgement_lines(found), *lines("synergies", text), line("note", note)]
+    return [*judgement_lines(answer), *lines("synergies", text), line("note", note)]
 
 
-def coordination_table(found: xr.Dataset) -> Table:
+def coordination_table(answer: xr.Dataset) -> Table:
     """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
-    document = coordination_document(found)
+    document = coordination_document(answer)
     table = Table(
         *words("degree of freedom"),
         *numbers("co-contraction, mean [1]", "stiffness, peak [N m/rad]", whole=True),
@@ -665,19 +667,19 @@ STANCE_PERCENT = np.arange(101.0)
 """Where curves over the stance are sampled [%]."""
 
 
-def over_stance(found: xr.Dataset) -> xr.Dataset:
+def over_stance(answer: xr.Dataset) -> xr.Dataset:
     """Contributions of function groups over the stance of each leg, the mean of its complete stances.
 
     Returns:
         center_acceleration (leg, contact, group, percent, axis) [m/s2], with percent of the time from the first to the
         last frame in which the foot touches the ground; stances (leg), how many are complete; NaN where none is.
     """
-    together = grouped(found)
+    together = grouped(answer)
     center = together["center_acceleration"].transpose("contact", "group", "time", "axis")
-    time, known = found["time"].values, center.notnull().all(["contact", "group", "axis"]).values
+    time, known = answer["time"].values, center.notnull().all(["contact", "group", "axis"]).values
     curves, counts = [], []
-    for side in map(str, found["side"].values):
-        touching = found["touching"].sel(side=side).values
+    for side in map(str, answer["side"].values):
+        touching = answer["touching"].sel(side=side).values
         runs = [
             (first, stop)
             for first, stop in true_runs(touching)
@@ -703,19 +705,19 @@ def over_stance(found: xr.Dataset) -> xr.Dataset:
             "stances": (("leg",), counts),
         },
         {
-            "leg": found["side"].values,
-            "contact": found["contact"].values,
+            "leg": answer["side"].values,
+            "contact": answer["contact"].values,
             "group": together["group"].values,
             "percent": ("percent", STANCE_PERCENT, {"units": "% of stance"}),
-            "axis": found["axis"].values,
+            "axis": answer["axis"].values,
         },
-        found.attrs,
+        answer.attrs,
     )
 
 
-def stance_csv(found: xr.Dataset) -> bytes:
+def stance_csv(answer: xr.Dataset) -> bytes:
     """The curves of `over_stance` as comma-separated values, a row for leg, contact, group and percent."""
-    of = over_stance(found)
+    of = over_stance(answer)
     rows = [
         (leg, contact, group, f"{percent:g}", *(f"{value:.6g}" for value in values))
         for i, leg in enumerate(of["leg"].values)

@@ -161,10 +161,10 @@ def fit_cost_weights(
     share, multiplier = v / v.sum(), multiplier / v.sum()
     mixed = np.einsum("tnj,j->tn", slope, share)
     residual = np.where(active, mixed - np.matmul(multiplier[:, None, :], matrix)[:, 0, :], 0.0)
-    told = informative & active.any(axis=1)
+    informed = informative & active.any(axis=1)
     violation = np.square(residual).sum(axis=1)
     square = np.square(np.where(inside, mixed, 0.0)).sum(axis=1)
-    ratio = np.divide(violation, square, out=np.full_like(square, np.nan), where=told & (square > 0))
+    ratio = np.divide(violation, square, out=np.full_like(square, np.nan), where=informed & (square > 0))
     distinctness = 1.0
     if len(chosen) > 1:
         distinctness = float(np.linalg.svd(factor, compute_uv=False)[-2] / np.linalg.norm(slope[active]))
@@ -172,9 +172,9 @@ def fit_cost_weights(
         costs=chosen,
         weight=share / unit,
         share=share,
-        multiplier=np.where(told[:, None], multiplier * size[:, None], np.nan),
+        multiplier=np.where(informed[:, None], multiplier * size[:, None], np.nan),
         residual=np.sqrt(ratio),
-        total_residual=float(np.sqrt(violation[told].sum() / square[told].sum())),
+        total_residual=float(np.sqrt(violation[informed].sum() / square[informed].sum())),
         distinctness=distinctness,
     )
 

@@ -28,7 +28,7 @@ from musclesolve.sharing.solution import Solution
 STRICT, USUAL = 0.05, 0.10
 NEGLIGIBLE = 1.0
 """A reserve up to this [N m] speaks against nothing."""
-MOST = 3
+MOST_STRETCHES = 3
 """Stretches of frames that `worst_frames` picks."""
 
 
@@ -160,7 +160,7 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
     """
     size = np.nan_to_num(np.abs(reserve).sum(axis=1))
     frames = [first + int(size[first:stop].argmax()) for first, stop in true_runs(helped)]
-    return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
+    return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST_STRETCHES], dtype=np.int64))
 
 
 def worst_reserve(peak: Array, share: Array) -> int:

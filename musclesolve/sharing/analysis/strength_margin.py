@@ -39,8 +39,8 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-STEPS = 50
-SAME = 1e-9
+SEARCH_STEPS = 50
+PROOF_TOLERANCE = 1e-9
 """Proofs that exclude no more than this beyond the strength tried end the search."""
 NUDGE = 1e-5
 """Added to a number at which the solver decides nothing."""
@@ -152,7 +152,7 @@ def least_assistance(problem: Problem, dof: str) -> Array:
     exact, row = problem.with_arrays(reserve_weight=None), names.index(dof)
     torque, direction = np.full(len(problem.moment), np.nan), np.zeros(len(problem.moment))
     tried, size = np.arange(len(torque)), np.zeros(len(torque))
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if not tried.size:
             break
         part = exact.frames(tried)
@@ -172,7 +172,7 @@ def least_assistance(problem: Problem, dof: str) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             beyond = np.abs(lacking / along)
         infeasible = (solution.status == Status.INFEASIBLE) & agrees & np.isfinite(beyond)
-        further = infeasible & (beyond > size * (1.0 + SAME) + SAME)
+        further = infeasible & (beyond > size * (1.0 + PROOF_TOLERANCE) + PROOF_TOLERANCE)
         edge = infeasible & ~further
         torque[tried[edge]] = (direction[tried] * size)[edge]
         direction[tried[further]] = np.sign(along[further])
@@ -203,14 +203,14 @@ def _first_possible(
     least, proof = np.full(frames, np.nan), np.full((frames, dofs), np.nan)
     tried = np.flatnonzero(_decided(exact)[0] if possible is None else possible)
     number = np.zeros(len(tried))
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if not tried.size:
             break
         part = exact.frames(tried)
         solved, infeasible, proofs = _decided(changed(part, number), number == 0.0)
         least[tried[solved]] = number[solved]
         beyond = excluded(part, proofs)
-        further = infeasible & (beyond > number + SAME)
+        further = infeasible & (beyond > number + PROOF_TOLERANCE)
         # a proof that excludes nothing more than itself is one at the edge, where the search ends
         edge = infeasible & ~further
         least[tried[edge]] = number[edge]

@@ -20,7 +20,7 @@ from musclesolve.sharing.problem import Problem
 
 POINTS = 4
 DIFFERENCE_STEP = 1e-3
-ALIKE = 1e-2
+DERIVATIVE_TOLERANCE = 1e-2
 NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
 
@@ -87,7 +87,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         noise = np.nan_to_num(step * np.abs(once - twice)).max(axis=1, keepdims=True)
         # Below the smallest normal number differences of value resolve nothing.
         floor = NOISE * noise + ROUNDING * size + np.finfo(np.float64).tiny
-        allowed = ALIKE * (np.abs(slope) + np.abs(once)) + floor / step
+        allowed = DERIVATIVE_TOLERANCE * (np.abs(slope) + np.abs(once)) + floor / step
         bad = np.abs(slope - once) > allowed
     bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
     for point, muscle in np.argwhere(bad)[:1]:

@@ -151,9 +151,9 @@ def compiles() -> bool:
     try:
         import numba
     except ValueError as error:
-        asked = os.environ.get("NUMBA_NUM_THREADS")
+        stated = os.environ.get("NUMBA_NUM_THREADS")
         raise input_error(
-            "sharing.numba_not_loaded", where="the environment", asked=asked, error=error
+            "sharing.numba_not_loaded", where="the environment", asked=stated, error=error
         ) from error
     disabled = bool(vars(numba.config)["DISABLE_JIT"])
     if disabled:

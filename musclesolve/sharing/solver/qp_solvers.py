@@ -29,7 +29,7 @@ from musclesolve.sharing.solver.frame_programme import Claim, Reduced, polished,
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
-FLAT = 1e-10  # the least curvature of an unknown, so that the optimum is unique
+LEAST_CURVATURE = 1e-10  # the least curvature of an unknown, so that the optimum is unique
 SURELY_INDEPENDENT = 1e-9  # least eigenvalue of the rows times their transpose, beside the largest
 GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which the result is polished
 BOUNDS_AS_ROWS = ("quadprog", "clarabel")
@@ -180,7 +180,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
     whole = bent if rows is None else bent + rows.hessian_diagonal()
     size = whole.max(axis=1)
     size = np.where(size > 0, size, 1.0)[:, None]
-    whole = np.maximum(whole, FLAT * size)
+    whole = np.maximum(whole, LEAST_CURVATURE * size)
     weights, matrices, moments = [whole], [problem.moment_matrix], [problem.moment]
     if problem.reserve_weight is not None:
         weights.append(problem.reserve_weight)
@@ -196,7 +196,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
     row = np.where(row > 0, row, 1.0)
     no_bound = np.full((len(matrix), residuals), np.inf)
     frames = QuadraticFrame(
-        curvature=np.concatenate([np.maximum(bent / whole, FLAT), np.ones_like(no_bound)], axis=1),
+        curvature=np.concatenate([np.maximum(bent / whole, LEAST_CURVATURE), np.ones_like(no_bound)], axis=1),
         slope=np.concatenate([slope / size, np.zeros_like(no_bound)], axis=1) * unit,
         matrix=matrix / row[:, :, None],
         moment=np.concatenate(moments, axis=1) / row,

@@ -19,7 +19,7 @@ from musclesolve.sharing.status import Status
 ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes of SLSQP
 SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes of trust-constr
 FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
-INSIDE = 1e-6  # least distance of a start from a bound, as a share of the way between the bounds
+START_INSIDE = 1e-6  # least distance of a start from a bound, as a share of the way between the bounds
 
 
 @dataclass(frozen=True)
@@ -132,5 +132,7 @@ def _inner(programme: Reduced) -> Array:
         [(None, None)] * len(width) + [(0.0, 0.5)],
     )
     return (
-        start if result.x is None else np.clip(result.x[:-1], lower + INSIDE * width, upper - INSIDE * width)
+        start
+        if result.x is None
+        else np.clip(result.x[:-1], lower + START_INSIDE * width, upper - START_INSIDE * width)
     )

@@ -63,9 +63,9 @@ UNITS = {
     GAIN: (1.0, "factor"),
 }
 """Unit in which a quantity is written, and how many of it are one of SI; what is not named here is in SI."""
-LOADED = 0.5
+CARRIED_SHARE = 0.5
 """Share of the weight that the plates carry at least once."""
-TOGETHER = 0.7
+CORRELATED = 0.7
 """Two parameters whose errors correlate more are not told apart."""
 
 
@@ -167,7 +167,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
 
 def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> None:
     """Refuse trials without any frame in which plates carry the subject and all contacts are measured."""
-    if any(piece.load.max() > LOADED * _weight(piece.trial) for piece in pieces):
+    if any(piece.load.max() > CARRIED_SHARE * _weight(piece.trial) for piece in pieces):
         return
     flight = bool(pieces)
     raise input_error(
@@ -424,7 +424,7 @@ def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:
     correlation = fit.covariance / np.outer(fit.sd, fit.sd)
     for k, one in enumerate(parameters):
         for j, other in enumerate(parameters[:k]):
-            if abs(correlation[k, j]) > TOGETHER and one.determined and other.determined:
+            if abs(correlation[k, j]) > CORRELATED and one.determined and other.determined:
                 remarks.append(
                     f"Not told apart by these trials: {other.name} and {one.name} "
                     f"(correlation {correlation[k, j]:.2f})."

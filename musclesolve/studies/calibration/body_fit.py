@@ -47,11 +47,11 @@ SERIES = 4
 LEAST_NOISE = 1e-3
 """Smallest standard deviation of a component of the residual [N, N m]."""
 MOST_CORRELATED = 0.95
-WIDE = 5.0
+WIDE_PRIORS = 5.0
 """How many times as wide the priors of plates and of the whole mass are while the noise is found."""
 UNDETERMINED = 0.95
 """A parameter whose posterior standard deviation is more than this share of the prior one is not determined."""
-HELD = 1e-4
+HELD_SD_FACTOR = 1e-4
 """Standard deviations are multiplied by it to keep a parameter at its prior."""
 TOLERANCE, MAX_ITERATIONS = 1e-3, 100
 """The fit ends where no parameter moves by more than this share of its prior standard deviation."""
@@ -138,9 +138,9 @@ def fit_body(
 ) -> BodyFit:
     """Fit the parameters to the residuals of pieces of trials.
 
-    Three times. Without bounds, with priors of plates and of the whole mass that are `WIDE` times as wide: from it the
-    noise follows, for what a wrong body mass or clock costs must not pass for noise. Then with the priors and this
-    noise, which shows what is determined; and again with the rest at its prior.
+    Three times. Without bounds, with priors of plates and of the whole mass that are `WIDE_PRIORS` times as wide: from
+    it the noise follows, for what a wrong body mass or clock costs must not pass for noise. Then with the priors and
+    this noise, which shows what is determined; and again with the rest at its prior.
 
     Args:
         pieces: of trials of one subject, at least one.
@@ -157,7 +157,7 @@ def fit_body(
     scale = np.array([one.sd for one in parameters])
     of_plates = np.array([one.quantity not in BODY for one in parameters])
     prior = Prior(scale, weighed, mass_sd)
-    wide = Prior(np.where(of_plates, WIDE * scale, scale), weighed, WIDE * mass_sd)
+    wide = Prior(np.where(of_plates, WIDE_PRIORS * scale, scale), weighed, WIDE_PRIORS * mass_sd)
     limit, zero = bound * scale, np.zeros(len(scale))
     system = _System.from_pieces(pieces, parameters, soft_tissue)
     alone = system.optimum(wide, np.full(len(scale), np.inf), zero, None)
@@ -165,7 +165,7 @@ def fit_body(
     prior_variance = np.diag(np.linalg.inv(prior.at(zero)[0]))
     determined = np.diag(every.covariance) < UNDETERMINED**2 * prior_variance
     determined &= np.array([one.free for one in parameters])
-    kept = Prior(np.where(determined, scale, HELD * scale), weighed, mass_sd)
+    kept = Prior(np.where(determined, scale, HELD_SD_FACTOR * scale), weighed, mass_sd)
     held = system.optimum(kept, limit, np.where(determined, every.value, 0.0), alone.noise)
     change, slope = whole_mass(weighed, alone.value)
     return BodyFit(
@@ -187,7 +187,9 @@ def fit_like(
 ) -> Array:
     """Values (P,) of the parameters of a fit by some of its pieces alone, with their noise and what is determined."""
     prior = Prior(
-        np.where(fit.determined, fit.prior.sd, HELD * fit.prior.sd), fit.prior.shares, fit.prior.mass_sd
+        np.where(fit.determined, fit.prior.sd, HELD_SD_FACTOR * fit.prior.sd),
+        fit.prior.shares,
+        fit.prior.mass_sd,
     )
     system = _System.from_pieces(pieces, fit.parameters, soft_tissue)
     found = system.optimum(prior, fit.bound, fit.value, list(noise))

@@ -87,7 +87,7 @@ AnyBody = RecordedBody | ModelBody
 
 ROUGH = 1.0
 """Least fall of the sum of squares that is worth a step before the noise is known."""
-ROUNDS = 3
+NOISE_ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
 DETERMINED = 0.5
 """Trials determine a parameter whose interval they narrow to less than this share of the prior's."""
@@ -302,7 +302,7 @@ class CalibrationProblem:
     ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
         """The best theta for all trials with the noise of its residuals, from what the muscles of the parent say."""
         theta, noise = self.parent, self.usual_noise(first)
-        for number in range(ROUNDS):
+        for number in range(NOISE_ROUNDS):
             span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
             # the noise is not known yet: a standard deviation more or less is no matter
             least = ROUGH if number == 0 else CONVERGED

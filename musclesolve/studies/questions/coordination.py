@@ -29,7 +29,7 @@ from musclesolve.sharing.status import is_solved
 from musclesolve.studies.compare import co_contraction
 from musclesolve.studies.questions.judged import judgement_of
 
-MOST = 8
+MOST_SYNERGIES = 8
 """Most synergies that are tried."""
 WHOLE, EACH = 0.90, 0.75
 """Variance accounted for, of all muscles together and of each, from which a number of synergies is enough.
@@ -53,13 +53,13 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
         result: of `run`, `share` or `read_result`.
 
     Returns:
-        Dataset over time, side, number (1 to MOST), synergy, muscle and dof. Synergies: variance_accounted (side,
-        number) [1] and least_of_muscle (side, number), the value of the muscle that is described worst; synergies
-        (side), the least number with which the first is at least WHOLE and the second at least EACH, MOST if none;
-        synergy_weight (muscle, synergy), of muscles with their peak activation as 1, the largest of a synergy 1;
-        synergy_course (time, side, synergy) with that number, ordered by the time of their peak. co_contraction (time,
-        dof) [1], see `compare.co_contraction`. joint_stiffness (time, dof) [N m/rad]. Frames without a solution are
-        NaN.
+        Dataset over time, side, number (1 to MOST_SYNERGIES), synergy, muscle and dof. Synergies: variance_accounted
+        (side, number) [1] and least_of_muscle (side, number), the value of the muscle that is described worst;
+        synergies (side), the least number with which the first is at least WHOLE and the second at least EACH,
+        MOST_SYNERGIES if none; synergy_weight (muscle, synergy), of muscles with their peak activation as 1, the
+        largest of a synergy 1; synergy_course (time, side, synergy) with that number, ordered by the time of their
+        peak. co_contraction (time, dof) [1], see `compare.co_contraction`. joint_stiffness (time, dof) [N m/rad].
+        Frames without a solution are NaN.
 
     Raises:
         InputError: the dataset is no result, or has no frame with activations.
@@ -93,10 +93,10 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
     activation = result["activation"].transpose("time", "muscle").values
     strides = Facts(result).whole_strides
     frames = np.ones(len(activation), bool) if strides is None else strides[0]
-    variance, worst = (np.full((len(sides), MOST), np.nan) for _ in range(2))
+    variance, worst = (np.full((len(sides), MOST_SYNERGIES), np.nan) for _ in range(2))
     count = np.zeros(len(sides), int)
-    weight = np.full((len(names), MOST), np.nan)
-    course = np.full((len(activation), len(sides), MOST), np.nan)
+    weight = np.full((len(names), MOST_SYNERGIES), np.nan)
+    course = np.full((len(activation), len(sides), MOST_SYNERGIES), np.nan)
     for place, side in enumerate(sides):
         own = np.flatnonzero([side_of(name) == side for name in names])
         solved = is_solved(result["status"].sel(side=side).values) & np.isfinite(activation[:, own]).all(
@@ -109,7 +109,7 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         own, peak = own[peak > ACTIVE], peak[peak > ACTIVE]
         pattern = activation[np.ix_(rows, own)] / peak
         fits = {}
-        for number in range(1, min(MOST, *pattern.shape) + 1):
+        for number in range(1, min(MOST_SYNERGIES, *pattern.shape) + 1):
             fits[number] = nonnegative_factors(pattern, number)
             rest = np.square(pattern - fits[number][0] @ fits[number][1])
             square = np.square(pattern)
@@ -151,8 +151,8 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
             "time": result["time"],
             "side": sides,
             "muscle": names,
-            "number": np.arange(1, MOST + 1),
-            "synergy": np.arange(1, MOST + 1),
+            "number": np.arange(1, MOST_SYNERGIES + 1),
+            "synergy": np.arange(1, MOST_SYNERGIES + 1),
             "dof": result["dof"],
         },
     )

@@ -60,7 +60,7 @@ from musclesolve.studies.questions.muscles_named import (
     strength_factors,
 )
 
-STEPS = 8
+PATH_STRENGTHS = 8
 """Strengths of a path, both ends included."""
 BELOW = 0.01
 """How far below the margin the missing moment is looked for, as a share of the full strength."""
@@ -381,7 +381,7 @@ def _path(
     weight: float,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """The sharing at strengths from 1 down to the margin; frames that are not possible at full strength are NaN."""
-    strengths = np.linspace(1.0, min(lowest, 1.0), STEPS)
+    strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
     activations, peaks = [], []
     for strength in strengths:
         own = [

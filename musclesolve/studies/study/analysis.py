@@ -41,7 +41,7 @@ from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
-AT_ONCE = 500
+CYCLES_AT_ONCE = 500
 """Cycles whose values are in memory at the same time."""
 OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
 OF_SUBJECT = ["subject", "group", "condition"]
@@ -447,8 +447,8 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
     """Write the discrete values of all cycles, some at a time; return sums for each subject, condition and leg."""
     sums = list[pd.DataFrame]()
     with values_file(path) as add:
-        for start in range(0, cycles.sizes["cycle"], AT_ONCE):
-            part = cycles.isel(cycle=slice(start, start + AT_ONCE)).load()
+        for start in range(0, cycles.sizes["cycle"], CYCLES_AT_ONCE):
+            part = cycles.isel(cycle=slice(start, start + CYCLES_AT_ONCE)).load()
             table = discrete_values(part, variables)
             table["cycle"] += start
             add(table)

@@ -192,8 +192,8 @@ def _numbers_of_subjects(
     """Coordinates over the cycles that are numbers and the same in all cycles of a subject."""
     numbers = {}
     for name, coord in cycles.coords.items():
-        told = str(name).startswith("cycle_") or name in OF_CYCLES
-        if coord.dims == ("cycle",) and not told and np.issubdtype(coord.dtype, np.number):
+        described = str(name).startswith("cycle_") or name in OF_CYCLES
+        if coord.dims == ("cycle",) and not described and np.issubdtype(coord.dtype, np.number):
             of = [np.unique(coord.values[used & (subject == each)].astype(float)) for each in subjects]
             if all(values.size == 1 for values in of):
                 numbers[str(name)] = ("subject", np.concatenate(of), coord.attrs)

@@ -281,7 +281,7 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArra
 
 Changes = dict[str, Array]
 
-AT_ONCE = 4_000_000
+LARGEST_ARRAY = 4_000_000
 """Numbers of the largest array of changes at most."""
 
 ARRAYS = (
@@ -329,7 +329,7 @@ class Response:
         An error of one muscle changes only its own columns.
         """
         frames, moments, muscles = self.base.problem.moment_arm.shape
-        some = max(1, AT_ONCE // (frames * moments * muscles))
+        some = max(1, LARGEST_ARRAY // (frames * moments * muscles))
         for first in range(0, muscles, some):
             yield self._of_muscles(moved, step, np.arange(first, min(first + some, muscles)))
 

@@ -40,7 +40,7 @@ from musclesolve.studies.uncertainty.replay import (
     with_person,
 )
 
-TURN = 1e-4
+DIFFERENCE_TURN = 1e-4
 """Half the step of the differences of the places of loaded bodies [rad]."""
 
 
@@ -175,6 +175,9 @@ def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
 
     if not loaded:
         return np.eye(len(angles))
-    rates = [(places(name, TURN) - places(name, -TURN)) / (2.0 * TURN) for name in angles]
+    rates = [
+        (places(name, DIFFERENCE_TURN) - places(name, -DIFFERENCE_TURN)) / (2.0 * DIFFERENCE_TURN)
+        for name in angles
+    ]
     jacobian = np.stack(rates, axis=1)
     return np.eye(len(angles)) - np.linalg.pinv(jacobian, rcond=1e-6) @ jacobian

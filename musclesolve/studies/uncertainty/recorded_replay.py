@@ -312,7 +312,7 @@ def _shapes(
     return shapes | {"pelvis_tilt": (1,)} if assumed_tilt else shapes
 
 
-ALIKE = 1e-4
+JOINT_SPREAD = 1e-4
 """A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
 
 
@@ -341,7 +341,7 @@ class MarkerErrors:
         rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
         within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
         spread = np.sqrt(within.var(axis=0).sum(axis=2))
-        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
+        alike = spread < spread.min(axis=1, keepdims=True) + JOINT_SPREAD
         joints_before = model.tree.distal_frames[: rotation.shape[1]].sum(axis=1)
         best = np.where(alike, joints_before, np.inf).argmin(axis=1)
         hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}

@@ -34,7 +34,7 @@ from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 TYPICAL = 0.5
 """Activation, and force over F0, at which the size of the slopes of a cost is taken."""
 MARGIN = 0.02
-FLAT = 1e-2
+FLAT_TENDON_SLOPE = 1e-2
 """Below this slope at its start a tendon curve does not hold z by itself."""
 
 
@@ -90,7 +90,7 @@ class Programme:
         """The bounds lbx, ubx, lbg, ubg as Ipopt takes them."""
         low, high = coordinate_bounds(self.problem, self.cost)
         muscles = self.problem.muscles
-        low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT, low, low - MARGIN)
+        low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT_TENDON_SLOPE, low, low - MARGIN)
         rates, reserves = np.full(self.shapes[1], np.inf), np.full(self.shapes[3], np.inf)
         limits = self.row_shapes[3]
         least = np.zeros(limits)

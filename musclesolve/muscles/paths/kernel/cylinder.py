@@ -165,7 +165,7 @@ TANGENT = 0.1 * pi / 180.0
 MOST_SLIDES = 100
 HELIX_STEP = 0.002
 """Length of the parts into which OpenSim divides a helix [m]."""
-REACH = 10.0
+TANGENT_REACH = 10.0
 """How far from its end OpenSim looks for a tangent point along the axis [m]."""
 
 
@@ -212,9 +212,9 @@ def _apex_plane(ends, radius, far, contact):
         return
     first = z1 - (nx * (contact[0] - x1) + ny * (contact[1] - y1)) / nz
     last = z1 - (nx * (contact[3] - x1) + ny * (contact[4] - y1)) / nz
-    if abs(first - z1) < REACH and abs(first - z2) < abs(z1 - z2):
+    if abs(first - z1) < TANGENT_REACH and abs(first - z2) < abs(z1 - z2):
         contact[2] = first
-    if abs(last - z2) < REACH and abs(last - z1) < abs(z1 - z2):
+    if abs(last - z2) < TANGENT_REACH and abs(last - z1) < abs(z1 - z2):
         contact[5] = last
 
 

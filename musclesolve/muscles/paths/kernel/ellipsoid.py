@@ -69,7 +69,7 @@ CONVERGED = 1e-13
 """Newton steps no larger end the search [rad, mean radii]."""
 FURTHEST = 0.5
 """A solution whose tangent point is further from where the search began may be another geodesic [rad]."""
-SMALL = 1e-6
+DIFFERENCE_ANGLE = 1e-6
 """Step of difference quotients [rad]."""
 STAGES = (1, 8, 64)
 """Into how many stages the deformation of the sphere is divided, one attempt after the other."""
@@ -169,16 +169,19 @@ def _newton(work, angle, length):
     """Solve for the angle of the first tangent point and the length of the geodesic: converged, angle, length."""
     begin = angle
     for _ in range(MOST_STEPS):
-        _shoot(work, angle + SMALL, length)
+        _shoot(work, angle + DIFFERENCE_ANGLE, length)
         height_1, side_1 = _miss(work)
-        _shoot(work, angle - SMALL, length)
+        _shoot(work, angle - DIFFERENCE_ANGLE, length)
         height_2, side_2 = _miss(work)
-        height_a, side_a = (height_1 - height_2) / (2.0 * SMALL), (side_1 - side_2) / (2.0 * SMALL)
-        _shoot(work, angle, length + SMALL)
+        height_a, side_a = (
+            (height_1 - height_2) / (2.0 * DIFFERENCE_ANGLE),
+            (side_1 - side_2) / (2.0 * DIFFERENCE_ANGLE),
+        )
+        _shoot(work, angle, length + DIFFERENCE_ANGLE)
         height_1, side_1 = _miss(work)
         _shoot(work, angle, length)
         height, side = _miss(work)
-        height_l, side_l = (height_1 - height) / SMALL, (side_1 - side) / SMALL
+        height_l, side_l = (height_1 - height) / DIFFERENCE_ANGLE, (side_1 - side) / DIFFERENCE_ANGLE
         determinant = height_a * side_l - side_a * height_l
         if determinant == 0.0:
             return False, angle, length
@@ -224,15 +227,15 @@ def _miss(work):
     return height - 1.0, side / sqrt(size)
 
 
-STEPS = 48
+GEODESIC_STEPS = 48
 """Runge-Kutta steps of a geodesic; the step is a fraction of its length, so that the end depends smoothly on it."""
 
 
 @compiled_in_order
 def follow(work, length):
     """Move POINT and HEADING of the work array along the geodesic; INVERSE is the diagonal of D."""
-    step = length / STEPS
-    for _ in range(STEPS):
+    step = length / GEODESIC_STEPS
+    for _ in range(GEODESIC_STEPS):
         advance(work, step)
 
 

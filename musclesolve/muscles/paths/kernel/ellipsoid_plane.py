@@ -182,7 +182,7 @@ FAN = 300
 """OpenSim divides the part of the line inside of the ellipsoid into so many parts."""
 ALL_FAN, ALL_AXIAL = 0.7073, 0.9
 """Cosine of the angle between line and nearest axis: below the first the fan alone, above the second axial alone."""
-EDGE = 0.3
+AXIAL_FADE = 0.3
 """The axial rule fades out where its point is in the first or last part of the line inside, of this share."""
 SMALL = 1e-9
 NEWTON_STEPS = 60
@@ -260,7 +260,7 @@ def _axial_and_fan(hybrid, best, share, work):
     along = work[LAST + best] - work[FIRST + best]
     at = -work[FIRST + best] / along if along != 0.0 else -1.0
     if hybrid and share > ALL_FAN:
-        fade = min(at, 1.0 - at) / EDGE
+        fade = min(at, 1.0 - at) / AXIAL_FADE
         share = ALL_FAN + min(max(fade, 0.0), 1.0) * (share - ALL_FAN)
     if not hybrid or share > ALL_FAN:
         _along(work, at, MIDDLE)

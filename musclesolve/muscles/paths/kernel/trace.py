@@ -14,7 +14,7 @@ from musclesolve.muscles.paths.kernel.ellipsoid import advance
 
 ARC_POINTS = 4
 """Points of an arc between its tangent points."""
-STEPS = 4
+STEPS_BETWEEN = 4
 """Integration steps from one of them to the next."""
 
 
@@ -83,8 +83,8 @@ def _onwards(layout, work, item, step, number):
     if layout.kind[item] == ELLIPSOID:
         for k in range(3):
             work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
-        for _ in range(STEPS):
-            advance(work.round, step / STEPS)
+        for _ in range(STEPS_BETWEEN):
+            advance(work.round, step / STEPS_BETWEEN)
         for k in range(3):
             work.contact[k] = work.round[POINT + k]
         return

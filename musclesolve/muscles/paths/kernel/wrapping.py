@@ -45,7 +45,7 @@ SETTLED = 20
 """Rounds after which a wrap that comes off stays off: objects that push each other's wraps on and off have no end."""
 AT_REST = 1e-12
 """The greatest movement of a tangent point that ends the rounds [m]."""
-ROUNDS = 8
+OPENSIM_ROUNDS = 8
 """Most rounds that OpenSim makes."""
 SAME_LENGTH = 0.0005
 """Change of length that ends the rounds of OpenSim [m]."""
@@ -270,7 +270,7 @@ def opensim_rounds(layout, poses, out, work, t, muscle, size):
         for k in range(3):
             work.seen[point, k] = out.position[t, point, k]
     swapped, missed, before = False, False, inf
-    for sweep in range(ROUNDS if last - first > 1 else 1):
+    for sweep in range(OPENSIM_ROUNDS if last - first > 1 else 1):
         inside = False
         for number in range(last - first):
             wrap = first + (1 - number if swapped and number < 2 else number)
