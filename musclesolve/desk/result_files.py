@@ -65,8 +65,3 @@ def zipped(folder: Path) -> Path:
             path.unlink(missing_ok=True)
             raise
     return path
-
-
-def figure_title(path: Path) -> str:
-    """Return the title of a figure, in words."""
-    return path.stem.replace("_", " ").capitalize()

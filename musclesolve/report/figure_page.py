@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
 
-from musclesolve.plotting.figure_names import FIGURE_NAMES, UNCERTAINTY
+from musclesolve.plotting.browser import page_parts
+from musclesolve.plotting.figure_names import (
+    COMPARISON,
+    FIGURE_NAMES,
+    RESULTS,
+    UNCERTAINTY,
+    drawings,
+    needs_of,
+)
+from musclesolve.plotting.page.described_sheet import described
+from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.report.drawing import FIGURE, work
+from musclesolve.report.figures.figure_choice import caption
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture, dataset_of, jobs_of
+from musclesolve.results.dataset import frame_validity
+from musclesolve.results.files.result_netcdf import read_result
 
 
 def figure_page(result: Path) -> str:
@@ -28,4 +42,29 @@ def figure_page(result: Path) -> str:
             made = work(data, job)
             shown = Picture(job.key, job.name, job.label, Markup(made.content or ""), made.fault)
             kinds[FIGURE_NAMES[job.name].tab].append(shown)
-    return rendered("figures.html", kinds={kind: own for kind, own in kinds.items() if own}, **parts())
+    shown = {kind: own for kind, own in kinds.items() if own}
+    return rendered("figures.html", heading="Figures of the result", kinds=shown, **parts())
+
+
+def comparison_page(path: Path) -> str:
+    """The figures of a comparison of costs (comparison.nc) or of results (compared.nc), a page for each leg and figure.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    data = read_result(path)
+    kind = COMPARISON if "cost" in data.dims else RESULTS
+    sides = frame_validity.sides(data) if kind == COMPARISON else [str(side) for side in data["side"].values]
+    needs, kinds = needs_of(kind), dict[str, list[Picture]]()
+    for name, draw in drawings(kind).items():
+        if name in needs and needs[name] not in data:
+            continue
+        for side in sides:
+            label = caption(name, partial(draw, side=side))
+            try:
+                made = page_parts.data(described(partial(draw, data, side=side)))
+                shown = Picture(f"{name}-{side}", name, label, Markup(made))
+            except DAMAGE as error:
+                shown = Picture(f"{name}-{side}", name, label, fault=reason(error))
+            kinds.setdefault(FIGURE_NAMES[name].tab, []).append(shown)
+    return rendered("figures.html", heading="Figures of the comparison", kinds=kinds, **parts())

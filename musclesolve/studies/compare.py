@@ -62,7 +62,7 @@ def compare(
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
 
-    Example:
+    Examples:
         >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
         >>> both["muscle_force"].dims
         ('cost', 'time', 'muscle')

@@ -128,11 +128,6 @@ def test_figures_are_shown_by_kind(desk, tmp_path):
     assert result_step.figures(desk.result).stat().st_mtime_ns != made
 
 
-def test_figures_of_a_comparison_are_shown_by_tab(tmp_path):
-    (tmp_path / "compare_activations_r.png").touch()
-    assert compare_step.figures_by_tab(tmp_path) == {"Activations": [tmp_path / "compare_activations_r.png"]}
-
-
 # ---- Compare
 
 
@@ -158,7 +153,9 @@ def test_costs_are_compared_with_the_first(desk, monkeypatch):
     columns = [each["name"] for each in compare_step.columns_of(facts)]
     assert columns == ["name", "leg", "unit", "peak_0", "peak_1", "change_1"]
     assert all(set(columns) >= set(row) - {"key"} for row in facts.rows)
-    assert compare_step.figures_by_tab(desk.comparison).keys() >= {"Function groups", "Contact forces"}
+    drawn = result_step.figures(path, of_comparison=True).read_text(encoding="utf-8")
+    assert set(re.findall(r"<h2>([^<]*)</h2>", drawn)) >= {"Function groups", "Contact forces", "Activations"}
+    assert 'id="compare_contact_forces-r"' in drawn and "cannot be drawn" not in drawn
     # the report of the result takes it, as long as both are of the same input
     assert export_step.report_inputs(desk.result, [path, desk.output / "none.nc"]) == [desk.result, path]
     other = ms.read_result(desk.result).assign_attrs(inputs=["trial another.toml sha256:0"])

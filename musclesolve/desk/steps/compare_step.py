@@ -14,13 +14,12 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.desk.desk import RESULTS, Desk
 from musclesolve.desk.fields import OTHERS
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.steps.result_step import NAMES, column, gallery, peaks
+from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import checked_name
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import OF_LEG, figures_by
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ComparedFacts
@@ -42,18 +41,6 @@ def compared_results(path: Path) -> ComparedFacts:
     from musclesolve.desk import result_facts
 
     return result_facts.compared_results(path)
-
-
-def figures_by_tab(folder: Path) -> dict[str, list[Path]]:
-    """The figures of a comparison in a folder, right leg first."""
-    found: dict[str, list[Path]] = {}
-    for title, figures in figures_by("tab").items():
-        pages = [
-            folder / f"{page}.png" for each in figures if set(each.of) & set(OF_LEG) for page in each.pages
-        ]
-        if there := [path for path in pages if path.is_file()]:
-            found[title] = there
-    return found
 
 
 def columns_of(facts: ComparedFacts) -> list[dict[str, Any]]:
@@ -216,14 +203,21 @@ class Compare:
                 ui.label(f"Not the same: {sentence}").classes("ms-why")
             peaks("Peaks, and the difference from the first", columns_of(facts), facts.rows)
 
+        @ui.refreshable
+        def shown(page: Path | None = None, trouble: str = "") -> None:
+            framed(self.desk, page, trouble, "Figures of the comparison", "ms-page")
+
         async def load() -> None:
             with self.view.saying():
                 table.refresh(await in_thread(read, path))
+                try:
+                    shown.refresh(await in_thread(figures, path, True))
+                except Exception as error:  # the table is worth showing without them
+                    shown.refresh(None, str(error))
 
         table()
+        shown()
         ui.timer(0.0, load, once=True)
-        if kinds := figures_by_tab(path.parent):
-            gallery(self.desk, kinds)
 
 
 def state(desk: Desk) -> State:

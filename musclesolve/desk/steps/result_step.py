@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.result_files import FIGURES, PICTURE, address, figure_title, is_older
+from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
@@ -90,22 +89,11 @@ class Result:
 
     @ui.refreshable_method
     def _moving(self, page: Path | None = None, trouble: str = "") -> None:
-        self._framed(page, trouble, "Moving picture of the result", "ms-moving")
+        framed(self.desk, page, trouble, "Moving picture of the result", "ms-moving")
 
     @ui.refreshable_method
     def _figures(self, page: Path | None = None, trouble: str = "") -> None:
-        self._framed(page, trouble, "Figures of the result", "ms-page")
-
-    def _framed(self, page: Path | None, trouble: str, title: str, size: str) -> None:
-        """A page within this one, what kept it from being made, or that it is being made."""
-        if page is not None:
-            frame = ui.element("iframe").classes(f"ms-frame {size}")
-            frame.props["src"] = address(self.desk.folder.path, page)
-            frame.props["title"] = title
-        elif trouble:
-            ui.label(f"{title}: {trouble}").classes("ms-bad ms-message")
-        else:
-            ui.spinner()
+        framed(self.desk, page, trouble, "Figures of the result", "ms-page")
 
     @ui.refreshable_method
     def _tables(self, facts: ResultFacts | None = None) -> None:
@@ -113,6 +101,18 @@ class Result:
             with ui.row().classes("ms-tables"):
                 peaks("Peak contact forces", CONTACT, facts.contact)
                 peaks("Peak muscle forces", MUSCLES, facts.muscles)
+
+
+def framed(desk: Desk, page: Path | None, trouble: str, title: str, size: str) -> None:
+    """Show a page within this one, the reason why there is none, or that it is being made."""
+    if page is not None:
+        frame = ui.element("iframe").classes(f"ms-frame {size}")
+        frame.props["src"] = address(desk.folder.path, page)
+        frame.props["title"] = title
+    elif trouble:
+        ui.label(f"{title}: {trouble}").classes("ms-bad ms-message")
+    else:
+        ui.spinner()
 
 
 def moving_picture(result: Path) -> Path:
@@ -125,14 +125,14 @@ def moving_picture(result: Path) -> Path:
     return path
 
 
-def figures(result: Path) -> Path:
-    """The page with the figures beside a result, made where there is none of this result."""
-    from musclesolve.report.figure_page import figure_page
+def figures(result: Path, of_comparison: bool = False) -> Path:
+    """The page with the figures beside a result or a comparison, made where there is none of this file."""
+    from musclesolve.report.figure_page import comparison_page, figure_page
     from musclesolve.results.files.atomic_writing import write_files
 
-    path = result.with_name(FIGURES)
+    path, make = result.with_name(FIGURES), comparison_page if of_comparison else figure_page
     if not path.is_file() or is_older(path, result):
-        write_files(path.parent, {path.name: figure_page(result).encode("utf-8", "replace")})
+        write_files(path.parent, {path.name: make(result).encode("utf-8", "replace")})
     return path
 
 
@@ -143,22 +143,6 @@ def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]])
     numbered = [{**row, "key": number} for number, row in enumerate(rows)]
     table = ui.table(rows=numbered, columns=columns, row_key="key", title=title, pagination=12)
     table.classes("ms-peaks").props("dense flat bordered")
-
-
-def gallery(desk: Desk, kinds: dict[str, Iterable[Path]] | dict[str, list[Path]]) -> None:
-    """Figures, a tab for each kind."""
-    with ui.tabs().props("dense no-caps align=left outside-arrows mobile-arrows") as tabs:
-        for kind in kinds:
-            ui.tab(kind)
-    with ui.tab_panels(tabs, value=next(iter(kinds))).classes("w-full"):
-        for kind, paths in kinds.items():
-            with ui.tab_panel(kind).classes("ms-gallery"):
-                for path in paths:
-                    place = address(desk.folder.path, path)
-                    with ui.link(target=place, new_tab=True).classes("ms-figure"):
-                        image = ui.element("img")
-                        image.props["src"] = place
-                        image.props["alt"] = figure_title(path)
 
 
 def state(desk: Desk) -> State:

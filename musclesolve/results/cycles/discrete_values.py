@@ -60,7 +60,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     Raises:
         InputError: a variable is not in these cycles, or no curve of a known kind.
 
-    Example:
+    Examples:
         >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"), ["joint_moment"])
         >>> sorted(set(table["measure"]))
         ['impulse', 'max', 'mean', 'min', 'range', 'value']
@@ -115,7 +115,7 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
     Raises:
         InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
 
-    Example:
+    Examples:
         >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
         >>> ms.write_values(table, "values.csv").name
         'values.csv'

@@ -275,7 +275,7 @@ def cycles(
     Raises:
         InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
 
-    Example:
+    Examples:
         >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r")
         >>> strides.sizes["percent"]
         101

@@ -97,7 +97,7 @@ def run_many(
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
 
-    Example:
+    Examples:
         >>> records = ms.run_many([ms.data.reference_stride()], "results", jobs=1, figures=False)
         >>> records[0].measures.solved
         132
