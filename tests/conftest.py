@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from computed_once import compute_once
 from here import computed_here
+from hypothesis import settings
 from recorded_data import REPOSITORY, recorded
+from thorough import THOROUGH
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
@@ -21,6 +23,11 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
+
+# Of inputs that can be anything, as many as hypothesis draws by default only in a thorough run.
+settings.register_profile("part", max_examples=40)
+if not THOROUGH:
+    settings.load_profile("part")
 
 
 def pytest_sessionstart() -> None:

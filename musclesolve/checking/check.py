@@ -134,7 +134,7 @@ def run(
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
 
-    Example:
+    Examples:
         >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
         >>> result["muscle_force"].attrs["units"], bool(result["valid"].all())
         ('N', True)
@@ -211,7 +211,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     Raises:
         InputError: the argument is no path.
 
-    Example:
+    Examples:
         >>> ms.check(ms.data.reference_stride()).judgement.label
         'Usable: certified and plausible'
     """

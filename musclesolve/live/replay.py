@@ -149,7 +149,7 @@ def replay(
     Raises:
         InputError: what `Live` or `samples` refuses.
 
-    Example:
+    Examples:
         >>> played = ms.replay(ms.data.reference_stride())
         >>> bool(played.frames[-1].valid.all())
         True

@@ -49,7 +49,7 @@ def muscle_geometry(
         InputError: an unknown or faulty muscle set, an unknown angle, angles of different lengths, not finite or of
             more than 360 degrees.
 
-    Example:
+    Examples:
         >>> poses = ms.muscle_geometry({"knee_flexion_r": np.radians([0.0, 45.0, 90.0])})
         >>> arm = poses["moment_arm"].sel(dof="knee_flexion_r", muscle="vastus_lateralis_r")     # (pose) [m]
         >>> bool((arm < 0.0).all())

@@ -150,7 +150,7 @@ def forward_problem(
         InputError: a trial that cannot be analyzed, or with elastic tendons; no frames with a valid solution; a result
             without activations, or of other muscles, tendons or times.
 
-    Example:
+    Examples:
         >>> problem = ms.forward_problem(ms.data.reference_stride(), between="spline")
         >>> walk = problem.simulate(0.02)
         >>> bool((problem.drift(walk).largest_distance < 0.001).all())     # [m]

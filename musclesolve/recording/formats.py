@@ -75,7 +75,7 @@ def read_markers(path: str | Path) -> Markers:
     Raises:
         InputError: an unknown suffix, or whatever the reader of the format refuses.
 
-    Example:
+    Examples:
         >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
         >>> markers.position.shape == (len(markers.time), len(markers.names), 3)
         True
@@ -95,7 +95,7 @@ def read_forces_table(path: str | Path) -> Table:
     Raises:
         InputError: an unknown suffix, or whatever the reader of the format refuses.
 
-    Example:
+    Examples:
         >>> forces = ms.files.read_forces_table(ms.data.reference_stride().parent / "forces.mot")
         >>> round(forces.rate)
         600

@@ -101,7 +101,7 @@ def expression_constraint(
         InputError: the expression cannot be evaluated or is not a single number; there is no bound; a bound is no
             number; lower exceeds upper.
 
-    Example:
+    Examples:
         >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
         >>> held.name, float(held.upper)
         ('first', 0.2)
@@ -157,7 +157,7 @@ def solve_constrained(
         InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, two constraints
             of one name, bounds of another number of frames.
 
-    Example:
+    Examples:
         >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
         >>> problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
         >>> ms.sharing.solve_constrained(problem, "force_squared", [held]).activation.round(6).tolist()

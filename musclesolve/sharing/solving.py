@@ -66,7 +66,7 @@ def solve(
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
             built in contradicts itself (cost/cost_check.py), or is declared convex and is not.
 
-    Example:
+    Examples:
         >>> alike = ms.Problem(np.array([[0.05, 0.05]]), np.array([20.0]), np.full(2, 1000.0), np.full(2, 1000.0))
         >>> ms.solve(alike, "stress_cubed").force.round(3).tolist()     # two equal muscles share equally [N]
         [200.0, 200.0]

@@ -74,7 +74,7 @@ def synthetic_recording(
     Raises:
         InputError: an option that is unknown or makes no recording, or files that cannot be written.
 
-    Example:
+    Examples:
         >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
         >>> sorted(path.name for path in trial.parent.iterdir())
         ['forces.mot', 'static.trc', 'trial.toml', 'truth.nc', 'walk.trc']

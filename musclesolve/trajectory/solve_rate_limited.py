@@ -111,7 +111,7 @@ def solve_rate_limited(
         InputError: times or limits that do not fit, an upper bound above 1, a cost that is not smooth and convex, an
             unknown method, or what `solve` refuses.
 
-    Example:
+    Examples:
         >>> result = ms.run(ms.data.reference_stride())
         >>> limited = ms.trajectory.solve_rate_limited(ms.leg_problem(result, "r"), result["time"].values)
         >>> bool(limited.solution.solved.all())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from many_trials import write_stride
+from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
@@ -69,7 +70,7 @@ def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
     assert name.casefold() not in OWN
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     st.lists(
         st.text(min_size=1, max_size=12).filter(lambda text: "/" not in text),

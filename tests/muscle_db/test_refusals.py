@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
+from thorough import examples
 
 import muscle_db
 from muscle_db import MuscleDatabaseError
@@ -213,7 +214,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from sampled_motion import at_rest, filtered_motion
+from thorough import examples
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
@@ -302,7 +303,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, small: OpenSimModel

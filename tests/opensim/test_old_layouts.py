@@ -13,6 +13,7 @@ from opensim_answers import answers, task
 from refusals import refused
 from sampled_motion import free_names
 from small_model import TEXT, save_model
+from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
@@ -160,7 +161,7 @@ def test_muscles_of_all_names(tmp_path: Path, kind: str) -> None:
 PIECES = st.sampled_from(["", "nan", "-1", "1 2", "true", "x", "<a/>", "</objects>", "ground", "knee_r"])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

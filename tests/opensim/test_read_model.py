@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, save_model
+from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
@@ -104,7 +105,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=examples(250), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -14,3 +14,8 @@ THOROUGH = os.environ.get("MUSCLESOLVE_TESTS") == "thorough"
 def some(cases: Iterable[Case], every: int) -> list[Case]:
     """Every so many of the cases; all of them in a thorough run."""
     return list(cases)[:: 1 if THOROUGH else every]
+
+
+def examples(count: int) -> int:
+    """How many inputs hypothesis draws: a third, and all of them in a thorough run."""
+    return count if THOROUGH else count // 3

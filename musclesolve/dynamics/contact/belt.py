@@ -258,7 +258,7 @@ def sled_model(mass: float = 300.0) -> Model:
     Args:
         mass: [kg].
 
-    Example:
+    Examples:
         >>> ms.dynamics.sled_model(250.0).mass.total
         250.0
     """
@@ -297,7 +297,7 @@ def three_point_belt(
     Raises:
         InputError: an occupant that is no forward human model, or unknown anchors.
 
-    Example:
+    Examples:
         >>> occupant = ms.dynamics.forward_human_model()
         >>> [strap.name for strap in ms.dynamics.three_point_belt(occupant, "driver")]
         ['lap', 'shoulder']

@@ -28,7 +28,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
     Raises:
         InputError: a model without the bodies and points of `forward_human`.
 
-    Example:
+    Examples:
         >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
         26
     """
@@ -71,7 +71,7 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
     Raises:
         InputError: a surface that is not one of `body_surfaces`.
 
-    Example:
+    Examples:
         >>> surfaces = ms.dynamics.body_surfaces(ms.dynamics.forward_human_model())
         >>> laws = ms.dynamics.body_laws(surfaces, friction=0.5)
         >>> laws["head"].friction
@@ -103,7 +103,7 @@ def pairs_with(
     Raises:
         InputError: a surface without a law.
 
-    Example:
+    Examples:
         >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 1.0), 0.1, body="ball")
         >>> list(ms.dynamics.pairs_with(floor, [ball], ms.dynamics.HertzContact(stiffness=1e5, restitution=0.7)))

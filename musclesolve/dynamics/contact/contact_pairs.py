@@ -355,7 +355,7 @@ def separation(first: Surface, second: Surface) -> Separation:
     Returns:
         Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
 
-    Example:
+    Examples:
         >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 0.5), 0.1)
         >>> round(ms.dynamics.separation(floor, ball).gap, 9)

@@ -75,7 +75,7 @@ def plane(
         normal: (3,) outward direction.
         body, model: names of the body and model that carry the surface; empty for the ground.
 
-    Example:
+    Examples:
         >>> ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)).is_plane
         True
     """
@@ -95,7 +95,7 @@ def sphere(
         radius: [m].
         body, model: names of the body and model that carry the surface; empty for the ground.
 
-    Example:
+    Examples:
         >>> ms.dynamics.sphere("ball", (0.0, 0.0, 1.0), 0.1).radius
         0.1
     """
@@ -122,7 +122,7 @@ def ellipsoid(
         order: exponent of the equation of the surface, 2 for an ellipsoid.
         body, model: names of the body and model that carry the surface; empty for the ground.
 
-    Example:
+    Examples:
         >>> egg = ms.dynamics.ellipsoid("egg", (0.0, 0.0, 0.5), (0.1, 0.1, 0.2))
         >>> egg.semi_axes.tolist()
         [0.1, 0.1, 0.2]
@@ -156,7 +156,7 @@ def cylinder(
     Raises:
         InputError: a line without length.
 
-    Example:
+    Examples:
         >>> bar = ms.dynamics.cylinder("bar", (0.0, -0.5, 1.0), (0.0, 0.5, 1.0), 0.02)
         >>> bar.center.tolist()
         [0.0, 0.0, 1.0]

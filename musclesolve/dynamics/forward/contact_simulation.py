@@ -154,7 +154,7 @@ def simulate_contact(
             deeply at the start.
         MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.forward_human_model()
         >>> surfaces = ms.dynamics.body_surfaces(model)
         >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, -2.0), (0.0, 0.0, 1.0))

@@ -129,7 +129,7 @@ def simulate(
             mass resists; names rows, bodies and coordinates.
         MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; says when.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.forward_human_model()
         >>> fall = ms.dynamics.simulate(model, model.standing, 0.0 * model.standing, 0.1)
         >>> hip = model.slot("hip_r")
@@ -470,7 +470,7 @@ def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
     Returns:
         Function of times (T,) [s] with the acceleration (T, 3) [m/s^2].
 
-    Example:
+    Examples:
         >>> stop = ms.dynamics.half_sine((-5.0, 0.0, 0.0), 0.1)
         >>> stop(np.array([0.05]))[0].round(2).tolist()
         [-78.54, 0.0, 0.0]
@@ -496,7 +496,7 @@ def no_pulse(time: Array) -> Array:
     Returns:
         Zeros (T, 3) [m/s^2].
 
-    Example:
+    Examples:
         >>> ms.dynamics.no_pulse(np.array([0.0, 1.0])).shape
         (2, 3)
     """

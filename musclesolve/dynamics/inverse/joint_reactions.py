@@ -69,7 +69,7 @@ def joint_reactions(
     Raises:
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> expanded = ms.dynamics.expand(stride.model)
         >>> reactions = ms.dynamics.joint_reactions(expanded, stride.motion(time), stride.wrenches(time))
@@ -178,7 +178,7 @@ def expand(model: Model) -> ExpandedModel:
     Returns:
         The expanded model.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> expanded = ms.dynamics.expand(model)
         >>> len(expanded.standing) > len(model.standing)

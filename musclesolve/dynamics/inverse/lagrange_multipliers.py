@@ -54,7 +54,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     Returns:
         Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> solved = ms.dynamics.lagrange_multipliers(stride.model, stride.motion(time), stride.wrenches(time))
         >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)
@@ -99,7 +99,7 @@ def actuated_moments(
         InputError: a name is unknown, or a degree of freedom is in both lists.
         MuscleSolveError: a degree of freedom is in neither; names it.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> solved = ms.dynamics.actuated_moments(stride.model, stride.motion(time), stride.wrenches(time))
         >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)

@@ -57,7 +57,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     Raises:
         InputError: the motion belongs to another model.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> ms.dynamics.segment_motion(stride.model, stride.motion(time)).center.shape
         (11, 33, 3)
@@ -123,7 +123,7 @@ def joint_loads(
     Raises:
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> segments = ms.dynamics.segment_motion(model, motion)
@@ -262,7 +262,7 @@ def intersegmental_moment(
     Raises:
         InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> segments, forces = ms.dynamics.segment_motion(model, motion), stride.wrenches(time)
@@ -300,7 +300,7 @@ def neglected_share(
     Returns:
         Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> segments = ms.dynamics.segment_motion(model, motion)
@@ -362,7 +362,7 @@ def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height
     Returns:
         Center of pressure (T, 3) [m].
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> segments = ms.dynamics.segment_motion(stride.model, stride.motion(time))
         >>> ms.dynamics.center_of_pressure_from_motion(stride.model, segments).shape

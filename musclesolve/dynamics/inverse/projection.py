@@ -122,7 +122,7 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     Returns:
         Directions, masses, forces and accelerations of all links, with the joint moments.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
         >>> system.moments.shape
@@ -213,7 +213,7 @@ def reactions_by_projection(system: AbsoluteSystem) -> Array:
     Returns:
         Multipliers (T, c) [N, N m].
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
         >>> ms.dynamics.reactions_by_projection(system).shape
@@ -235,7 +235,7 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
     Raises:
         MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
         >>> projected = ms.dynamics.reactions_by_projection(system)
@@ -267,7 +267,7 @@ def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, A
     Returns:
         Forces (T, J, 3) [N] and moments (T, J, 3) [N m].
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
         >>> force, moment = ms.dynamics.joint_wrenches(system, ms.dynamics.reactions_by_projection(system))

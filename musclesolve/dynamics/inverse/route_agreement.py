@@ -29,7 +29,7 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
     Returns:
         Route -> moments (T, K) [N m].
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
         >>> len(moments)
@@ -64,7 +64,7 @@ def disagreement(moments: dict[str, Array]) -> dict[tuple[str, str], float]:
     Raises:
         MuscleSolveError: a route has numbers that are not finite.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
         >>> max(ms.dynamics.disagreement(moments).values()) < 1e-8

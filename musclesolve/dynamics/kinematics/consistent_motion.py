@@ -66,7 +66,7 @@ def drive_pose(
     Raises:
         InputError, MuscleSolveError: as in `fit_pose`.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
         >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
@@ -115,7 +115,7 @@ def consistent_motion(
             frames; no point of the base was measured.
         MuscleSolveError: frames that do not converge.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> q = stride.motion(time).q
         >>> names = stride.model.topology.coordinate_names[: stride.model.topology.point_count]

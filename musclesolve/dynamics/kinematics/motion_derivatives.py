@@ -93,7 +93,7 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     Raises:
         InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
 
-    Example:
+    Examples:
         >>> model, time = ms.dynamics.human_model(), np.linspace(0.0, 1.0, 101)
         >>> coordinates = np.zeros((101, 44))
         >>> coordinates[:, model.dof("knee_flexion_r")] = 0.5 * np.sin(time)
@@ -125,7 +125,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
 
-    Example:
+    Examples:
         >>> model, still = ms.dynamics.human_model(), np.zeros((1, 44))
         >>> motion = ms.dynamics.motion_from(model, np.zeros(1), still, still, still)
         >>> np.allclose(motion.q[0], model.standing)

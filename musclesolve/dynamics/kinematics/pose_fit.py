@@ -128,7 +128,7 @@ def fit_pose(
         MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
             farthest off. A few are `Fit.unfitted`.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
         >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}

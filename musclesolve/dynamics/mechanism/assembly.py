@@ -56,7 +56,7 @@ def assemble(
         MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
             image, or something that nothing drives; names it with the amounts.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> kinds = [ms.dynamics.Rigid(model.constraints)]
         >>> q = ms.dynamics.assemble(kinds, np.array([0.0]), model.standing, model.topology.coordinate_names)
@@ -157,7 +157,7 @@ def consistent_rates(
     Raises:
         MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives something; names them.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> kinds, q = [ms.dynamics.Rigid(model.constraints)], model.standing[None]
         >>> qd, qdd = ms.dynamics.consistent_rates(kinds, np.array([0.0]), q, driven=False)

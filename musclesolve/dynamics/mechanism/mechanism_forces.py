@@ -141,7 +141,7 @@ def mechanism_forces(
     Raises:
         MuscleSolveError: nothing drives something, or drivers contradict each other; names the coordinates or drivers.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> kinds = [ms.dynamics.Rigid(model.constraints), ms.dynamics.MotionDriver(model, motion)]

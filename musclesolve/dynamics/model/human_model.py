@@ -58,7 +58,7 @@ def human_model(
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model(mass=60.0, stature=1.65, sex="female")
         >>> len(model.topology.bodies), len(model.topology.dof_names), round(model.mass.total, 6)
         (33, 44, 60.0)
@@ -124,7 +124,7 @@ def forward_human_model(subject: Model | None = None) -> Model:
     Args:
         subject: a `human_model`; the standard subject unless given.
 
-    Example:
+    Examples:
         >>> ms.dynamics.forward_human_model().tree.joint_count
         23
     """

@@ -195,7 +195,7 @@ def scalar_products(
     Returns:
         The rows, for `Constraints.with_products`.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> pair = ((None, "knee_axis_r"), ("knee_r", "ankle_r"))
         >>> ms.dynamics.scalar_products(model.topology, model.standing, [pair]).names
@@ -220,7 +220,7 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
     Returns:
         Names, weights and targets of the rows, for `Constraints.with_linear`.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> names, weights, target = ms.dynamics.coincident(model.topology, [("wrist_r", "wrist_l")])
         >>> names
@@ -244,7 +244,7 @@ def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
     Returns:
         Names, weights and targets of the rows, for `Constraints.with_linear`.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> rows = ms.dynamics.fixed(model.topology, model.standing, ["heel_r", "heel_l"])
         >>> len(model.constraints.with_linear(*rows).names) - len(model.constraints.names)
@@ -272,7 +272,7 @@ def combination(
     Raises:
         InputError: the three directions lie in one plane.
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> base = ((None, "shank_forward_r"), (None, "knee_axis_r"), ("knee_r", "ankle_r"))
         >>> rows = ms.dynamics.combination(model.topology, model.standing, (None, "pelvis_forward"), base)

@@ -97,7 +97,7 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     Returns:
         (T, 3N, 3N) [kg].
 
-    Example:
+    Examples:
         >>> model = ms.dynamics.human_model()
         >>> mass = ms.dynamics.mass_matrix(model.rigid_bodies, model.basic_mass, model.standing[None])[0]
         >>> qd = np.zeros_like(model.standing)

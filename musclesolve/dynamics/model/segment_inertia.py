@@ -228,7 +228,7 @@ def segment_table(model: Model) -> str:
     Args:
         model: the model of the subject.
 
-    Example:
+    Examples:
         >>> table = ms.dynamics.segment_table(ms.dynamics.human_model())
         >>> "thigh" in table
         True

@@ -206,7 +206,7 @@ def standing_layout(
     Raises:
         InputError: an offset that is not three finite numbers.
 
-    Example:
+    Examples:
         >>> topology = ms.dynamics.load_topology("inverse_human")
         >>> len(ms.dynamics.standing_layout(topology)) == len(topology.coordinate_names)
         True

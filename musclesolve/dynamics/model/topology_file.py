@@ -131,7 +131,7 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
     Raises:
         InputError: the file is not a model definition; says which entry is at fault.
 
-    Example:
+    Examples:
         >>> len(ms.dynamics.load_topology("forward_human").bodies)
         12
     """

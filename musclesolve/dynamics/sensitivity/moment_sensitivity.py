@@ -100,7 +100,7 @@ def mass_sensitivity(
     Returns:
         Derivatives (T, K+6, S) [N m per kg] by the mass of each segment.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> motion = stride.motion(time)
         >>> segments = ms.dynamics.segment_motion(stride.model, motion)
@@ -141,7 +141,7 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
     Returns:
         Derivatives (T, K+6, 3) [N m per N] by x, y and z of the force.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> point = stride.ground(time)["r"].point
         >>> ms.dynamics.force_sensitivity(stride.model, stride.motion(time), "foot_r", point).values.shape
@@ -165,7 +165,7 @@ def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sen
     Returns:
         Derivatives (T, K+6, 3) [N m per m] by x, y and z of the point.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> right, left = stride.wrenches(time)
         >>> ms.dynamics.application_sensitivity(stride.model, stride.motion(time), right).sources
@@ -229,7 +229,7 @@ def landmark_sensitivity(
     Raises:
         InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, q = stride.model, stride.motion(time).q
         >>> names = model.topology.coordinate_names[: model.topology.point_count]
@@ -301,7 +301,7 @@ def landmark_difference(
     Raises:
         InputError: as in `landmark_sensitivity`.
 
-    Example:
+    Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, q = stride.model, stride.motion(time).q
         >>> names = model.topology.coordinate_names[: model.topology.point_count]

@@ -84,7 +84,7 @@ def gait_events(
         toe-offs by markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in,
         and on events that were not recorded.
 
-    Example:
+    Examples:
         >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))
         >>> sorted({event.kind for event in found.events})
         ['heel_strike', 'toe_off']

@@ -35,7 +35,7 @@ def severity_index(time: Array, acceleration: Array) -> float:
     Raises:
         InputError: arrays that do not fit each other, or are not finite.
 
-    Example:
+    Examples:
         >>> ms.signals.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
         3.2
     """
@@ -67,7 +67,7 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
     Raises:
         InputError: arrays that do not fit each other, or are not finite; a width that is not positive.
 
-    Example:
+    Examples:
         >>> time = np.linspace(0.0, 0.1, 1001)
         >>> round(ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665)).value, 2)    # 0.015 s * 50^2.5
         265.17

@@ -52,7 +52,7 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
         InputError: gaps, an order that there is not, a cut-off that is not below half the rate, or of which less than
             half a period passes in the whole signal.
 
-    Example:
+    Examples:
         >>> time = np.linspace(0.0, 2.0, 201)
         >>> noisy = np.sin(2.0 * np.pi * time) + 0.1 * np.sin(2.0 * np.pi * 40.0 * time)
         >>> smooth = ms.signals.low_pass(noisy, 100.0, 6.0)

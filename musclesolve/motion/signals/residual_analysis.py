@@ -128,7 +128,7 @@ def residual_analysis(
     Raises:
         InputError: the recording has gaps, is too short or sampled too slowly, or the order has no best cut-off.
 
-    Example:
+    Examples:
         >>> time = np.linspace(0.0, 4.0, 401)
         >>> noise = 0.001 * np.random.default_rng(0).standard_normal(401)
         >>> chosen = ms.signals.residual_analysis(np.sin(2.0 * np.pi * time) + noise, 100.0)

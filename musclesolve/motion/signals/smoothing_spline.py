@@ -98,7 +98,7 @@ def smoothing_spline(
     Raises:
         InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
 
-    Example:
+    Examples:
         >>> time = np.linspace(0.0, 1.0, 101)
         >>> spline = ms.signals.smoothing_spline(np.sin(2.0 * np.pi * time), 100.0, cutoff_hz=10.0)
         >>> spline.derivative(1).shape

@@ -102,7 +102,7 @@ def calibrate_cameras(
         InputError: too few, coincident, coplanar or otherwise critical points, numbers that are not finite, points
             on both sides of the camera, or points that do not belong to their pixels.
 
-    Example:
+    Examples:
         >>> camera = ms.cameras.ring(4)[0]
         >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
         >>> found = ms.cameras.calibrate_cameras(points, camera.project(points))

@@ -141,7 +141,7 @@ def camera_at(
         InputError: it looks straight up or down, or stands at its target; a point that is not three finite numbers, a
             focal length or an image that is not above zero.
 
-    Example:
+    Examples:
         >>> camera = ms.cameras.camera_at("front", (5.0, 0.0, 1.0), (0.0, 0.0, 1.0))
         >>> camera.project(np.array([[0.0, 0.0, 1.0]])).round(6).tolist()      # the middle of the image [px]
         [[960.0, 540.0]]
@@ -186,7 +186,7 @@ def ring(
     Raises:
         InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
 
-    Example:
+    Examples:
         >>> [camera.name for camera in ms.cameras.ring(4)]
         ['camera_1', 'camera_2', 'camera_3', 'camera_4']
     """

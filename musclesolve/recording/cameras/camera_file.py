@@ -84,7 +84,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
     Raises:
         InputError: a file that is missing or contradicts itself, with the line, or unsuitable control points.
 
-    Example:
+    Examples:
         >>> trial = ms.synthetic_recording("filmed", cameras=4)
         >>> len(ms.cameras.read_camera_file("filmed/walk.toml").calibrations)
         4
@@ -350,7 +350,7 @@ def write_camera_file(
     Raises:
         InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
 
-    Example:
+    Examples:
         >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "static.trc")
         >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
         >>> ms.cameras.write_camera_file(".", ms.cameras.ring(4), points, markers).name

@@ -114,7 +114,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     Raises:
         InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
 
-    Example:
+    Examples:
         >>> cameras, points = ms.cameras.ring(4), np.array([[[0.1, 0.2, 1.0]]])
         >>> image = np.stack([camera.project(points) for camera in cameras])
         >>> ms.cameras.reconstruct(cameras, image).position.round(6).tolist()

@@ -43,7 +43,7 @@ class Landmark:
 def landmarks() -> dict[str, Landmark]:
     """Return every landmark by its name, right and left ones apart.
 
-    Example:
+    Examples:
         >>> "knee_lateral_r" in ms.files.landmarks()
         True
     """

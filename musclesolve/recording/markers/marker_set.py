@@ -155,7 +155,7 @@ class MarkerSet:
 def marker_sets() -> dict[str, MarkerSet]:
     """Return the bundled marker sets by name.
 
-    Example:
+    Examples:
         >>> "plug_in_gait" in ms.files.marker_sets()
         True
     """

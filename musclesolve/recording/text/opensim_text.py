@@ -66,7 +66,7 @@ def read_trc(path: str | Path) -> Markers:
     Raises:
         InputError: with the line, for anything that does not fit together.
 
-    Example:
+    Examples:
         >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
         >>> round(markers.rate)
         60
@@ -156,7 +156,7 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         InputError: what no reader would accept: a name that the format cannot hold or that stands twice, an unknown
             unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
 
-    Example:
+    Examples:
         >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
         >>> ms.files.write_trc("walk.trc", markers, units="m")
     """
@@ -205,7 +205,7 @@ def read_mot(path: str | Path) -> Table:
     Raises:
         InputError: with the line, for anything that does not fit together.
 
-    Example:
+    Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
         >>> len(table.names)
         18
@@ -274,7 +274,7 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
             two rows, infinite numbers; or a place where nothing can be written.
 
-    Example:
+    Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
         >>> ms.files.write_mot("forces.mot", table)
     """

@@ -82,7 +82,7 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
 
-    Example:
+    Examples:
         >>> trial = ms.read_trial(ms.data.reference_stride())
         >>> trial.subject.mass                            # [kg]
         70.25

@@ -68,7 +68,7 @@ def moving_picture(
         InputError: no result and no simulation, muscles of another model, a height that is too small, a folder or
             file of geometry that cannot be read, or a program that is missing.
 
-    Example:
+    Examples:
         >>> picture = ms.moving_picture(ms.run(ms.data.reference_stride()))
         >>> type(picture).__name__
         'MovingPicture'

@@ -54,7 +54,7 @@ def save_picture(
         InputError: another suffix, no result and no simulation, one without points to draw, muscles of another model,
             a folder or file of geometry that cannot be read, or a program that is missing.
 
-    Example:
+    Examples:
         >>> missing = ms.save_picture(ms.run(ms.data.reference_stride()), "walk.html")
     """
     path, report = Path(path), progress or no_progress

@@ -52,7 +52,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimize
             different costs or are of different muscles, or they have unlike names or percentages.
 
-    Example:
+    Examples:
         >>> result = ms.run(ms.data.reference_stride())
         >>> average = ms.average_cycles([ms.cycles(result, side, without_side=True) for side in ("r", "l")])
         >>> int(average["cycles"])

@@ -83,7 +83,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
         InputError: an unknown kind or unit; mass, stature or strength is not known; a variable has another unit than
             a result.
 
-    Example:
+    Examples:
         >>> strides = ms.normalised(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
         >>> strides["joint_moment"].attrs["units"]
         'N m/kg'

@@ -66,7 +66,7 @@ def with_outliers(
     Raises:
         InputError: none of the quantities is in these cycles, or the threshold is no number above 0.
 
-    Example:
+    Examples:
         >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
         >>> ms.with_outliers(strides)["outlier"].dims
         ('cycle',)

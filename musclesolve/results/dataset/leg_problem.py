@@ -32,7 +32,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
     Raises:
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
 
-    Example:
+    Examples:
         >>> problem = ms.leg_problem(ms.run(ms.data.reference_stride()), "r")
         >>> problem.n_muscles, len(problem.dof)
         (43, 5)

@@ -56,7 +56,7 @@ def export(
     Raises:
         InputError: an unknown format, series or naming; a dataset that is no result; nowhere to write.
 
-    Example:
+    Examples:
         >>> result = ms.run(ms.data.reference_stride())
         >>> [path.name for path in ms.export(result, "walk.csv")]
         ['walk.csv']

@@ -189,7 +189,7 @@ def read_result(path: str | Path) -> xr.Dataset:
     Raises:
         InputError: there is no such file, or it is not NetCDF 4.
 
-    Example:
+    Examples:
         >>> ms.run(ms.data.reference_stride()).to_netcdf("result.nc")
         >>> ms.read_result("result.nc").sizes["side"]
         2

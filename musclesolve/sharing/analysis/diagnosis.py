@@ -277,7 +277,7 @@ def diagnose(
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
 
-    Example:
+    Examples:
         >>> weak = ms.Problem(np.array([[0.05, 0.03]]), np.array([60.0]), np.array([600.0, 400.0]), np.full(2, 600.0))
         >>> diagnosis = ms.diagnose(weak)
         >>> diagnosis.shortage.round(1).tolist()         # 60 N m less 0.05 * 600 + 0.03 * 400

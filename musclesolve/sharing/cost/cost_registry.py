@@ -69,7 +69,7 @@ def costs() -> dict[str, CostRecord]:
     Returns:
         Name -> record.
 
-    Example:
+    Examples:
         >>> ms.costs()["stress_cubed"].formula
         'sum_i (sigma_bar F_i / F0_i)^3'
     """

@@ -164,7 +164,7 @@ def solvers() -> dict[str, SolverRecord]:
     Returns:
         Name -> record.
 
-    Example:
+    Examples:
         >>> ms.solvers()["batch"].installed
         True
     """

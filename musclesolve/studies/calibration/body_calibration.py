@@ -94,7 +94,7 @@ def calibrate_body(
         InputError: trials of several subjects, of OpenSim models, calibrated already, or without ground forces under a
             known motion in any frame; a body mass that the plates contradict; a fit that does not converge.
 
-    Example:
+    Examples:
         >>> trial = ms.synthetic_recording("recording", noise_mm=1.0, force_noise_n=2.0, seed=3)
         >>> body = ms.calibrate_body(trial)
         >>> abs(body.mass - 70.25) < 1.0

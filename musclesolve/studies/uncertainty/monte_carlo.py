@@ -107,7 +107,7 @@ def uncertainty(
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
 
-    Example:
+    Examples:
         >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, workers=1)
         >>> found["muscle_force_sd"].dims
         ('time', 'muscle')

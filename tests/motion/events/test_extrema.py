@@ -6,13 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import find_peaks, peak_prominences
+from thorough import examples
 
 from musclesolve.motion.events.marker_events import _falls, _far_apart, _local_maxima
 
 SIGNALS = st.lists(st.integers(-4, 4), min_size=3, max_size=60)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(SIGNALS, st.floats(1.0, 12.0))
 def test_peaks_are_those_of_scipy(values, distance):
     """Flat tops, equal heights and cut ends among them; equal heights are distinguished by a slope."""

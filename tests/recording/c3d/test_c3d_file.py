@@ -10,6 +10,7 @@ import pytest
 from c3d_files import PlateOnPaper, handmade, write_c3d
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import Coding, read_c3d, read_events
@@ -346,7 +347,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data: st.DataObject) -> None:
     """Whatever happens to its bytes: numbers of the right shape, or an InputError; nothing else."""

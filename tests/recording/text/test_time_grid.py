@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
+from thorough import examples
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -107,7 +108,7 @@ def test_a_missing_row_is_not_hidden(rate: float, unit_ms: float) -> None:
                 assert grid is None, (at, count)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_the_grid_agrees_with_every_time_or_there_is_none(data: st.DataObject) -> None:
     decimals, count = data.draw(st.integers(1, 5)), data.draw(st.integers(2, 60))
@@ -125,7 +126,7 @@ def _largest_unit(printed: np.ndarray) -> float:
     return 1e-5 * float(np.gcd.reduce(np.abs(whole)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(rate=st.floats(20.0, 300.0), seed=st.integers(0, 10**6), spread=st.floats(0.1, 0.4))
 def test_a_clock_that_stutters_is_left_as_it_is(rate: float, seed: int, spread: float) -> None:
     rng = np.random.default_rng(seed)
