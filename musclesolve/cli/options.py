@@ -19,7 +19,7 @@ from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.schema import Setting, Settings, tables_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings
+from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
 
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -65,6 +65,27 @@ def _samples(given: Any) -> int | str:
     if given == FAST or (str(given).isdecimal() and int(given) >= 2):
         return FAST if given == FAST else int(given)
     raise typer.BadParameter(f"{given!r} is neither {FAST} nor a number of samples from 2 on")
+
+
+def _questions(text: str) -> list[str]:
+    """Questions between commas."""
+    named = [each.strip().replace("-", "_") for each in text.split(",") if each.strip()]
+    for name in named:
+        if name not in QUESTIONS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(QUESTIONS)}")
+    return named
+
+
+Questions = Annotated[
+    Any,
+    typer.Option(
+        "--questions",
+        parser=_questions,
+        metavar="NAME,...",
+        help=f"Questions that are answered beside the result and in its report, besides those of the trial file: "
+        f"{', '.join(QUESTIONS)}.",
+    ),
+]
 
 
 Samples = Annotated[

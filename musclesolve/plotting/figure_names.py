@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RECORDING, MODEL, UNCERTAINTIES = "recording", "model", "uncertainty"
 COMPARISON, RESULTS = "comparison", "results"
-OF_LEG = (COMPARISON, RESULTS)
+OF_LEG = (COMPARISON, RESULTS, "contributions")
 """What has a page for each leg."""
 PLACES = {
     "dof": ("joints", "Joint angles and moments"),

@@ -294,8 +294,10 @@ class _Examination:
                 remedy, known = f"write {rule.line(key)}", rule.choices or rule.words
                 if not rule.choices and KINDS[rule.kind].holds(stated[key]):
                     remedy = rule.in_another_unit(stated[key]) or "check the value and its unit"
-                elif isinstance(stated[key], str) and known:
-                    remedy = suggestion(stated[key], known) or remedy
+                elif known:
+                    parts = [part for part in rule.texts(stated[key]) if isinstance(part, str)]
+                    unknown = (suggestion(part, known) for part in parts if part not in known)
+                    remedy = next(filter(None, unknown), remedy)
                 place = (table, key, index)
                 self.refuse("recording.wrong_value", place, expected=expected, remedy=remedy, fault=problem)
             else:

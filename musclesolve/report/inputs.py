@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError, input_error
@@ -18,6 +19,7 @@ from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.statements import Statement, say, statements
+from musclesolve.results.tables.question_tables import QUESTION
 
 RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
 KIND_NAMES = {
@@ -25,7 +27,18 @@ KIND_NAMES = {
     UNCERTAINTY: "uncertainty of a trial",
     COMPARISON: "comparison of costs",
     AVERAGE: "average of gait cycles",
+    "contributions": "contributions of muscles to a trial",
+    "margins": "margins of strength of a trial",
+    "what_if": "scenarios of a trial",
+    "coordination": "coordination of muscles in a trial",
 }
+ANSWERS = {
+    "contributions": "center_acceleration",
+    "margins": "least_strength",
+    "what_if": "device_torque",
+    "coordination": "synergy_weight",
+}
+"""Question about a trial -> a variable that its answer alone has."""
 CHOICES = ("cost", "muscle_database", "passive", "strength")
 """Attributes on which an uncertainty and the result that it is of agree."""
 
@@ -57,6 +70,7 @@ class TrialFiles:
     path: Path  # that file
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
+    answers: dict[str, xr.Dataset] = field(default_factory=dict)  # by question
     changed: str = ""  # since it was analyzed, in a sentence; known once the page is made
 
     @cached_property
@@ -107,7 +121,28 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
     if not sources:
         raise fault or input_error("report.report_needs_file", where="report")
     averages = tuple(source for source in sources if source.kind == AVERAGE)
-    return Inputs(tuple(_trials(sources)), averages, tuple(sources), tuple(unreadable))
+    trials = _trials(sources)
+    for source in (source for source in sources if source.kind in ANSWERS):
+        own = [trial for trial in trials if _is_about(source.data, trial)]
+        if not own:
+            unreadable.append(Unreadable(source.path, NO_RESULT))
+        for trial in own[:1]:
+            trial.answers.setdefault(source.kind, source.data)
+    left_out = {each.path for each in unreadable}
+    kept = tuple(source for source in sources if source.path not in left_out)
+    if not trials and not averages:
+        raise fault or input_error("report.answers_need_result", file=unreadable[0].path)
+    return Inputs(tuple(trials), averages, kept, tuple(unreadable))
+
+
+NO_RESULT = "it answers a question about another trial, or with another cost, than the results that are given"
+
+
+def _is_about(found: xr.Dataset, trial: TrialFiles) -> bool:
+    """Whether an answer is about a trial, computed with the same cost where it depends on one."""
+    costs = str(np.atleast_1d(found.attrs.get("costs", found.attrs.get("cost", "")))[0])
+    same_cost = costs in ("", str(trial.base.attrs.get("cost", "")))
+    return identity(found) == identity(trial.base) and same_cost
 
 
 def _kind(data: xr.Dataset, path: Path) -> str:
@@ -121,9 +156,15 @@ def _kind(data: xr.Dataset, path: Path) -> str:
                 name=name,
                 index=index[index.duplicated()][0],
             )
-    if kind := kind_of(data):
+    if kind := question_of(data) or kind_of(data):
         return kind
     raise input_error("report.file_holds_nothing_report", file=path)
+
+
+def question_of(data: xr.Dataset) -> str:
+    """The question that a dataset answers, or why it has no answer; empty for any other dataset."""
+    stated = str(data.attrs.get(QUESTION, ""))
+    return stated if stated in ANSWERS else next((name for name, own in ANSWERS.items() if own in data), "")
 
 
 def kind_of(data: xr.Dataset) -> str:

@@ -25,15 +25,17 @@ from musclesolve.report.content.overview import (
 )
 from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.report.content.trial_sections import contact_sources
-from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
+from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analysed_trial, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
-from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
+from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import (
+    KINDS,
     Headline,
     Picture,
     Section,
+    dataset_of,
     headline,
     jobs_of,
     no_headline,
@@ -41,6 +43,8 @@ from musclesolve.report.sections import (
 )
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.result_netcdf import check_folder
+from musclesolve.studies.questions.answers import answers_beside, asked_of, files_again
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -64,15 +68,19 @@ def write_report(
     output: str | Path | None = None,
     progress: Progress | None = None,
     geometry: str | Path | None = None,
+    questions: Sequence[str] = (),
 ) -> tuple[Path, Inputs]:
     """Write a report of results, with what was computed of the same trials besides.
 
     Args:
-        paths: result.nc, uncertainty.nc, comparison.nc and average.nc, in any order; their content says which is which.
+        paths: result.nc, uncertainty.nc, comparison.nc, average.nc and answers to questions (margins.nc, ...), in any
+            order; their content says which is which.
         output: the page (.html), or a folder for report.html; beside the first file unless given.
         progress: called with the name of each stage and the share of the work that is done.
         geometry: folder with the .vtp, .stl or .obj files of an OpenSim model, where these are not in the folder
             Geometry beside it.
+        questions: answered for the trial of each result: contributions, margins, what_if, coordination. Answers are
+            written beside the result; the trial file states scenarios and bounds in [questions].
 
     Returns:
         The page, and its sources.
@@ -82,6 +90,7 @@ def write_report(
     """
     report = progress or no_progress
     report("reading", 0.0)
+    paths = [*paths, *_answered(paths, questions, report)] if questions else paths
     inputs = read_inputs(paths)
     if geometry is not None and inputs.trials:
         inputs.trials[0].base = with_geometry(inputs.trials[0].base, geometry)
@@ -100,11 +109,28 @@ def write_report(
     return written, inputs
 
 
+def _answered(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> list[Path]:
+    """Write the answers to questions beside every result; their files."""
+    results = [source for source in read_inputs(paths).sources if source.kind == RESULT]
+    written = list[Path]()
+    for source in results:
+        trial = analysed_trial(source.data)
+        if trial is None or trial.suffix != ".toml" or not trial.is_file():
+            raise input_error("report.questions_need_trial", file=source.path)
+        makers = files_again(asked_of(trial, questions), source.data)
+        for number, (name, content) in enumerate(makers.items()):
+            report(name.removesuffix(".nc").replace("_", "-"), number / len(makers))
+            with reserved(source.path.parent):
+                check_folder(source.path.parent, name, trial)
+                written += write_files(source.path.parent, {name: content(source.data, source.path)})
+    return written
+
+
 def trial_report(result: xr.Dataset, path: Path) -> bytes:
     """The report of one trial, as the content of a file beside its result."""
     del result  # read from its file, whose contents the page names
     beside = path.with_name(UNCERTAINTY)
-    paths = [path, *([beside] if beside.is_file() else [])]
+    paths = [path, *([beside] if beside.is_file() else []), *answers_beside(path)]
     return report_page(read_inputs(paths)).encode("utf-8", "replace")
 
 
@@ -117,13 +143,13 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     """
     report = progress or no_progress
     report("drawing", 0.0)
-    # everything that takes time, and the datasets that it is made of, three for each trial and one of each average
+    # everything that takes time, and the datasets that it is made of, all kinds of each trial and one of each average
     jobs, datasets = list[DrawingTask](), list[xr.Dataset]()
     for number, trial in enumerate(inputs.trials, start=1):
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
-        studies = (trial.uncertainty, trial.comparison)
-        datasets += [trial.base, *(none if each is None else each for each in studies)]
+        own = (dataset_of(trial, kind) for kind in KINDS)
+        datasets += [none if each is None else each for each in own]
     for number, source in enumerate(inputs.averages, start=1):
         for name, draw in figures_of(source.data, AVERAGE).items():
             jobs.append(

@@ -17,12 +17,14 @@ from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.pieces import DAMAGE, Absent, plain, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
-from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
+from musclesolve.report.inputs import ANSWERS, COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import SEVERITIES, Finding
 from musclesolve.results.judgement import Judgement, judge, judge_findings
 from musclesolve.results.statements import Number, Statement, chosen, number
 
+KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
+"""Kinds of the datasets of a trial that figures are of."""
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
 )
@@ -53,6 +55,7 @@ class Section:
     said: Sequence[Statement] = ()
     absent: str = ""
     note: str = ""  # why there are no figures
+    template: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ def specifications() -> dict[str, dict[str, Any]]:
 
 def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
     """The dataset that figures of a kind are of."""
+    if kind in ANSWERS:
+        return trial.answers.get(kind)
     return {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}[kind]
 
 
@@ -115,9 +120,13 @@ def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[D
     jobs = [DrawingTask(CHECK, first, RESULT, CHECK, f"{key}-check")]
     if picture:
         jobs.append(DrawingTask(PICTURE, first, RESULT, PICTURE, f"{key}-picture"))
-    for place, kind in enumerate((RESULT, UNCERTAINTY, COMPARISON)):
+    for place, kind in enumerate(KINDS):
         data = dataset_of(trial, kind)
-        if data is not None and data.sizes["time"] > 1 and (kind != RESULT or trial.origin != UNCERTAINTY):
+        if (
+            data is not None
+            and data.sizes.get("time", 0) > 1
+            and (kind != RESULT or trial.origin != UNCERTAINTY)
+        ):
             for name, draw in figures_of(data, kind).items():
                 jobs.append(
                     DrawingTask(FIGURE, first + place, kind, name, f"{key}-{name}", caption(name, draw))
@@ -140,7 +149,7 @@ def sections_of(
     named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
     for name, spec in specifications().items():
-        if spec.get("only_with", "time") not in trial.base:
+        if spec.get("only_with", "time") not in trial.base or (name in ANSWERS and name not in trial.answers):
             continue
         wanted = spec["figures"]
         if name == LAST:
@@ -158,7 +167,8 @@ def sections_of(
         own = [] if absent else [figures[each] for each in wanted if each in figures]
         note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
         lead, sentences = spec.get("lead", ""), chosen(trial.said, "", section=name)
-        sections.append(Section(name, spec["title"], lead, said, own, sentences, absent, note))
+        template = "answer" if name in ANSWERS else name
+        sections.append(Section(name, spec["title"], lead, said, own, sentences, absent, note, template))
     return sections
 
 
@@ -187,6 +197,8 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
             return {"own": chosen(trial.said, "careful", "limit"), "general": chosen(trial.said, "method")}
         case _ if name == LAST:
             return {}
+        case _ if name in ANSWERS:
+            return content.answer(trial.answers[name], name)
         case _:  # a section that needs nothing but the files of the trial
             build: Callable[[TrialFiles], dict[str, Any]] = getattr(content, name)
             return build(trial)

@@ -65,7 +65,8 @@ def of_setting(setting: Setting) -> dict[str, Any]:
     """Return the schema of the values of a setting."""
     described = _in_range(dict(KINDS[setting.kind].json), setting)
     if setting.choices:
-        described["enum"] = list(setting.choices)
+        texts = {"enum": list(setting.choices)}
+        described = {**described, "items": texts} if setting.kind == "name_list" else described | texts
     if setting.words:
         described = {"anyOf": [described, {"enum": list(setting.words)}]}
     described["description"] = setting.about

@@ -178,7 +178,7 @@ class Setting:
         default: None where it has none.
         required: whether a file must have it.
         minimum, maximum, above: range of a number, or of each of several.
-        choices: the only values of a text.
+        choices: the only values of a text, or of the texts of a list.
         words: texts that may stand instead of a number.
         example: a value in the right form, for the remedy.
         mistaken_units: unit -> what a number in it is worth in the unit of the setting, for the remedy.
@@ -250,8 +250,9 @@ class Setting:
                 part = next(part for part in value if not kind.holds_part(value[part]))
                 wrong = f"of '{part}' is {as_text(value[part])}"
             return f"the value {wrong}", f"{KINDS[self.kind].called}{instead}: {self.about}"
-        if self.choices and value not in self.choices:
-            return f"the value is {as_text(value)}", f"one of {listed(self.choices)}"
+        if self.choices and (beyond := [part for part in self.texts(value) if part not in self.choices]):
+            of_list = "a list of some of" if name == "name_list" else "one of"
+            return f"the value is {as_text(beyond[0])}", f"{of_list} {listed(self.choices)}"
         if name in ("number", "whole") and not self.contains(value):
             return f"the value is {as_text(value)}", f"{self.range}: {self.about}"
         if name == "weights" and (beyond := [part for part in value if not self.contains(value[part])]):
@@ -262,6 +263,11 @@ class Setting:
             if outside := [part for part in triples if not all(map(self.contains, part))]:
                 return f"a value is {as_text(outside[0])}", f"{kind.called}, {self.range}: {self.about}"
         return None
+
+    @staticmethod
+    def texts(value: Any) -> list[Any]:
+        """Return the parts of a value that may each be one of the choices."""
+        return list(value) if isinstance(value, list) else [value]
 
     def in_another_unit(self, value: Any) -> str:
         """Return the remedy of a number that lies within the range when it is read in another unit; "" of others."""
@@ -275,7 +281,12 @@ class Setting:
     def line(self, key: str) -> str:
         """Return a line of a file in the right form."""
         if self.choices:
-            return f"{key} = " + " or ".join(f'"{choice}"' for choice in self.choices)
+            texts = [f'"{choice}"' for choice in self.choices]
+            return (
+                f"{key} = [{', '.join(texts)}]"
+                if self.kind == "name_list"
+                else f"{key} = {' or '.join(texts)}"
+            )
         form = self.example or KINDS[self.kind].form
         return f"{key} = {form}" + "".join(f' or "{word}"' for word in self.words)
 

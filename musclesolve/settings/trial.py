@@ -492,6 +492,38 @@ class KneeSettings(Settings):
     )
 
 
+QUESTIONS = ("contributions", "margins", "what_if", "coordination")
+"""Questions about a trial, by the names of their commands and of the files of their answers."""
+
+
+class QuestionSettings(Settings):
+    """[questions]."""
+
+    ask: tuple[str, ...] | None = setting(
+        "name_list",
+        "questions that are answered beside the result, in its report and in studies",
+        choices=QUESTIONS,
+    )
+    scenarios: tuple[str, ...] | None = setting(
+        "name_list",
+        "scenarios of what_if, each as `what-if --set` takes it",
+        example='["weak calf: triceps_surae=0.6"]',
+    )
+    strength: Mapping[str, float] = setting(
+        "weights",
+        "for margins: muscle or group that is weak already = factor on its strength",
+        default={},
+        minimum=0.0,
+        maximum=10.0,
+        example="{ triceps_surae = 0.8 }",
+    )
+    contact: tuple[str, ...] | None = setting(
+        "name_list",
+        'for margins: largest contact forces, each as `margins --contact` takes it, or "now"; no bound when absent',
+        example='["knee=2.5"]',
+    )
+
+
 class EmgSettings(Settings):
     """[emg]."""
 
@@ -779,6 +811,7 @@ class RecordedSettings(Settings):
     muscles: MuscleSettings = table(MuscleSettings)
     sharing: SharingSettings = table(SharingSettings)
     knee: KneeSettings = table(KneeSettings)
+    questions: QuestionSettings = table(QuestionSettings)
     emg: EmgSettings = table(EmgSettings)
     fascicle: FascicleSettings = table(FascicleSettings)
     uncertainty: UncertaintySettings = table(UncertaintySettings)
@@ -898,6 +931,7 @@ class ModelSettings(Settings):
     sharing: ModelSharingSettings = table(ModelSharingSettings)
     time: TimeSettings = table(TimeSettings)
     knee: KneeSettings = table(KneeSettings)
+    questions: QuestionSettings = table(QuestionSettings)
     emg: EmgSettings = table(EmgSettings)
     fascicle: FascicleSettings = table(FascicleSettings)
     uncertainty: UncertaintySettings = table(UncertaintySettings)
@@ -905,8 +939,8 @@ class ModelSettings(Settings):
 
 TrialSettings = RecordedSettings | ModelSettings
 """The settings of a trial file of either kind."""
-NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty")
-"""Tables of the trial file of a model that need one: they name files and measurements."""
+NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty", "questions")
+"""Tables of the trial file of a model that need one: they name files, measurements and what follows a result."""
 
 
 def share_arguments() -> dict[str, tuple[str, str]]:

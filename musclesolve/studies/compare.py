@@ -22,7 +22,7 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.quantities import following
+from musclesolve.results.dataset.quantities import QUANTITIES, following
 from musclesolve.results.dataset.result_quantities import is_elastic
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
@@ -184,5 +184,4 @@ def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
     shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
     known = shared & (force.notnull() | ~reaches).all("muscle") & (total > LEAST_MOMENT)
     index = (2.0 * less / total.where(known)).transpose(..., "time", "dof")
-    meaning = "co-contraction: share of the contractile muscle moments that cancel each other"
-    return {"co_contraction": index.assign_attrs(units="1", long_name=meaning)}
+    return {"co_contraction": index.assign_attrs(QUANTITIES["co_contraction"].attrs)}

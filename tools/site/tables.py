@@ -9,13 +9,20 @@ TABLE = re.compile(r"^<!-- table: (\w+) -->$", flags=re.MULTILINE)
 
 
 def quantities() -> list[tuple[str, ...]]:
-    """Name, dimensions, unit and meaning of every quantity of results."""
+    """Name, dimensions, unit and meaning of every quantity of results, and of answers to questions with its file."""
     from musclesolve.results.dataset.quantities import QUANTITIES
 
     rows = [
-        (f"`{each.name}`", ", ".join(each.dims), each.units, each.long_name) for each in QUANTITIES.values()
+        (
+            f"`{each.name}`",
+            ", ".join(each.dims),
+            each.units,
+            each.long_name,
+            f"`{each.answer or 'result'}.nc`",
+        )
+        for each in QUANTITIES.values()
     ]
-    return [("quantity", "over", "unit", "what"), *rows]
+    return [("quantity", "over", "unit", "what", "in the answer"), *rows]
 
 
 TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {"quantities": quantities}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -28,6 +28,7 @@ from musclesolve.cli.options import (
     Model,
     Moments,
     Output,
+    Questions,
     Samples,
     Scheduler,
     Side,
@@ -76,6 +77,8 @@ def run(
     again: Again = False,
     uncertainty: Samples = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
+    questions: Questions = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page of one trial in the browser.")] = False,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
@@ -91,14 +94,14 @@ def run(
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
     figures = drawn_figures(figures, file_format, width, font)
     with page_style(page_style_of(file_format, width, font)):
-        if many and uncertainty is None:
-            analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
-        elif many:
-            raise typer.BadParameter(
-                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
-            )
+        if many and (uncertainty is not None or show):
+            option = "--open" if show else "--uncertainty"
+            raise typer.BadParameter(f"{option} is for one trial, without --jobs, --scheduler and --again")
+        if many:
+            how = {"jobs": jobs, "scheduler": scheduler, "again": again, "questions": questions or ()}
+            analyse_many(trial, output, figures, options, **how)
         else:
-            analyse("run", trial[0], output, figures, uncertainty, seed, **options)
+            analyse("run", trial[0], output, figures, uncertainty, seed, show, questions or (), **options)
 
 
 @with_settings(ModelSettings, share_arguments())
@@ -136,21 +139,30 @@ def analyse(
     samples: int | str | None = None,
     seed: int = 0,
     show: bool = False,
+    questions: Sequence[str] = (),
     **options: Any,
 ) -> None:
     """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
     figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
+    questions: answered beside the questions of the trial file.
     """
+    from musclesolve.results.files.result_netcdf import check_folder
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
+    from musclesolve.studies.questions.answers import answer_files, asked_of
 
     compile_kernel_beside()
     given = {key: value for key, value in options.items() if value is not None}
+    answers = {name: make for name, make in answer_files(asked_of(trial, questions), given).items() if make}
+    for name in answers:
+        check_folder(output, name, trial)
     with progress() as report:
         done = analyse_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
     result, paths, found = done
-    finish_result(command, result, paths, found, page=show or figures is not False, show=show)
+    finish_result(
+        command, result, paths, found, page=show or figures is not False, show=show, answers=answers
+    )
 
 
 def finish_result(
@@ -160,8 +172,12 @@ def finish_result(
     uncertainty: xr.Dataset | None = None,
     page: bool = False,
     show: bool = False,
+    answers: Mapping[str, Any] | None = None,
 ) -> None:
-    """Summarize a result, with its uncertainty where that is known; afterward write its page, and open it."""
+    """Summarize a result, with its uncertainty where that is known; afterward write answers and page, and open it.
+
+    answers: what makes the files of answers to questions, by their names.
+    """
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
     from musclesolve.results.statements import document, statements, summary
@@ -170,14 +186,19 @@ def finish_result(
     said = statements(facts, uncertainty)
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
     print_summary(summary(said))  # the verdict first; the page takes a moment
-    if page:
+    if page or answers:
         from musclesolve.results.files.atomic_writing import write_files
 
         stored = next(path for path in paths if path.name == "result.nc")
-        with progress() as report:
-            report("page", 0.5)
-            pages = {name: make(result, stored) for name, make in _pages(page).items()}
-            paths = [*paths, *write_files(stored.parent, pages)]
+        makers = {**(answers or {}), **_pages(page)}  # the page shows the answers
+        for number, (name, make) in enumerate(makers.items()):
+            with progress() as report:
+                report(
+                    name.rpartition(".")[0].replace("_", "-").replace("report", "page"), number / len(makers)
+                )
+                paths = [*paths, *write_files(stored.parent, {name: make(result, stored)})]
+            if answers and name in answers:
+                print_summary(_answered(paths[-1]))
         if command == "demo":
             print_summary(line("page", f"open {paths[-1]} in a browser"))
         if show:
@@ -185,6 +206,16 @@ def finish_result(
 
             webbrowser.open(paths[-1].resolve().as_uri())
     finish(command, [], lambda: document(said), paths, code)
+
+
+def _answered(path: Path) -> str:
+    """The answer of a file in sentences, below its question."""
+    from musclesolve.results.files.result_netcdf import read_result
+    from musclesolve.results.tables.question_tables import NO_ANSWER, answer_sentences
+
+    found = read_result(path)
+    why = found.attrs.get(NO_ANSWER)
+    return line(path.stem, f"no answer: {why}" if why else " ".join(answer_sentences(found, path.stem)))
 
 
 def analyse_many(

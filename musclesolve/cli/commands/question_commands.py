@@ -59,7 +59,7 @@ def contributions(
     cost: Cost = None,
 ) -> None:
     """Compute the contributions of each muscle: support, braking, propulsion, contact forces of the joints, work."""
-    from musclesolve.plotting.study.question_figures import contribution_files
+    from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         contact_facts,
         contribution_facts,
@@ -76,7 +76,7 @@ def contributions(
         output,
         "contributions",
         lambda loaded, report: contributions(loaded, cost, report),
-        lambda found: {"contributions_stance.csv": stance_csv(found), **contribution_files(found)},
+        lambda found: {"contributions_stance.csv": stance_csv(found), **answer_files(found, "contributions")},
     )
     text: list[RenderableType] = [*contribution_tables(found), "\n".join(contribution_lines(found))]
     document = {
@@ -129,7 +129,7 @@ def margins(
     """Find the least strength of each muscle and group at which the motion is possible, and the muscles that take
     over.
     """
-    from musclesolve.plotting.study.question_figures import margin_files
+    from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         margin_document,
         margin_lines,
@@ -148,7 +148,7 @@ def margins(
         lambda loaded, report: margins(
             loaded, weak, path, cost, side.value, report, contact=bounds, pairs=pairs, lengths=lengths
         ),
-        lambda found: {"margins.csv": margins_csv(found), **margin_files(found)},
+        lambda found: {"margins.csv": margins_csv(found), **answer_files(found, "margins")},
     )
     text: list[RenderableType] = [*margin_tables(found), "\n".join(margin_lines(found))]
     finish("margins", text, lambda: margin_document(found), paths)
@@ -170,7 +170,7 @@ def what_if(
     side: Sides = Side.both,
 ) -> None:
     """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
-    from musclesolve.plotting.study.question_figures import scenario_files
+    from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         judgement_document,
         scenario_facts,
@@ -184,7 +184,7 @@ def what_if(
         output,
         "what_if",
         lambda loaded, report: what_if(loaded, scenario, side.value, report),
-        scenario_files,
+        lambda found: answer_files(found, "what_if"),
     )
     facts = scenario_facts(found)
     failed = any(each["without_solution"] for each in facts)
@@ -207,7 +207,7 @@ def coordination(
     ],
 ) -> None:
     """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
-    from musclesolve.plotting.study.question_figures import coordination_files
+    from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
     from musclesolve.results.tables.question_tables import (
@@ -221,6 +221,8 @@ def coordination(
         report("synergies", 0.3)
         found = coordination(read_result(result))
         report("writing", 0.8)
-        paths = write_files(output, {"coordination.nc": netcdf_bytes(found), **coordination_files(found)})
+        paths = write_files(
+            output, {"coordination.nc": netcdf_bytes(found), **answer_files(found, "coordination")}
+        )
     text: list[RenderableType] = [coordination_table(found), "\n".join(coordination_lines(found))]
     finish("coordination", text, lambda: coordination_document(found), paths)

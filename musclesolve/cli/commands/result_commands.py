@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from musclesolve.cli.options import FileFormat, Font, Format, Norms, PageMuscle, Titles, Width, page_style_of
+from musclesolve.cli.options import (
+    FileFormat,
+    Font,
+    Format,
+    Norms,
+    PageMuscle,
+    Questions,
+    Titles,
+    Width,
+    page_style_of,
+)
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 from musclesolve.results.tables.lines import line, lines
@@ -31,7 +41,8 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT.nc...",
-            help="result.nc of `run` or `share`, and uncertainty.nc, comparison.nc, average.nc, in any order.",
+            help="result.nc of `run` or `share`, and uncertainty.nc, comparison.nc, average.nc, answers to "
+            "questions such as margins.nc, in any order.",
         ),
     ],
     output: Annotated[
@@ -41,12 +52,13 @@ def report(
         ),
     ] = None,
     geometry: Geometry = None,
+    questions: Questions = None,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve.report.page import write_report
 
     with progress() as update:
-        written, inputs = write_report(result, output, update, geometry)
+        written, inputs = write_report(result, output, update, geometry, questions or ())
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))

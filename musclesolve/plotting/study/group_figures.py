@@ -71,8 +71,9 @@ SEEN_FROM_LEG = {
     "list": "this side up (+)",
     "rotation": "this side forward (+)",
 }
+AXES = {"x": "forward", "y": "to the median plane", "z": "upward"}
 LABELS = {
-    "ground_reaction_force": {"x": "forward", "y": "to the median plane", "z": "upward"},
+    "ground_reaction_force": AXES,
     "ground_reaction_resultant": {"ground_reaction_resultant": "resultant"},
     "pelvis_angle": SEEN_FROM_LEG,
     "trunk_angle": SEEN_FROM_LEG,
@@ -146,7 +147,10 @@ def group_drawings(
         wanted = kept.get(name, [])
         if comparisons is not None and "family" in comparisons.coords:
             primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
-            wanted = [*wanted, *map(str, comparisons["name"].values[primary])]
+            tested = comparisons["variable"].values == name
+            # of a quantity that only outcomes are of, these alone
+            only = bool(primary[tested].all()) and (bool(tested.any()) or name not in in_set("compared"))
+            wanted = [*([] if only else wanted), *map(str, comparisons["name"].values[primary])]
         names = [each for each in _ordered(means, name) if each in wanted]
         parts = [
             (names[row : row + most], columns[column : column + across])
@@ -291,6 +295,9 @@ def group_curves(
         opposite = OPPOSITE.get(name, "")
         roomy = bool(opposite) and not current_style().narrow and not several
         words = LABELS.get(variable, {}).get(name, name)
+        if variable == "center_acceleration":
+            group, _, axis = name.rpartition(" ")
+            words = f"{group}: {AXES[axis]}"
         heading(
             axes, words.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
         )

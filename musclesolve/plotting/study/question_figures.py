@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
-from musclesolve.plotting.page.figure_files import figures_of, named
-from musclesolve.plotting.page.keys import line
+from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
@@ -30,19 +31,34 @@ if TYPE_CHECKING:
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6
+ALL_PARTS = "acceleration (all parts)"
+VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
+"""Curves over the number of synergies -> their words."""
 LABEL_STEP = 0.06
 """Least distance of the labels of curves, as a share of the largest force."""
 
 
-def margin_files(answer: xr.Dataset) -> dict[str, bytes]:
-    """The content of the file of the figure of what ``musclesolve.studies.margins`` returns, by its name."""
-    return figures_of(answer, named(strength_margins))
+def answer_files(answer: xr.Dataset, question: str) -> dict[str, bytes]:
+    """The content of the file of every figure of the answer to a question, by its name."""
+    return figures_of(answer, figures_of_answer(answer, question))
 
 
-def scenario_files(answer: xr.Dataset) -> dict[str, bytes]:
-    """The content of the files of the figures of what ``musclesolve.studies.what_if`` returns, by their names."""
-    figures = named(scenarios) if "contact_force" in answer else {}
-    return figures_of(answer, figures)
+def figures_of_answer(answer: xr.Dataset, question: str) -> dict[str, Callable[[xr.Dataset], Sheet]]:
+    """Drawing functions of the answer to a question, by the names of the figures; figures of a leg end in its side."""
+    match question:
+        case "contributions":
+            pages: dict[str, Callable[[xr.Dataset], Sheet]] = {}
+            for side in map(str, answer["side"].values):
+                pages[f"contributions_{side}"] = partial(contributions, side=side)
+                if any(side_of(str(joint)) == side for joint in answer["joint"].values):
+                    pages[f"contact_contributions_{side}"] = partial(contact_contributions, side=side)
+            return pages
+        case "margins":
+            return {"strength_margins": strength_margins}
+        case "what_if":
+            return {"scenarios": scenarios} if "contact_force" in answer else {}
+        case _:
+            return {each.__name__: each for each in (synergies, co_contractions, stiffnesses)}
 
 
 def strength_margins(answer: xr.Dataset) -> Sheet:
@@ -71,15 +87,8 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
         name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
         color = SIDE_COLORS[side_of(name)]
         opacity = 0.45 if number in singles else 1.0
-        axes.barh(place, value, color=color, alpha=opacity)
-        axes.annotate(
-            f"{value:.0f} %",
-            (value, place),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-        )
+        axes.barh(place, value, 0.8, color=color, alpha=opacity, label=name.replace("_", " "))
+        axes.text(value + 0.7, place, f"{value:.0f} %", va="center", ha="left", fontsize="small")
     axes.set_yticks(range(len(kept)), [str(needed["of"].values[k]).replace("_", " ") for k in kept])
     axes.invert_yaxis()
     axes.set_xlim(0.0, 108.0)
@@ -97,8 +106,10 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
     entries = {}
     for number, k in enumerate(rising):
         style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
-        axes.plot(100.0 * answer["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
-        entries[str(answer["muscle"].values[k]).replace("_", " ")] = line(**style)
+        name = str(answer["muscle"].values[k]).replace("_", " ")
+        curve = 100.0 * answer["strength"].values, peak.values[:, k]
+        axes.plot(*curve, marker="o", markersize=2.5, label=name, **style)
+        entries[name] = line(**style)
     axes.set_ylim(0.0, 1.03)
     _strength_axis(axes, answer)
     heading(axes, f"{_path_of(answer)} grows weaker: peak activation", "")
@@ -118,15 +129,11 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
         if np.isnan(values).any():
             continue
         color = SIDE_COLORS[side_of(joints[k])] if np.ptp(values) > 0.02 else NOTE_COLOR
-        axes.plot(strengths, values, color=color, marker="o", markersize=2.5)
+        name = joints[k].replace("_", " ")
+        axes.plot(strengths, values, color=color, marker="o", markersize=2.5, label=name)
         least = max(float(values[-1]), least + LABEL_STEP * top)  # labels one above the other
-        beside: dict[str, Any] = {
-            "textcoords": "offset points",
-            "va": "center",
-            "fontsize": "small",
-            "color": color,
-        }
-        axes.annotate(joints[k].replace("_", " "), (strengths[-1], least), (4, 0), **beside)
+        right = strengths[-1] - 0.015 * max(strengths[0] - strengths[-1], 1.0)
+        axes.text(right, least, name, va="center", ha="left", fontsize="small", color=color)
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, answer)
@@ -145,16 +152,6 @@ def _path_of(answer: xr.Dataset) -> str:
     return str(answer.attrs["path_of"]).replace("_", " ")
 
 
-def contribution_files(answer: xr.Dataset) -> dict[str, bytes]:
-    """The content of the figure files of what ``musclesolve.studies.contributions`` returns, by their names."""
-    pages = {}
-    for side in map(str, answer["side"].values):
-        pages[f"contributions_{side}"] = partial(contributions, side=side)
-        if any(side_of(str(joint)) == side for joint in answer["joint"].values):
-            pages[f"contact_contributions_{side}"] = partial(contact_contributions, side=side)
-    return figures_of(answer, pages)
-
-
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
     together = grouped(answer)
@@ -169,18 +166,20 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
     sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space=space)
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
-    entries: dict[str, Any] = {"acceleration (all parts)": line("#111111", 1.2)}
+    entries: dict[str, Any] = {ALL_PARTS: line("#111111", 1.2)}
     time = answer["time"].values
     touching = answer["touching"].sel(side=side).values
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
-        axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
+        axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2, label=ALL_PARTS)
         for color, name in zip(COST_COLORS, shown, strict=False):
             own = together["center_acceleration"].sel(group=name, axis=axis).transpose("contact", "time")
             curves = np.where(touching, own.values, np.nan)
-            axes.plot(time, curves[0], color=color)
+            words = name.replace("_", " ")
+            axes.plot(time, curves[0], color=color, label=words)
             low, high = curves.min(axis=0), curves.max(axis=0)
-            axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0)
-            entries[name.replace("_", " ")] = line(color)
+            band: dict[str, Any] = {"color": color, "alpha": 0.15, "linewidth": 0.0}
+            axes.fill_between(time, low, high, label=f"{words}{APART}contact models", **band)
+            entries[words] = line(color)
         axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
@@ -221,9 +220,9 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
         ) / weight
         label = place.replace(f"_{side}", "", 1).replace("_", " ")
         for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
-            axes.plot(time, whole.values, color="#111111", linewidth=1.2)
+            axes.plot(time, whole.values, color="#111111", linewidth=1.2, label="contact force")
             for color, name in zip(COST_COLORS, shown, strict=False):
-                curves = of.sel(group=name) / weight
+                curves, words = of.sel(group=name) / weight, name.replace("_", " ")
                 if "contact" in curves.dims:
                     curves = curves.transpose("contact", "time")
                     axes.fill_between(
@@ -233,10 +232,11 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
                         color=color,
                         alpha=0.15,
                         linewidth=0.0,
+                        label=f"{words}{APART}contact models",
                     )
                     curves = curves.isel(contact=0)
-                axes.plot(time, curves.values, color=color)
-                entries[name.replace("_", " ")] = line(color)
+                axes.plot(time, curves.values, color=color, label=words)
+                entries[words] = line(color)
             axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
             heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:
@@ -266,7 +266,8 @@ def scenarios(answer: xr.Dataset) -> Sheet:
             "linestyle": dashes,
             "linewidth": 1.8 if number == 0 else 1.1,
         }
-        entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
+        words = textwrap.shorten(name, 44, placeholder=" ...")
+        entries[words] = line(**style)
         own = answer.isel(scenario=number)
         for column, side in enumerate(sides):
             status = own["status"].sel(side=side).values
@@ -275,7 +276,7 @@ def scenarios(answer: xr.Dataset) -> Sheet:
                 values = own["contact_force"].sel(joint=joint).values
                 for shown, more in ((status == Status.SOLVED, {}), (helped, {"linestyle": RESERVE_STYLE})):
                     curve = np.where(shown, values, np.nan)
-                    panels[row, column].plot(answer["time"].values, curve, **style | more)
+                    panels[row, column].plot(answer["time"].values, curve, **style | more, label=words)
             if helped.any():
                 entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     for column, side in enumerate(sides):
@@ -293,11 +294,6 @@ def scenarios(answer: xr.Dataset) -> Sheet:
     return sheet
 
 
-def coordination_files(answer: xr.Dataset) -> dict[str, bytes]:
-    """The content of the figure files of what ``musclesolve.studies.coordination`` returns, by their names."""
-    return figures_of(answer, named(synergies, co_contractions, stiffnesses))
-
-
 def synergies(answer: xr.Dataset) -> Sheet:
     """Variance accounted for over the number of synergies, then the course of each synergy with its largest weights."""
     sides = [str(side) for side in answer["side"].values]
@@ -306,12 +302,13 @@ def synergies(answer: xr.Dataset) -> Sheet:
     space = {"below": 0.3}
     sheet, panels = page(answer, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
     panels = np.reshape(panels, (rows, len(sides)))
-    variance = {"variance_accounted": line(COST_COLORS[0]), "least_of_muscle": line(COST_COLORS[1])}
+    variance = dict(zip(VARIANCE, map(line, COST_COLORS), strict=False))
     for column, (side, count) in enumerate(zip(sides, counts, strict=True)):
         axes = panels[0, column]
         for color, name in zip(COST_COLORS, variance, strict=False):
             values = answer[name].sel(side=side).values
-            axes.plot(answer["number"].values, values, color=color, marker="o", markersize=3)
+            more = {"label": VARIANCE[name]}
+            axes.plot(answer["number"].values, values, color=color, marker="o", markersize=3, **more)
         axes.axvline(count, color=NOTE_COLOR, linewidth=0.8)
         axes.set_ylim(0.0, 1.03)
         heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
@@ -332,8 +329,7 @@ def synergies(answer: xr.Dataset) -> Sheet:
             heading(axes, f"synergy {row}", "most: " + ", ".join(largest))
             if row == count:
                 axes.set_xlabel("time [s]")
-    labels = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
-    sheet.add_legend({labels[name]: entry for name, entry in variance.items()})
+    sheet.add_legend({VARIANCE[name]: entry for name, entry in variance.items()})
     return sheet
 
 
@@ -361,7 +357,8 @@ def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
             continue
         for dof in [each for each in known if split_side(each)[0] == stems[number]]:
             side = side_of(dof)
-            axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, color=SIDE_COLORS[side])
+            style = {"color": SIDE_COLORS[side], "label": SIDE_NAMES.get(side, side)}
+            axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
             entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLORS[side])
         axes.set_ylim(bottom=0.0)
         heading(axes, stems[number].replace("_", " "), "")

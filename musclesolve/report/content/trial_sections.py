@@ -6,7 +6,7 @@ nothing to show.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -50,6 +50,8 @@ from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.statements import chosen, first_order, why_no_emg
 from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.lines import parted
+from musclesolve.results.tables.question_tables import NO_ANSWER, answer_sentences, answer_tables
 from musclesolve.sharing.status import verdict_words
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -458,6 +460,31 @@ def costs(trial: TrialFiles) -> dict[str, object]:
         "tables": [replace(table, compact=len(table.rows) > LONG) for table in tables],
         "costs": [str(name) for name in trial.comparison["cost"].values],
     }
+
+
+def answer(found: xr.Dataset, question: str) -> dict[str, object]:
+    """The answer to a question about the trial: first in sentences, then tables and remarks of the command."""
+    if why := text(found, NO_ANSWER):
+        raise Absent(f"There is no answer: {why}")
+    tables, remarks = answer_tables(found, question)
+    shown = [from_rich(table) for table in tables]
+    return {
+        "answer": " ".join(answer_sentences(found, question)),
+        "tables": [replace(table, compact=len(table.rows) > LONG) for table in shown],
+        "notes": _remarks(remarks),
+    }
+
+
+def _remarks(printed: Iterable[str]) -> list[str]:
+    """Lines of a command without the judgement, which the page has elsewhere: "Frames: 66 of 66 ..."."""
+    found: dict[str, list[str]] = {}
+    subject = ""
+    for each in printed:
+        own, statement = parted(each)
+        subject = own or subject
+        found.setdefault(subject, []).append(statement)
+    kept = {name: said for name, said in found.items() if name not in ("verdict", "error", "warning")}
+    return [f"{name[:1].upper()}{name[1:]}: {'; '.join(said)}" for name, said in kept.items()]
 
 
 def provenance(trial: TrialFiles) -> dict[str, object]:

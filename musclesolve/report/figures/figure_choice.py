@@ -19,8 +19,13 @@ from musclesolve.plotting.page.figure_files import drawable
 from musclesolve.plotting.page.panels import Grid, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.result.muscle_figures import ENVELOPE
-from musclesolve.plotting.study import average_figures, comparison_figures, uncertainty_figures
-from musclesolve.report.inputs import AVERAGE, COMPARISON, UNCERTAINTY
+from musclesolve.plotting.study import (
+    average_figures,
+    comparison_figures,
+    question_figures,
+    uncertainty_figures,
+)
+from musclesolve.report.inputs import ANSWERS, AVERAGE, COMPARISON, UNCERTAINTY
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL
 
@@ -36,6 +41,8 @@ EMG = "emg_and_activation"
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
     """The figures of a dataset by name, without figures of a variable that it does not have."""
+    if kind in ANSWERS:
+        return dict(question_figures.figures_of_answer(data, kind))
     if kind == UNCERTAINTY:
         return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
     if kind == AVERAGE:

@@ -471,7 +471,8 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
         yield _table_of(f"{plain(str(variable)).capitalize()} [{shown_unit}]", own, labels, factor)
     if of_strides.any():
         own = values[of_strides]
-        labels = [f"{plain(name)} [{unit}]" for name, unit in zip(own["variable"], own["unit"], strict=True)]
+        cells = zip(own["variable"], own["name"], own["unit"], strict=True)
+        labels = [f"{plain(f'{variable} {name}'.strip())} [{unit}]" for variable, name, unit in cells]
         yield _table_of("Measures of the cycles", own, labels)
 
 

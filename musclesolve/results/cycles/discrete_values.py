@@ -24,6 +24,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error, not_installed
+from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
 
@@ -264,18 +265,20 @@ def _unit(unit: str, measure: str) -> str:
 
 
 def _of_strides(cycles: xr.Dataset) -> Iterator[dict[str, AnyArray | str]]:
-    """The rows of what is one number of a cycle: stride time, speed, stance."""
+    """The rows of what is one number of a cycle, or one for each name: stride time, speed, margin of a group."""
     count = cycles.sizes["cycle"]
     for name, variable in cycles.data_vars.items():
-        if variable.dims == ("cycle",) and np.issubdtype(variable.dtype, np.floating):
+        if variable.dims[:1] != ("cycle",) or not np.issubdtype(variable.dtype, np.floating):
+            continue
+        for label, values in curves_of(variable) if "percent" not in variable.dims else ():
             yield {
                 "cycle": np.arange(count),
                 "variable": str(name),
-                "name": np.full(count, ""),
+                "name": np.full(count, label if len(variable.dims) > 1 else ""),
                 "phase": CYCLE,
                 "measure": "value",
                 "unit": str(variable.attrs.get("units", "")),
-                "value": np.asarray(variable.values, dtype=float),
+                "value": np.asarray(values.values, dtype=float),
                 "percent": np.full(count, np.nan),
             }
 

@@ -203,7 +203,7 @@ COVERAGE = {
     "coverage_stance": "share of the stance with moments; NaN where the toe-off is not known",
 }
 """Coordinates over cycle."""
-LABELS = ("dof", "muscle", "joint")
+LABELS = ("dof", "muscle", "joint", "part")
 """Dimensions whose names end in the side they belong to."""
 SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
@@ -226,7 +226,7 @@ RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
 ROUND_OFF = 1e-6
 PERCENT = "percent"
-OF_MEANS = ("subject", "group", "condition", "leg", PERCENT)
+OF_MEANS = ("cycle", "subject", "group", "condition", "leg", PERCENT)
 """Dimensions of a curve itself; those besides tell the curves of a variable apart."""
 
 

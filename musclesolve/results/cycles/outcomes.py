@@ -1,7 +1,7 @@
 """Curves and values of a study that are compared: stated outcomes, and the defaults without.
 
 An outcome is a curve, "joint_moment knee_flexion", or a value of it, "joint_moment knee_flexion max" (of the cycle)
-or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time".
+or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time" or "margin triceps_surae".
 """
 
 from __future__ import annotations
@@ -37,11 +37,20 @@ class Outcome:
         return self.variable if self.name == self.variable else f"{self.variable} {self.name}"
 
 
+def is_number_of_cycle(name: str) -> bool:
+    """Whether a quantity is one number of a cycle, such as stride_time, or one for each name, such as margin."""
+    quantity = QUANTITIES.get(name)
+    if quantity is None:
+        return False
+    of_answer = bool(quantity.answer) and quantity.dims in (("of",), ("side",))
+    return of_answer or quantity.dims in ((), ("stride",), ("cycle",))
+
+
 def value_of(text: str) -> tuple[str, str, str, str] | None:
     """Variable, name, phase and measure of an outcome that is a value; None where it is a curve or cannot be read."""
     words = text.split()
-    if len(words) == 1 and not (words[0] in QUANTITIES and QUANTITIES[words[0]].kind):
-        return words[0], "", CYCLE, STRIDE
+    if words and is_number_of_cycle(words[0]):
+        return words[0], " ".join(words[1:]), CYCLE, STRIDE
     if len(words) < 2 or words[-1] not in MEASURES:
         return None
     rest, phase = words[1:-1], CYCLE
@@ -102,7 +111,7 @@ def with_values(
             (values["variable"] == variable)
             & (values["phase"] == phase)
             & (values["measure"] == measure)
-            & values["name"].isin({name, ""} if measure == STRIDE or name == variable else {name})
+            & values["name"].isin({name, ""} if name == variable else {name})
         ]
         if own.empty:
             continue

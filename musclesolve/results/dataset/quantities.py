@@ -82,6 +82,7 @@ class Quantity:
     part: str = ""
     frame: str = ""
     translation: str = ""
+    answer: str = ""
     sto: Mapping[str, str] = field(default_factory=dict)
     sets: frozenset[str] = frozenset()
     function: Callable[..., Any] | None = None
@@ -157,6 +158,14 @@ def heading_of(name: str) -> str:
 def shown(units: str) -> tuple[float, str]:
     """Factor and unit in which a quantity is shown: angles in degrees, everything else as it is."""
     return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
+
+
+def explained(data: xr.Dataset) -> xr.Dataset:
+    """An answer to a question whose variables have the units and meanings of their quantities."""
+    for name in data.data_vars:
+        if name in QUANTITIES and QUANTITIES[str(name)].answer:
+            data[name].attrs |= QUANTITIES[str(name)].attrs
+    return data
 
 
 def of_parts(

@@ -23,6 +23,11 @@ def lines(subject: str, statements: Iterable[str]) -> list[str]:
     return [line("" if number else subject, each) for number, each in enumerate(statements)]
 
 
+def parted(printed: str) -> tuple[str, str]:
+    """Subject and statement of what `line` made."""
+    return printed[: INDENT - 1].strip(), printed[INDENT:]
+
+
 def decimal(value: float, digits: int) -> str:
     """A number to so many decimals; a dash where it is not finite."""
     return f"{value:.{digits}f}" if math.isfinite(value) else "-"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ JOINT_EFFECT = 0.005
 """Strength by which two groups need more together than each alone, to be said."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
+QUESTION, NO_ANSWER = "question", "no_answer"
+"""Attributes of an answer beside a result: which question it is of, and why there is no answer."""
 MOTION_HELD = "The motion is held in every answer: people would change it."
 
 
@@ -727,3 +729,108 @@ def stance_csv(answer: xr.Dataset) -> bytes:
         for percent, values in zip(STANCE_PERCENT, of["center_acceleration"].values[i, j, k], strict=True)
     ]
     return csv_text([("leg", "contact", "group", "percent", "x_m_s2", "y_m_s2", "z_m_s2"), *rows]).encode()
+
+
+MOST_SAID = 3
+"""Groups, joints and muscles that a sentence names."""
+
+
+def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
+    """The answer to a question in sentences: what matters most, for each leg or scenario."""
+    match question:
+        case "contributions":
+            return list(_contributions_said(answer))
+        case "margins":
+            return list(_margins_said(answer))
+        case "what_if":
+            return list(_scenarios_said(answer))
+        case _:
+            return list(_coordination_said(answer))
+
+
+def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
+    """The tables and the lines that the command of a question prints."""
+    match question:
+        case "contributions":
+            return contribution_tables(answer), contribution_lines(answer)
+        case "margins":
+            return margin_tables(answer), margin_lines(answer)
+        case "what_if":
+            return scenario_tables(answer), scenario_lines(answer)
+        case _:
+            return [coordination_table(answer)], coordination_lines(answer)
+
+
+def _plain(name: str) -> str:
+    """A name with its side in words: the right triceps surae."""
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+
+
+def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
+    facts = contribution_facts(answer)
+    for leg in dict.fromkeys(each["leg"] for each in facts):
+        own = [each for each in facts if each["leg"] == leg and side_of(each["group"]) == leg]
+        parts = []
+        for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
+            values = {each["group"]: sign * each[f"{what}_m_s2"][0] for each in own}
+            most = sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
+            said = [
+                f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
+                for group in most
+                if values[group] >= 0.05
+            ]
+            if said:
+                parts.append(f"{what} by {' and '.join(said)}")
+        if parts:
+            yield f"{SIDE_NAMES.get(leg, leg).capitalize()} leg, mean over stance: most {', most '.join(parts)}."
+    if not facts:
+        yield "No frame in which a foot touches the ground has forces of both legs."
+
+
+def _margins_said(answer: xr.Dataset) -> Iterator[str]:
+    groups = ordered_margins(answer, "group")
+    needed = [row for row in _rows(groups) if row[1] > 0.0]
+    said = [f"{100.0 * strength:.0f} % of the {_plain(name)}" for name, strength, *_ in needed]
+    free = groups.sizes["of"] - len(needed)
+    if said:
+        more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
+        yield f"The motion needs at least {', '.join(said[:MOST_SAID])}{more}, each with all others at full strength."
+    if free:
+        yield f"It is possible without any one of {free} groups."
+
+
+def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
+    now, *others = scenario_facts(answer)
+    for each in others:
+        parts = [] if each["effort_ratio"] is None else [f"effort {each['effort_ratio']:.2f} times"]
+        moved = {
+            joint: (peak, now["contact_peaks_bw"][joint])
+            for joint, peak in each["contact_peaks_bw"].items()
+            if peak is not None and now["contact_peaks_bw"][joint] is not None
+        }
+        if moved:
+            joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
+            after, before = moved[joint]
+            parts.append(
+                f"peak contact force of the {_plain(joint)} {after:.2f} instead of {before:.2f} body weights"
+            )
+        lacking = each["with_reserve"] + each["without_solution"]
+        if lacking:
+            parts.append(f"{lacking} of {each['frames']} frames are not possible without a reserve")
+        yield f"{each['scenario']}: {'; '.join(parts) or 'no change'}."
+
+
+def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
+    document = coordination_document(answer)
+    numbers_of = [
+        f"{own['synergies']} synergies describe the muscles of the {SIDE_NAMES.get(side, side)} leg "
+        f"({100.0 * own['variance_accounted']:.0f} % of the variance)"
+        for side, own in document["sides"].items()
+    ]
+    said = "; ".join(numbers_of)
+    yield f"{said}."
+    index = document["co_contraction"]
+    if index:
+        most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
+        yield f"Muscles cancel each other most at the {_plain(most)}: {index[most]:.2f} of their moments, mean."

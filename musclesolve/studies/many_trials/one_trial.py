@@ -6,7 +6,7 @@ import contextlib
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,18 @@ class Job:
     style: PageStyle = A4_PAGE  # of the figures
     # files beside the result by name, made in this order; None: not wanted, removed where it is of an earlier result
     further: Mapping[str, Further | None] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()  # beside the questions of the trial file
+
+    def with_answers(self) -> Job:
+        """The job whose further files begin with the answers to the questions of the trial.
+
+        Raises:
+            InputError: an unknown question, or a scenario that cannot be read.
+        """
+        from musclesolve.studies.questions.answers import answer_files, asked_of
+
+        answers = answer_files(asked_of(self.trial, self.questions), self.options)
+        return replace(self, further={**answers, **self.further})
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
@@ -193,6 +205,7 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
         with page_style(job.style), reserved(job.folder):
             stored = result_attributes(job.folder / RESULT)
             check_folder(job.folder, RESULT, job.trial, stored)
+            job = job.with_answers()
             measures, outcome = None if job.again else _current(job, stored), Outcome.UNCHANGED
             result = None
             if measures is None:
@@ -238,7 +251,7 @@ def _missing(job: Job) -> dict[str, Further]:
 def is_done(job: Job) -> bool:
     """Return whether the result of a job is there, as far as can be known."""
     with contextlib.suppress(MuscleSolveError, OSError):
-        stored = result_attributes(job.folder / RESULT)
+        stored, job = result_attributes(job.folder / RESULT), job.with_answers()
         return not job.again and _current(job, stored) is not None and not _missing(job)
     return False
 

@@ -77,6 +77,15 @@ def hashed_files(text: str) -> dict[str, str]:
         return {}
 
 
+def options_in(text: str) -> dict[str, Any]:
+    """The options in the JSON of a recipe, of those that are no objects; none where it holds none."""
+    try:
+        options = dict(json.loads(text)["options"])
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return {key: value for key, value in options.items() if " sha256:" not in str(value)}
+
+
 def _drawn(page: dict[str, Any], written: list[str]) -> bool:
     """Whether figures were written, in the style in force."""
     return page == _page(current_style()) and any(name.endswith(page["file_format"]) for name in written)

@@ -41,6 +41,7 @@ class ManyOptions(TypedDict, total=False):
     again: compute all trials, whatever results there are.
     figures: draw the figures of every trial as files (default).
     further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
+    questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
     progress: called with the names of running trials, and the share of the work that is done.
     """
 
@@ -49,6 +50,7 @@ class ManyOptions(TypedDict, total=False):
     again: bool
     figures: bool
     further: Mapping[str, Further | None]
+    questions: Sequence[str]
     progress: Progress | None
 
 
@@ -58,9 +60,12 @@ def _options(
     again: bool = False,
     figures: bool = True,
     further: Mapping[str, Further | None] | None = None,
+    questions: Sequence[str] = (),
     progress: Progress | None = None,
-) -> tuple[int | None, str | None, bool, bool, Mapping[str, Further | None], Progress | None]:
-    return jobs, scheduler, again, figures, further or {}, progress
+) -> tuple[
+    int | None, str | None, bool, bool, Mapping[str, Further | None], tuple[str, ...], Progress | None
+]:
+    return jobs, scheduler, again, figures, further or {}, tuple(questions), progress
 
 
 def run_many(
@@ -98,14 +103,14 @@ def run_many(
         132
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
-    jobs, scheduler, again, figures, further, progress = _options(**how)
+    jobs, scheduler, again, figures, further, questions, progress = _options(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
     stated = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, stated, figures, again, current_style(), further)
+        Job(name, path, output / name, stated, figures, again, current_style(), further, questions)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     with reserved(output):

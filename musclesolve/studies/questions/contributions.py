@@ -36,6 +36,7 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.quantities import explained
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
@@ -140,10 +141,7 @@ def contributions(
             **judgement_of(labelled),
         },
     )
-    for name, (units, meaning) in MEANING.items():
-        if name in result:
-            result[name].attrs |= {"units": units, "long_name": meaning}
-    return result
+    return explained(result)
 
 
 def _stacked(found: Mapping[str, InducedAccelerations], of: str, solved: Mask) -> Array:
@@ -247,24 +245,3 @@ def _of_power(
         "kinetic_power": (("time",), bodies.kinetic_power),
         **{name: (("part",), values) for name, values in work.items()},
     }
-
-
-MEANING = {
-    "center_acceleration": ("m/s2", "share in the acceleration of the center of mass: forward, left, up"),
-    "joint_acceleration": ("rad/s2", "share in the acceleration of the degree of freedom"),
-    "ground_contribution": ("N", "share in the ground reaction of the foot: forward, left, up"),
-    "touching": ("1", "whether the foot touches the ground"),
-    "contact_own": ("N", "share in the joint contact force by tension across the joint"),
-    "contact_dynamics": ("N", "share in the joint contact force through accelerations and ground reactions"),
-    "knee_own": ("N", "share in the force on a contact of the knee by tension across the knee"),
-    "knee_dynamics": (
-        "N",
-        "share in the force on a contact of the knee through accelerations and ground reactions",
-    ),
-    "knee_ligaments": ("N", "what ligaments bear where a contact of the knee lifts off"),
-    "power": ("W", "power that the force delivers to the body"),
-    "ground_power": ("W", "power of the ground reaction on the foot"),
-    "kinetic_power": ("W", "rate of the kinetic energy of the body"),
-    "positive_work": ("J", "work that the force delivers in a stride, while it delivers"),
-    "negative_work": ("J", "work that the force takes in a stride, while it takes"),
-}

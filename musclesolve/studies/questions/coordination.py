@@ -24,6 +24,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
+from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
 from musclesolve.studies.compare import co_contraction
@@ -74,7 +75,7 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
         raise input_error("studies.not_a_result", file=result.encoding.get("source"), missing=missing)
     found = synergies(result)
     found = found.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
-    return found.assign_attrs(
+    return explained(found).assign_attrs(
         subject=str(result.attrs.get("subject", "")),
         cost=str(result.attrs.get("cost", "")),
         tendon=str(result.attrs.get("tendon", "")),
@@ -125,27 +126,11 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         raise input_error("studies.no_activation", where="synergies")
     return xr.Dataset(
         {
-            "variance_accounted": (
-                ("side", "number"),
-                variance,
-                {"units": "1", "long_name": "variance accounted for"},
-            ),
-            "least_of_muscle": (
-                ("side", "number"),
-                worst,
-                {"units": "1", "long_name": "of the muscle described worst"},
-            ),
-            "synergies": (("side",), count, {"units": "1", "long_name": "number of synergies by rule"}),
-            "synergy_weight": (
-                ("muscle", "synergy"),
-                weight,
-                {"units": "1", "long_name": "weight in the synergy"},
-            ),
-            "synergy_course": (
-                ("time", "side", "synergy"),
-                course,
-                {"units": "1", "long_name": "course of the synergy"},
-            ),
+            "variance_accounted": (("side", "number"), variance),
+            "least_of_muscle": (("side", "number"), worst),
+            "synergies": (("side",), count),
+            "synergy_weight": (("muscle", "synergy"), weight),
+            "synergy_course": (("time", "side", "synergy"), course),
         },
         {
             "time": result["time"],
@@ -210,7 +195,7 @@ def joint_stiffness(result: xr.Dataset) -> xr.DataArray:
     shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
     known = shared & (force.notnull() | ~reaches).all("muscle")
     stiffness = each.sum("muscle", skipna=True).where(known).transpose("time", "dof")
-    return stiffness.assign_attrs(units="N m/rad", long_name="stiffness of the joint by its muscles")
+    return stiffness.assign_attrs(QUANTITIES["joint_stiffness"].attrs)
 
 
 def _tendon_strain(attributes: Mapping[str, object]) -> float:

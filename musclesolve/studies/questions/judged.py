@@ -1,8 +1,9 @@
-"""The judgement of the trial that a question is about: it holds for every answer."""
+"""Statements of an answer about its trial: the files, and the judgment, which holds for every answer."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import xarray as xr
 
@@ -14,7 +15,13 @@ VERDICT = "verdict"
 """Attribute of an answer: the verdict on the trial, in words."""
 
 
-def judgement_of(result: xr.Dataset) -> dict[str, str]:
-    """The attributes of an answer with the verdict on a result, and with the findings on the trial and its result."""
+def judgement_of(result: xr.Dataset) -> dict[str, Any]:
+    """The attributes of an answer with the files of the trial, the verdict on its result and the findings on both."""
     judged = judge(Facts(result))
-    return {VERDICT: judged.label, FINDINGS: json.dumps([each.as_dict() for each in judged.findings])}
+    findings = json.dumps([each.as_dict() for each in judged.findings])
+    return {**of_trial(result), VERDICT: judged.label, FINDINGS: findings}
+
+
+def of_trial(result: xr.Dataset) -> dict[str, Any]:
+    """The attributes of a result that say of which files it is."""
+    return {key: result.attrs[key] for key in ("inputs", "trial_file") if key in result.attrs}

@@ -33,6 +33,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.strength_margin import (
@@ -199,10 +200,8 @@ def margins(
         "side": base["side"].values,
         "dof": list(body.dofs),
     }
-    result = xr.Dataset(arrays, coords)
-    for name, (units, meaning) in MEANING.items():
-        if name in result:
-            result[name].attrs |= {"units": units, "long_name": meaning}
+    result = explained(xr.Dataset(arrays, coords))
+    result["activation"].attrs |= QUANTITIES["activation"].attrs
     result.attrs |= {
         "subject": base.attrs.get("subject", ""),
         "cost": body.sharing.cost.label,
@@ -218,24 +217,6 @@ def margins(
         "notes": "The motion is held. People adapt their motion before the margin is reached.",
     }
     return result
-
-
-MEANING = {
-    "margin": (
-        "1",
-        "least strength with which every frame is possible, as a share of the strength of the trial",
-    ),
-    "least_strength": ("1", "least strength with which the frame is possible"),
-    "possible": ("1", "whether the frame is possible at full strength, so that it counts"),
-    "margin_time": ("s", "time of the frame that needs this strength"),
-    "activation": ("1", "activation at this strength"),
-    "peak_activation": ("1", "largest activation of the motion at this strength"),
-    "contact_peak": ("body weights", "largest contact force of the motion at this strength"),
-    "activation_limit": ("1", "least upper bound of the activation with which every frame is possible"),
-    "assistance": ("N m", "least torque about the degree of freedom with which the frame is possible"),
-    "pair_margin": ("1", "least strength of both groups together with which every frame is possible"),
-    "length_range": ("1", "factors on the length of the muscles between which every frame is possible"),
-}
 
 
 def _activation_limits(

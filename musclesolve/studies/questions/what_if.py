@@ -33,6 +33,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
+from musclesolve.results.dataset.quantities import explained
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
 from musclesolve.studies.questions.assistance import (
@@ -241,7 +242,7 @@ def what_if(
         for name, values in minimized.items():
             of_sides[:, :, list(result["side"].values).index(name)] = values
         for name, values in zip(MINIMIZED, of_sides, strict=True):
-            result[name] = ("time", "side"), values, {"units": "N", "long_name": MINIMIZED[name]}
+            result[name] = ("time", "side"), values
         if results and not result["muscle"].equals(results[0]["muscle"]):
             raise input_error("studies.scenario_of_other_muscles", where="what_if", name=scenario.name)
         results.append(result)
@@ -454,11 +455,7 @@ def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
-MINIMIZED = {
-    "minimized_before": "force that a device minimizes, without it",
-    "minimized": "force that a device minimizes, with it, while muscles minimize their own cost",
-    "minimized_together": "force that a device minimizes, if muscles minimized it, too",
-}
+MINIMIZED = ("minimized_before", "minimized", "minimized_together")
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (
     *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
@@ -480,11 +477,10 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
             np.stack([each[name].values for each in results]),
             one.attrs,
         )
-    stacked["device_torque"][2].update(units="N m", long_name="torque of devices on the distal segment")
     stacked["least_cost"] = (
         ("scenario", "time", "side"),
         np.stack([each["cost"].values for each in results]),
-        {"units": "unit of the cost", "long_name": "least cost of the muscles"},
+        {},
     )
     if "joint_reaction" in first:
         contact = np.stack([magnitude(each["joint_reaction"]).values for each in results]) / weight
@@ -493,7 +489,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     axes = ("time", "dof", "muscle", "side", "joint")
     coords = {name: first[name] for name in axes if name in first.coords}
     coords["group"] = first["group"]
-    return xr.Dataset(
+    found = xr.Dataset(
         stacked,
         {"scenario": list(names), **coords},
         {
@@ -503,3 +499,4 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
             "notes": "Motion and ground reactions are held in every scenario. People would change them.",
         },
     )
+    return explained(found)

@@ -166,7 +166,12 @@ def analyse_study(
         with open_study(folder) as cycles:
             variables = _quantities(computed, cycles)
             order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
-            drawn_with = {*variables, "walking_speed"}  # norms are of a speed
+            primary = [
+                name
+                for name in computed.study.outcome_variables
+                if name in cycles and "percent" in cycles[name].dims and name not in variables
+            ]
+            drawn_with = {*variables, *primary, "walking_speed"}  # norms are of a speed
             wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in drawn_with]
             everyone_of = cycles["trial"].values
             judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
@@ -192,7 +197,7 @@ def analyse_study(
         write_table(computed, {**collected.not_averaged, **left_out})
         report("values", COMPUTING + 0.05)
         files.append(folder / f"{VALUES}.{values_format}")
-        values = _write_values(cycles, variables, files[-1])
+        values = _write_values(cycles, [*variables, *primary], files[-1])
         for name in set(tables) - {files[-1].name}:
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import DESIGNED, FAST
+from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
 from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.dataset.quantities import in_set, with_formulas
+from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
+from musclesolve.results.tables.question_tables import NO_ANSWER, grouped
+from musclesolve.studies.questions.answers import read_answers
+from musclesolve.studies.questions.muscles_named import muscle_groups
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 
@@ -22,12 +29,12 @@ CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 def cycles_file(result: xr.Dataset, path: Path) -> bytes:
     """Return the content of cycles.nc: the cycles of both legs of a result, names without side, in SI units.
 
-    Where uncertainty.nc is beside it, they have its standard deviations, as NAME_uncertainty_sd.
+    Where uncertainty.nc is beside it, they have its standard deviations, as NAME_uncertainty_sd; where answers to
+    questions are, their curves and values, see `cycles_of_trial`.
     """
     beside = path.with_name(UNCERTAINTY)
-    return netcdf_bytes(
-        cycles_of_trial(_with_uncertainty(result, read_result(beside)) if beside.is_file() else result)
-    )
+    own = _with_uncertainty(result, read_result(beside)) if beside.is_file() else result
+    return netcdf_bytes(cycles_of_trial(own, read_answers(path.parent)))
 
 
 class UncertaintyFile:
@@ -63,9 +70,27 @@ def _with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     return result.assign(more)
 
 
-def cycles_of_trial(result: xr.Dataset) -> xr.Dataset:
-    """Return the cycles of both legs of a result along `cycle`, names without side, in single precision."""
-    legs = [cycles(result, side, without_side=True) for side in SIDES if side in sides(result)]
+def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None = None) -> xr.Dataset:
+    """Return the cycles of both legs of a result along `cycle`, names without side, in single precision.
+
+    Args:
+        result: of `run` or `share`.
+        answers: of the same trial, by the name of the question.
+
+    Returns:
+        What `cycles` returns of both legs. Over cycle besides metabolic_rate [W/kg] and cost_of_transport [J/(kg m)] of
+        the trial, where they are known, the same in all its cycles. Of answers the curves center_acceleration (part,
+        axis), joint_acceleration (part, dof), with the first contact model, least_strength (part), co_contraction (dof)
+        and joint_stiffness (dof), cut into cycles; and margin (part) and synergies, numbers of the trial and the leg;
+        parts are the function groups of the leg. The attribute no_answer says which question has none, and why.
+    """
+    known = {name: found for name, found in (answers or {}).items() if NO_ANSWER not in found.attrs}
+    own = result.assign(_curves_of_answers(result, known))
+    legs = []
+    for side in SIDES:
+        if side in sides(result):
+            leg = cycles(own, side, without_side=True)
+            legs.append(leg.assign(_numbers_of_leg(result, known, side, leg.sizes["cycle"])))
     sentences = {
         key: [text for leg in legs for text in leg.attrs[key]] for key in ("left_out", "invalid", "reserves")
     }
@@ -79,4 +104,51 @@ def cycles_of_trial(result: xr.Dataset) -> xr.Dataset:
         for name, variable in together.data_vars.items()
         if variable.dtype == np.float64
     }
+    sentences["no_answer"] = [
+        f"{name}: {found.attrs[NO_ANSWER]}" for name, found in (answers or {}).items() if name not in known
+    ]
     return with_formulas(together.assign(single), "study").assign_attrs(sentences)
+
+
+def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) -> xr.Dataset:
+    """The curves of answers over the frames of a result; parts are the function groups of both legs."""
+    groups, found = muscle_groups(result), dict[str, xr.DataArray]()
+    if "contributions" in answers:
+        together = grouped(answers["contributions"]).isel(contact=0, drop=True)
+        own = [name for name in map(str, together["group"].values) if name in groups]
+        for name in ("center_acceleration", "joint_acceleration"):
+            found[name] = together[name].sel(group=own).rename(group="part")
+    if "margins" in answers:
+        found["least_strength"] = _of_groups(answers["margins"]["least_strength"], groups)
+    if "coordination" in answers:
+        found |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
+    together = xr.merge(found.values(), join="outer", compat="override", combine_attrs="drop")
+    if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
+        raise input_error("studies.answer_of_other_frames", file=result.encoding.get("source"))
+    return explained(together.reindex({"dof": result["dof"]}) if "dof" in together.dims else together)
+
+
+def _of_groups(values: xr.DataArray, groups: Mapping[str, Sequence[str]]) -> xr.DataArray:
+    """Values of `margins` over the function groups (part); a group of one muscle is this muscle."""
+    of = {name: name if len(muscles) > 1 else muscles[0] for name, muscles in groups.items()}
+    there = set(map(str, values["of"].values))
+    names = [name for name, own in of.items() if own in there]
+    kept = values.sel(of=[of[name] for name in names]).reset_coords(drop=True)
+    return kept.rename(of="part").assign_coords(part=names)
+
+
+def _numbers_of_leg(
+    result: xr.Dataset, answers: Mapping[str, xr.Dataset], side: str, count: int
+) -> dict[str, xr.DataArray]:
+    """The numbers of a trial and its leg, in each of its cycles."""
+    found = dict[str, xr.DataArray]()
+    if (energy := Facts(result).metabolic_rate) is not None:
+        rates = {"metabolic_rate": energy.rate, "cost_of_transport": energy.cost_of_transport}
+        found |= {name: xr.DataArray(value, attrs=QUANTITIES[name].attrs) for name, value in rates.items()}
+    if "margins" in answers:
+        own = _of_groups(answers["margins"]["margin"], muscle_groups(result))
+        own = own.sel(part=[name for name in map(str, own["part"].values) if side_of(name) == side])
+        found["margin"] = own.assign_coords(part=[split_side(str(name))[0] for name in own["part"].values])
+    if "coordination" in answers:
+        found["synergies"] = answers["coordination"]["synergies"].sel(side=side, drop=True).astype(float)
+    return {name: value.expand_dims(cycle=count) for name, value in found.items()}

@@ -16,6 +16,7 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, leave_messag
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
+from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.trial_files import NAME, TrialFile, trial_file
 from musclesolve.studies.study.unpacked import Unpacked
@@ -101,7 +102,8 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
     """Write the trial file of every trial: the jobs, the records of those that have none, and notes.
 
     Raises:
-        InputError: every trial is excluded, nothing is known of any subject, or a file cannot be written.
+        InputError: every trial is excluded, nothing is known of any subject, no trial has a quantity or outcome of
+            [design], or a file cannot be written.
     """
     if not study.included:
         raise study.document.error("studies.every_trial_excluded", "trials")
@@ -128,6 +130,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         todo.append(job)
         for note in made.notes:
             differing.setdefault(note, []).append(trial.name)
+    check_curves(study, [job.trial for job in todo])
     notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
     return todo, refused, [*notes, *unpacked.notes]
 

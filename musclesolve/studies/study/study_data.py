@@ -101,7 +101,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         if record.outcome.has_result
     ]
     # cycles.nc of every trial has the other curves
-    wanted = {*in_set("study"), *(computed.study.design.quantities or ())}
+    wanted = {*in_set("study"), *(computed.study.design.quantities or ()), *computed.study.outcome_variables}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
     masses, sizes = dict[str, str](), dict[str, dict[str, list[float]]]()
     findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
@@ -109,11 +109,12 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         name: [] if computed.study.trial_of[name].keep else unusable(found)
         for name, found in findings.items()
     }
-    partly, odd = dict[str, str](), list[str]()
+    partly, odd, unanswered = dict[str, str](), list[str](), dict[str, None]()
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
+            unanswered |= {f"{name}: {text}": None for text in texts(getattr(source, "no_answer", None))}
             odd += [
                 f"{name}: {text}" for text in texts(getattr(source, "left_out", None)) if NO_CYCLE in text
             ]
@@ -156,7 +157,8 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
     parts = tuple(f"{name}: {why}; {KEEP}" for name, why in partly.items() if name not in in_order)
     lengths = (f"left out for their length: {shortened(odd)}",) if odd else ()
-    notes = (*_on_masses(masses), *parts, *lengths)
+    unanswered_ones = (f"without an answer: {shortened(list(unanswered))}",) if unanswered else ()
+    notes = (*_on_masses(masses), *parts, *lengths, *unanswered_ones)
     return Collected(path, in_order, findings, notes, _mean_sizes(sizes))
 
 

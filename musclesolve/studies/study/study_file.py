@@ -18,8 +18,8 @@ from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
 from musclesolve.results.cycles.normalisation import unit_settings
-from musclesolve.results.cycles.outcomes import STRIDE, value_of
-from musclesolve.results.dataset.quantities import KINDS
+from musclesolve.results.cycles.outcomes import is_number_of_cycle
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.settings.other_files import (
     DesignSettings,
     SubjectLineSettings,
@@ -43,6 +43,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.questions.answers import check_texts
 
 TITLE, SUBJECTS_TABLE = "title", "subjects_table"
 SOURCES = ("file", "model", "b3d", "markers")
@@ -124,6 +125,11 @@ class Study:
     def included(self) -> list[StudyTrial]:
         """The trials that are not excluded."""
         return [trial for trial in self.trials if not trial.exclude]
+
+    @property
+    def outcome_variables(self) -> list[str]:
+        """The quantities of the outcomes."""
+        return list(dict.fromkeys(text.split()[0] for text in self.design.outcomes or ()))
 
     def of_subject(self, name: str, key: str, default: Any = None) -> Any:
         """Return the value of a key of a subject in the study file."""
@@ -424,9 +430,15 @@ def _check_design(
                 )
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.error("studies.not_among_them", "design", key, missing=sorted(missing)[0], key=key)
-    quantities = [name for kind in KINDS.values() for name in kind.names]
+    studied = set(in_set("study"))
+    quantities = [
+        name
+        for kind in KINDS.values()
+        for name in kind.names
+        if name in studied or not QUANTITIES[name].answer
+    ]
     for name in design.quantities or ():
-        if name not in quantities:
+        if name not in quantities or is_number_of_cycle(name):
             raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
     for name in design.drawn or ():
         if name not in (drawable := sorted(there["groups"] | there["conditions"])):
@@ -440,10 +452,16 @@ def _check_design(
                 name=name,
             )
     for text in design.outcomes or ():
-        words, value = text.split(), value_of(text)
-        if not words or (words[0] not in quantities and (value is None or value[3] != STRIDE)):
+        words = text.split()
+        if not words or (words[0] not in quantities and not is_number_of_cycle(words[0])):
+            numbers_of_cycle = [name for name in QUANTITIES if is_number_of_cycle(name)]
             raise document.unknown(
-                "studies.no_quantity", words[0] if words else "", quantities, "design", "outcomes", name=text
+                "studies.no_quantity",
+                words[0] if words else "",
+                [*quantities, *numbers_of_cycle],
+                "design",
+                "outcomes",
+                name=words[0] if words else text,
             )
     stated_legs = {
         "affected": any(each.get("affected_side") in SIDES for each in subjects.values()),
@@ -507,6 +525,8 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
                 raise document.error(
                     "studies.bad_study_value", *at(table, key), expected=expected, fault=problem
                 )
+    if questions := settings.get("questions"):
+        check_texts(document, questions, at("questions")[0])
     for key, find in (("cost", find_cost), ("solver", find_solver)):
         if (name := settings.get("sharing", {}).get(key)) is not None:
             try:

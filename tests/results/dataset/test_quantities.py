@@ -63,3 +63,23 @@ def test_a_comparison_and_a_result_get_what_follows_by_a_formula():
 def test_an_unknown_kind_or_set_is_refused(said):
     with pytest.raises(ValueError, match="does not exist"):
         Quantity("name", ("time",), "1", "meaning", **said)
+
+
+def test_every_variable_of_an_answer_is_a_quantity_over_its_dimensions():
+    trial, result = reference_stride(), ms.run(reference_stride())
+    answers = {
+        "contributions": ms.studies.contributions(trial),
+        "margins": ms.studies.margins(trial, pairs=True, lengths=True),
+        "coordination": ms.studies.coordination(result),
+        "what_if": ms.studies.what_if(trial, ["torque.ankle_dorsiflexion=-20:0, minimize=knee"]),
+    }
+    for answer, found in answers.items():
+        own = {each.name for each in QUANTITIES.values() if each.answer == answer}
+        assert own <= set(found), answer
+        for name, variable in found.data_vars.items():
+            quantity = QUANTITIES[str(name)]
+            if quantity.answer:
+                assert variable.dims == quantity.dims, name
+                assert {key: variable.attrs[key] for key in ("units", "long_name")} == quantity.attrs
+            else:  # of a result, at each strength or under each scenario
+                assert variable.dims[1:] == quantity.dims and variable.attrs["long_name"]

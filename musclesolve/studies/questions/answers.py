@@ -1,0 +1,182 @@
+"""Answers beside a result: each question of a trial file or a command has its answer in a file of its name.
+
+The trial is answered with the options of the result: its cost, its legs, its settings. What cannot be answered, such as
+contributions without ground reactions, keeps nobody from the result: the file then says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress
+from musclesolve.errors import InputError, input_error
+from musclesolve.pipeline.emg_informed import with_arguments
+from musclesolve.recording.data import Trial
+from musclesolve.recording.schema import Document, examined, trial_document
+from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.files.result_netcdf import (
+    netcdf_bytes,
+    read_result,
+    result_attributes,
+    trial_from,
+    trial_path,
+)
+from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
+from musclesolve.settings.trial import QUESTIONS, ModelSettings, QuestionSettings, RecordedSettings
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
+from musclesolve.studies.questions.contributions import contributions
+from musclesolve.studies.questions.coordination import coordination
+from musclesolve.studies.questions.judged import of_trial
+from musclesolve.studies.questions.margins import margins
+from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, what_if
+
+ASKED = "asked"
+"""Attribute of an answer beside a result: the settings of the question, as JSON."""
+
+
+def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The questions about a trial, of its file and besides, in the order of `QUESTIONS`.
+
+    A file that cannot be read, or another fault in it, is left to those who compute the trial.
+
+    Raises:
+        InputError: an unknown question, what-if without scenarios, or a scenario or bound that cannot be read.
+    """
+    for name in more:
+        if name not in QUESTIONS:
+            raise unknown_name(name, "question", QUESTIONS)
+    try:
+        content = trial_document(path).content
+        kind = ModelSettings if is_model_trial(content) else RecordedSettings
+        document = trial_document(path, kind)
+        settings: QuestionSettings = examined(document, kind)[0].questions
+    except InputError:
+        return ()
+    asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
+    check_texts(document, settings, "questions")
+    if "what_if" in asked and not settings.scenarios:
+        raise document.error("studies.no_scenarios_stated", "questions", "scenarios")
+    return asked
+
+
+def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettings, table: str) -> None:
+    """Refuse scenarios and bounds of a table [questions] that cannot be read."""
+    stated = dict(settings.items())
+    for key, read in (("scenarios", _read_scenarios), ("contact", contact_from_texts)):
+        try:
+            read(stated.get(key) or ())
+        except InputError as error:
+            raise document.placed(error, table, key) from None
+
+
+def _read_scenarios(texts: Sequence[str]) -> None:
+    for text in texts:
+        Scenario.from_text(text)
+
+
+def answer(
+    name: str,
+    trial: Trial | ModelTrial,
+    result: xr.Dataset,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """The answer to a question about a trial; without one a dataset whose attribute says why.
+
+    Args:
+        name: one of `QUESTIONS`; [questions] of the trial states scenarios and bounds.
+        trial: what `read_trial` returned.
+        result: of this trial.
+        options: keyword arguments of `run` with which the result was computed.
+        progress: called with the name of each stage and the share of the work that is done.
+    """
+    settings = trial.settings.questions
+    given = {key: value for key, value in (options or {}).items() if value is not None and key != "solver"}
+    cost, side = given.pop("cost", None), str(given.pop("side", "both"))
+    try:
+        own = with_arguments(trial, **given)
+        match name:
+            case "contributions":
+                return contributions(own, cost, progress)
+            case "margins":
+                bounds = contact_from_texts(settings.contact) if settings.contact else None
+                return margins(
+                    own, settings.strength, cost=cost, side=side, progress=progress, contact=bounds
+                )
+            case "what_if":
+                if cost is not None and not isinstance(cost, str):
+                    raise input_error("studies.cost_without_name", where=name)
+                named = own if cost is None else own.with_settings(sharing={"cost": cost})
+                return what_if(named, settings.scenarios or (), side, progress)
+            case _:
+                return coordination(result)
+    except InputError as error:
+        return xr.Dataset(attrs={NO_ANSWER: " ".join(filter(None, (error.problem, error.remedy)))})
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """Makes NAME.nc of a question beside a result, with the options with which the result was computed."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def made(self, path: Path) -> bool:
+        """Whether a file is the answer to this question with these settings; commands may have used others."""
+        stored = result_attributes(path)
+        file = trial_path(stored, path.parent)
+        return file is not None and file.is_file() and stored.get(ASKED) == _asked(read_trial(file))
+
+    def __call__(self, result: xr.Dataset, path: Path) -> bytes:
+        """The content of the file."""
+        file = trial_path(result.attrs, path.parent)
+        if file is None:
+            raise input_error("studies.answers_need_trial_file", file=path)
+        trial = read_trial(file)
+        found = answer(self.name, trial, result, self.options)
+        stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
+        stated[QUESTION] = self.name
+        for variable in found.data_vars.values() if self.name == "contributions" else ():
+            if variable.dtype == np.float64:  # of every muscle, joint and contact model: a tenth of the bytes
+                variable.encoding |= {"dtype": "float32", "zlib": True, "complevel": 4}
+        return netcdf_bytes(found.assign_attrs(stated))
+
+
+def _asked(trial: Trial | ModelTrial) -> str:
+    settings: QuestionSettings = trial.settings.questions
+    return json.dumps({key: value for key, value in settings.items() if key != "ask"}, default=list)
+
+
+def answer_files(
+    asked: Iterable[str], options: Mapping[str, Any] | None = None
+) -> dict[str, AnswerFile | None]:
+    """Makers of the file of every question beside a result, by its name; None for the other questions."""
+    given = dict(options or {})
+    return {f"{name}.nc": AnswerFile(name, given) if name in set(asked) else None for name in QUESTIONS}
+
+
+def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
+    """Makers of the files of questions beside a stored result, with the options that its file names."""
+    options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
+    return {name: make for name, make in answer_files(asked, options).items() if make is not None}
+
+
+def answers_beside(result: Path) -> list[Path]:
+    """The files of answers that were made with a result, without files that commands made with other options."""
+    files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
+    return [file for file in files if ASKED in result_attributes(file)]
+
+
+def read_answers(folder: Path) -> dict[str, xr.Dataset]:
+    """The answers beside a result, by the names of the questions."""
+    files = {name: folder / f"{name}.nc" for name in QUESTIONS}
+    return {name: read_result(file) for name, file in files.items() if file.is_file()}

@@ -1,0 +1,119 @@
+"""Answers to questions in a report: asked by a command or the trial file, of the trial that the result is of."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.data import reference_stride
+from musclesolve.report.inputs import question_of, read_inputs
+from musclesolve.report.page import write_report
+from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.tables.lines import parted
+from musclesolve.results.tables.question_tables import answer_sentences, margin_lines
+from musclesolve.studies.questions.answers import AnswerFile
+
+SCENARIO = "weak calf: triceps_surae=0.6"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The bundled stride with questions in its trial file, and its result beside it."""
+    place = tmp_path_factory.mktemp("asked")
+    for file in reference_stride().parent.iterdir():
+        if file.is_file():
+            shutil.copy(file, place / file.name)
+    with (place / "trial.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[questions]\nask = ["margins"]\nscenarios = ["{SCENARIO}"]\n')
+    done = CliRunner().invoke(cli.app, ["run", str(place / "trial.toml"), "-o", str(place / "out")])
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    assert "The motion needs at least" in said and "margins.nc" in said
+    return place / "out"
+
+
+def section(page: Path, name: str) -> str:
+    """The text of a section of the page; empty where there is none."""
+    text = page.read_text(encoding="utf-8")
+    own = text.partition(f'<section id="t1-s-{name}"')[2].partition("</section>")[0]
+    own = re.sub(r"<script.*?</script>", "", own, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", own).split())
+
+
+def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
+    assert {path.name for path in folder.iterdir()} == {"result.nc", "margins.nc", "report.html"}
+    said = section(folder / "report.html", "margins")
+    found = xr.open_dataset(folder / "margins.nc").load()
+    answer = " ".join(" ".join(answer_sentences(found, "margins")).split())
+    assert said.index(answer) < said.index("groups of muscles"), "the answer comes first"
+    command = ms.studies.margins(folder.parent / "trial.toml")
+    calf = 100.0 * float(command["margin"].sel(of="triceps_surae_r"))
+    assert f"{calf:.0f} % of the right triceps surae" in said
+    assert not section(folder / "report.html", "contributions")
+
+
+def test_report_answers_besides(folder, tmp_path):
+    page, inputs = write_report([folder / "result.nc"], tmp_path, questions=["what_if", "coordination"])
+    (trial,) = inputs.trials
+    assert set(trial.answers) == {"margins", "what_if", "coordination"}
+    assert "weak calf: effort" in section(page, "what_if")
+    assert "synergies describe the muscles of the right leg" in section(page, "coordination")
+    assert 'id="t1-scenarios"' in page.read_text(encoding="utf-8")
+    drawn = re.findall(r'id="t1-(synergies|co_contractions|stiffnesses|strength_margins)"', page.read_text())
+    assert set(drawn) == {"synergies", "co_contractions", "stiffnesses", "strength_margins"}
+
+
+def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):
+    other = tmp_path / "margins.nc"
+    other.write_bytes(netcdf_bytes(ms.studies.margins(reference_stride(), side="r")))
+    inputs = read_inputs([folder / "result.nc", other])
+    assert not inputs.trials[0].answers and inputs.unreadable[0].path == other
+    dearer = tmp_path / "contributions.nc"
+    dearer.write_bytes(netcdf_bytes(ms.studies.contributions(folder.parent / "trial.toml", "stress_cubed")))
+    inputs = read_inputs([folder / "result.nc", dearer])
+    assert "another cost" in inputs.unreadable[0].reason
+    with refused("missing_file", "result.nc"):
+        read_inputs([other])
+
+
+def test_an_answer_that_there_is_not_says_why(folder, tmp_path):
+    shutil.copy(folder / "result.nc", tmp_path)
+    found = xr.Dataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
+    stored = ms.read_result(folder / "result.nc")
+    found.attrs |= {key: stored.attrs[key] for key in ("inputs", "trial_file")}
+    (tmp_path / "contributions.nc").write_bytes(netcdf_bytes(found))
+    page, _ = write_report([tmp_path / "result.nc", tmp_path / "contributions.nc"])
+    assert "There is no answer: ground reactions are not known" in section(page, "contributions")
+
+
+def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
+    with refused("unknown_name", "margins"):
+        write_report([folder / "result.nc"], tmp_path, questions=["margin"])
+    call = CliRunner().invoke(cli.app, ["report", str(folder / "result.nc"), "--questions", "margin"])
+    assert call.exit_code == 2 and "contributions" in call.output
+    stored = ms.read_result(folder / "result.nc")
+    for key in ("trial_file", "trial_file_from_result"):
+        stored.attrs.pop(key)
+    (tmp_path / "result.nc").write_bytes(netcdf_bytes(stored))
+    with refused("missing_file", "trial file"):
+        write_report([tmp_path / "result.nc"], questions=["margins"])
+
+
+def test_an_answer_is_recognized_by_its_content(folder):
+    made = AnswerFile("coordination")(ms.read_result(folder / "result.nc"), folder / "coordination.nc")
+    assert b"coordination" in made
+    assert question_of(ms.studies.coordination(ms.read_result(folder / "result.nc"))) == "coordination"
+    assert question_of(ms.read_result(folder / "result.nc")) == ""
+
+
+def test_a_printed_line_has_a_subject_and_a_statement(folder):
+    lines = margin_lines(xr.open_dataset(folder / "margins.nc").load())
+    assert [parted(each)[0] for each in lines][-1] == "note" and all(parted(each)[1] for each in lines)
