@@ -166,7 +166,7 @@ def _root(text: str, file: str) -> TomlTable:
 
 @dataclass(frozen=True)
 class _Common:
-    """What every muscle of a file refers to."""
+    """Common entries of a file, to which its muscles refer."""
 
     velocity: float
     tendon_strain: float

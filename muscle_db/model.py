@@ -1,4 +1,4 @@
-"""What the muscle database holds: muscles, the points of their paths, what differs from the print."""
+"""Contents of a muscle database: muscles, the points of their paths, differences from the print."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ActiveRange:
     upper: float
 
     def holds(self, angle: float) -> bool:
-        """Whether the point is on the path at this angle [rad]."""
+        """Return whether the point is on the path at an angle [rad]."""
         return self.lower <= angle <= self.upper
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class PathPoint:
     moving: MovingPosition | None = None
 
     def mirrored(self) -> PathPoint:
-        """This path point on the other side."""
+        """Return this path point mirrored to the other side."""
         moving = self.moving and self.moving.mirrored()
         return replace(self, position=_reflected(self.position), moving=moving)
 
@@ -355,7 +355,7 @@ FRAMES = ("pelvis", "femur", "tibia", "foot")
 
 @dataclass(frozen=True)
 class ReferenceSkeleton:
-    """The standing skeleton that the positions of a database belong to, its bones from the trunk outwards.
+    """The standing skeleton that the positions of a database belong to, its bones from the trunk outward.
 
     stature: None where it is not known; bones without end then grow with all others together. pelvis_depth: from
     between the ASIS to between the PSIS, as markers on the skin show it [m]; None where it is not known.
@@ -440,7 +440,7 @@ class MuscleDatabase:
         return len(self.muscles)
 
     def printed(self) -> MuscleDatabase:
-        """These muscles with the numbers as printed: to be looked at, they give wrong forces."""
+        """Return the muscles with the numbers as printed: for inspection only, since they give wrong forces."""
         return replace(self, muscles=tuple(muscle.printed() for muscle in self.muscles))
 
 

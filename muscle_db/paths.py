@@ -26,11 +26,11 @@ from muscle_db.model import (
 )
 from muscle_db.table import TomlTable
 
-LIMIT = 2.0  # [m] no length of a limb comes near it: a larger one is in millimetres
+LIMIT = 2.0  # [m] no length of a limb comes near it: a larger one is in millimeters
 
 
 class Names(NamedTuple):
-    """What the paths of a set may name: frames of bones, degrees of freedom, and frames that move on the bones."""
+    """Names that the paths of a set may use: frames of bones, degrees of freedom, and frames that move on the bones."""
 
     bones: tuple[str, ...] = FRAMES
     dofs: tuple[str, ...] = LEG_DOFS

@@ -78,7 +78,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
 
 
 def kind_of(mode: int) -> str:
-    """What something is that is neither a file nor a folder."""
+    """Return the kind of an entry of the file system that is neither a file nor a folder."""
     kinds = (
         (stat.S_ISFIFO, "a pipe"),
         (stat.S_ISSOCK, "a socket"),

@@ -61,7 +61,7 @@ def executed(script: Path) -> Json:
 
 
 def lasting(notebook: Json, folders: tuple[str, ...]) -> Json:
-    """The same without what is of one run or one machine."""
+    """Return the notebook without the outputs of one run or one machine."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook["metadata"] = {"kernelspec": kernel, "language_info": {"name": "python"}}
     known: dict[str, str] = {}

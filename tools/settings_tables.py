@@ -55,7 +55,7 @@ def table(settings: Mapping[str, Setting]) -> str:
 
 
 def tables(name: str) -> str:
-    """What stands in docs for a name."""
+    """Return the table that stands in docs for a name."""
     if name.startswith("options of "):
         kind, arguments = (
             (RecordedSettings, run_arguments())

@@ -3,7 +3,7 @@
     python tools/write_muscle_sets.py FOLDER
 
 FOLDER holds the files named below, as the opensim-models repository distributes them (Models/Gait2392_Simbody,
-Models/RajagopalLaiUhlrich2023). What the files do not state in a usable form, source, stature and licence, stands here.
+Models/RajagopalLaiUhlrich2023). What the files do not state in a usable form, source, stature and license, stands here.
 Their passive strains are calibrated in the same run, as `python tools/calibrate_passive.py FILE.toml` does for one set.
 """
 

@@ -37,12 +37,12 @@ SPREAD = {
     "force_left": 0.02,
     "force_vertical": 0.03,
     "path": 0.002,  # m
-    "free_moment": 0.004,  # body weight metres
+    "free_moment": 0.004,  # body weight meters
     "band": 0.01,  # N m/kg
     "moment": 0.6,  # standard deviations
     "bend_force": 0.01,  # body weights: third differences of the coefficients of the ground's wrench
     "bend_vertical": 0.03,
-    "bend_moment": 0.0015,  # body weight metres
+    "bend_moment": 0.0015,  # body weight meters
     "stride": 0.004,  # m
     "place": 0.01,  # m
 }
@@ -117,7 +117,9 @@ class Problem:
         return float(self.plan.aims["gait"]["stride_length_m"])
 
     def _aimed_ball(self) -> float:
-        """Where the right ball stands beside the line of progression, for the wanted distance between the heels."""
+        """Return the place of the right ball beside the line of progression, for the wanted distance between the
+        heels.
+        """
         heel = 0.5 * float(self.plan.aims["gait"]["step_width_m"])
         return -heel - self.person.sole_length * float(np.sin(self.person.toe_out))
 
@@ -197,7 +199,7 @@ class Problem:
             rows.above(height, rise, SPREAD["height"])
 
     def _standing_place(self, unknowns: Array, side: int) -> tuple[Array, Array]:
-        """Where heel and ball of a foot stand (2, 3) [m], and the slopes (2, 3, P)."""
+        """Return the places of heel and ball of a foot (2, 3) [m], and the slopes (2, 3, P)."""
         place, speed = self.plan.slices["place"], self.plan.slices["speed"]
         slope = np.zeros((2, 3, self.plan.size))
         mirror = -1.0 if side else 1.0

@@ -1,4 +1,4 @@
-"""What goes into the package: the coefficients of the stride, and the recording that is made from them."""
+"""Files of the stride in the package: the coefficients of the stride, and the recording made from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_bundle(stride: ReferenceStride, folder: Path) -> None:
 
 
 def recording_options(timing: dict[str, Any]) -> dict[str, Any]:
-    """How the bundled recording is made: at the rate of the thesis, little filtered."""
+    """Return the options of the bundled recording: at the rate of the thesis, little filtered."""
     return {
         "marker_rate_hz": timing["marker_rate_hz"],
         "force_rate_hz": timing["force_rate_hz"],

@@ -1,4 +1,4 @@
-"""What the finished stride is like, in figures, and what it must keep to."""
+"""Properties of the finished stride, in figures, and their limits."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def ground(judged: Judged) -> list[Check]:
 
 
 def sole(judged: Judged) -> list[Check]:
-    """Where the force acts on the right foot, and the moment about the vertical there.
+    """Check the point of the force on the right foot, and the moment about the vertical there.
 
     Mean velocity of the center of pressure: 31.6 (SD 5.3) cm/s (Chiu, Wu, Chang 2013, Gait Posture 37:43-48).
     """
@@ -164,7 +164,7 @@ def goes_back(path: Array) -> float:
 
 
 def humps(curve: Array) -> int:
-    """How many maxima a curve over the stride has that stand out by 2 % of its largest."""
+    """Return the number of maxima of a curve over the stride that stand out by 2 % of its largest."""
     return len(find_peaks(curve, prominence=0.02 * curve.max())[0])
 
 
@@ -214,7 +214,7 @@ def feet(judged: Judged) -> list[Check]:
 
 
 def moments(judged: Judged) -> list[Check]:
-    """How far the joint moments of the right leg leave their bands, and how near they stay to the means."""
+    """Check by how much the joint moments of the right leg leave their bands, and how near they stay to the means."""
     found = []
     for name, band in bands().items():
         curve = judged.moments[:, judged.stride.dof_names.index(f"{name}_r")] / judged.person.subject.mass
@@ -227,7 +227,7 @@ def moments(judged: Judged) -> list[Check]:
 
 
 def closeness(judged: Judged) -> list[Check]:
-    """How far each series leaves the curve it follows."""
+    """Check by how much each series leaves the curve it follows."""
     plan, found = judged.plan, []
     curves, deviations, tilt = normative(), spreads(), float(plan.aims["gait"]["standing_tilt_deg"])
     for name, entry in plan.series.items():

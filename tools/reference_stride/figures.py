@@ -116,7 +116,9 @@ def _band(axis: Axes, judged: Judged, band: Band) -> None:
 
 
 def _overview(judged: Judged) -> plt.Figure:
-    """What the documentation shows: four moments over their bands, the ground reaction, the path of the pressure."""
+    """Draw the figure of the documentation: four moments over their bands, the ground reaction, the path of the
+    pressure.
+    """
     figure, axes = plt.subplots(2, 3, figsize=(11, 6))
     percent, mass = 100 * judged.phase, judged.person.subject.mass
     for axis, (name, band) in zip(axes.flat, bands().items(), strict=False):

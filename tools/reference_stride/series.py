@@ -1,4 +1,4 @@
-"""What is unknown of the stride: the layout that series.toml asks for, and the linear maps from its coefficients."""
+"""Unknowns of the stride: the layout by series.toml, and the linear maps from its coefficients."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Plan:
 
     @property
     def slices(self) -> dict[str, slice]:
-        """Where each group of unknowns lies."""
+        """Place of each group of unknowns."""
         return self.layout.slices
 
     @property
     def size(self) -> int:
-        """How many unknowns there are."""
+        """Number of unknowns."""
         return self.layout.size
 
 

@@ -1,4 +1,4 @@
-"""What the stride is meant to look like: published angles, ground reaction and moments, and the path of the force."""
+"""Targets of the stride: published angles, ground reaction and moments, and the path of the force."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Band:
 
 
 def bands() -> dict[str, Band]:
-    """By degree of freedom: Winter's means where he has them, with the standard deviations of Schwartz et al."""
+    """Return by degree of freedom Winter's means where he has them, with the standard deviations of Schwartz et al."""
     winter = read_columns(WINTER)
     found = {}
     for dof in ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion"):

@@ -1,4 +1,4 @@
-"""What mkdocs does besides turning docs/ into pages: pages of other files, links out of docs/, equations.
+"""Hooks of mkdocs besides turning docs/ into pages: pages of other files, links out of docs/, equations.
 
 - CONTRIBUTING.md and CHANGELOG.md become pages.
 - Every file of the repository that a page links to becomes a page with line numbers. A link whose text is

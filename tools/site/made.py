@@ -1,4 +1,4 @@
-"""What pages show of the present program: figures and pages made, when the site is built, by the commands of a page.
+"""Figures and pages of the present program, made by the commands of a page when the site is built.
 
 Every section of docs/gallery.md is run as it stands, in a folder with a copy of examples/: its lines that begin with
 `musclesolve` or `python`, and its blocks of Python; blocks of TOML, which begin with `# NAME.toml`, are written. No
