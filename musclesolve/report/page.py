@@ -148,8 +148,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     for number, trial in enumerate(inputs.trials, start=1):
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
-        own = (dataset_of(trial, kind) for kind in KINDS)
-        datasets += [none if each is None else each for each in own]
+        of_kinds = (dataset_of(trial, kind) for kind in KINDS)
+        datasets += [none if each is None else each for each in of_kinds]
     for number, source in enumerate(inputs.averages, start=1):
         for name, draw in figures_of(source.data, AVERAGE).items():
             jobs.append(

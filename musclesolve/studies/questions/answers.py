@@ -31,7 +31,13 @@ from musclesolve.results.files.result_netcdf import (
     trial_path,
 )
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
-from musclesolve.settings.trial import QUESTIONS, ModelSettings, QuestionSettings, RecordedSettings
+from musclesolve.settings.trial import (
+    QUESTIONS,
+    ModelSettings,
+    QuestionSettings,
+    RecordedSettings,
+    TrialSettings,
+)
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
 from musclesolve.studies.questions.contributions import contributions
 from musclesolve.studies.questions.coordination import coordination
@@ -56,7 +62,7 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
             raise unknown_name(name, "question", QUESTIONS)
     try:
         content = trial_document(path).content
-        kind = ModelSettings if is_model_trial(content) else RecordedSettings
+        kind: type[TrialSettings] = ModelSettings if is_model_trial(content) else RecordedSettings
         document = trial_document(path, kind)
         settings: QuestionSettings = examined(document, kind)[0].questions
     except InputError:
