@@ -324,6 +324,10 @@ def drawn_figures(figures: bool | None, file_format: FileFormat, width: float, f
     figures.
     """
     stated = (file_format.value, width, font) != (A4_PAGE.file_format, A4_PAGE.width_mm, A4_PAGE.font_pt)
+    if stated and figures is False:
+        raise typer.BadParameter(
+            "--format, --width and --font are for figures, which --no-figures leaves out"
+        )
     return True if figures is None and stated else figures
 
 

@@ -80,3 +80,14 @@ setInterval(() => {
   words[0].textContent = "The desk has ended.";
   words[1].textContent = "Everything is in the folder. Start it again where it was started: musclesolve desk";
 }, 1000);
+
+// ---- names for those who hear the page
+
+document.documentElement.lang = "en";
+const msNameUpload = () => {
+  for (const each of document.querySelectorAll(".q-uploader__input:not([aria-label])")) {
+    each.setAttribute("aria-label", "Choose recordings");
+    each.closest("a")?.setAttribute("aria-label", "Choose recordings");
+  }
+};
+new MutationObserver(msNameUpload).observe(document.body, { childList: true, subtree: true });

@@ -25,7 +25,7 @@ class MarkerScene(Element, component="marker_scene.js"):
         for name in ("names", "kinds", "lines", "axes", "marked", "offered"):
             self._props[name] = []
         self._props["colors"], self._props["all"] = COLORS, False
-        self._props["shifts"] = False
+        self._props["shifts"], self._props["label"] = False, "The markers, which are being read."
 
         def pick(event: GenericEventArguments) -> Any:
             return on_pick(list(event.args["names"]))

@@ -42,8 +42,8 @@ def figure_page(result: Path) -> str:
             made = work(data, job)
             shown = Picture(job.key, job.name, job.label, Markup(made.content or ""), made.fault)
             kinds[FIGURE_NAMES[job.name].tab].append(shown)
-    shown = {kind: own for kind, own in kinds.items() if own}
-    return rendered("figures.html", heading="Figures of the result", kinds=shown, **parts())
+    full = {kind: own for kind, own in kinds.items() if own}
+    return rendered("figures.html", heading="Figures of the result", kinds=full, **parts())
 
 
 def comparison_page(path: Path) -> str:

@@ -108,7 +108,7 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
             assert process.stderr is not None
             (address,) = re.findall(r"http://\S+", process.stderr.readline())
             errors = list[str]()
-            pages = []
+            pages = list[Any]()
             for size, touch in (((1280, 900), False), (PHONE, True)):
                 context = browser.new_context(viewport={"width": size[0], "height": size[1]}, has_touch=touch)
                 page = context.new_page()
@@ -117,7 +117,7 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
                 page.on("pageerror", lambda error: errors.append(str(error)))
                 pages.append(page)
             pages[0].goto(address)
-            yield Hands(folder, names, *pages, errors)
+            yield Hands(folder, names, pages[0], pages[1], errors)
         finally:
             process.terminate()
 

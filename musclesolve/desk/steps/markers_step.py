@@ -759,6 +759,7 @@ class Cell:
     def __init__(self, name: str, choose: Callable[[str, bool], None]) -> None:
         self.name, self._kind = name, ""
         self.button = ui.button().props("flat dense no-caps align=left").classes("ms-cell")
+        self.button.props["aria-label"] = in_words(name)
         # A click by a key has no count of clicks.
         self.button.on("click", lambda event: choose(name, event.args["detail"] == 0), ["detail"])
 

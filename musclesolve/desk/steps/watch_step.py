@@ -75,7 +75,10 @@ class WatchStep:
         self._switch()
         self._list()
         ui.timer(LOOK, self._look)
-        self.view.on_task(self._switch.refresh)
+        self.view.on_task(self._on_task)
+
+    def _on_task(self) -> None:
+        self._switch.refresh()
 
     @property
     def _table(self) -> Path:

@@ -112,7 +112,8 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
         entries[name] = line(**style)
     axes.set_ylim(0.0, 1.03)
     _strength_axis(axes, answer)
-    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", "")
+    free = "without the bound on contact forces of the bars" if answer.attrs["contact"] != "none" else ""
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", free)
     return entries
 
 
@@ -137,7 +138,9 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, answer)
-    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", "gray: changes by less than 0.02")
+    free = "without the bound on contact forces of the bars; " if answer.attrs["contact"] != "none" else ""
+    note = f"{free}gray: changes by less than 0.02"
+    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
 
 
 def _strength_axis(axes: Axes, answer: xr.Dataset) -> None:

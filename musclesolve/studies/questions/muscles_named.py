@@ -28,6 +28,14 @@ def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
     Raises:
         InputError: there is no such muscle or group, with the names most like it.
     """
+    known = names_of_muscles(result)
+    if name not in known:
+        raise unknown_name(name, "muscle or group of muscles", known)
+    return known[name]
+
+
+def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
+    """The muscles of every name that `muscles_named` knows."""
     muscles = [str(each) for each in result["muscle"].values]
     single = muscle_groups(result) | {each: (each,) for each in muscles}
     known: dict[str, tuple[str, ...]] = {}
@@ -35,10 +43,7 @@ def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
         stem, side = split_side(each)
         if side_of(each) == side and stem not in muscles:
             known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *own)))
-    known |= single
-    if name not in known:
-        raise unknown_name(name, "muscle or group of muscles", known)
-    return known[name]
+    return known | single
 
 
 def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[str, float]:

@@ -45,7 +45,7 @@ from musclesolve.studies.questions.assistance import (
 )
 from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
-from musclesolve.studies.questions.muscles_named import factors_of, muscles_named, strength_factors
+from musclesolve.studies.questions.muscles_named import factors_of, names_of_muscles, strength_factors
 
 NOW = "now"
 """Name of the first scenario: the trial as it is."""
@@ -103,11 +103,18 @@ class Scenario:
             if key == "minimize":
                 found["minimize"] = value
             elif key in ("mass", "load"):
-                amount = _number(value)
-                if amount is None or not (0.0 if key == "load" else 0.2) <= amount <= (
-                    200.0 if key == "load" else 5.0
-                ):
-                    raise _unreadable(text, word)
+                amount, (least, most, unit) = _number(value), AMOUNTS[key]
+                if amount is None or not least <= amount <= most:
+                    raise input_error(
+                        "studies.amount_of_scenario",
+                        where="--set",
+                        text=text,
+                        word=word.strip(),
+                        key=key,
+                        least=least,
+                        most=most,
+                        unit=unit,
+                    )
                 found[key] = amount
             elif dot and kind in ("torque", "spring"):
                 first, mark, second = value.partition(":" if kind == "torque" else "@")
@@ -123,6 +130,10 @@ class Scenario:
             else:
                 raise _unreadable(text, word)
         return cls(label, **found)
+
+
+AMOUNTS = {"mass": (0.2, 5.0, "times the masses"), "load": (0.0, 200.0, "kg")}
+"""Numbers of a scenario -> least, most and unit."""
 
 
 def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
@@ -420,7 +431,10 @@ def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: x
     known = {f"{stem}{place}" for stem in stems for place in ("", "_medial", "_lateral")}
     if name in known or split_side(name)[0] in known:
         return None
-    muscles = [each for each in muscles_named(name, result) if each in part.state.parameters.names]
+    of_muscles = names_of_muscles(result)
+    if name not in of_muscles:
+        raise unknown_name(name, "joint, side of the knee, muscle or group", [*sorted(known), *of_muscles])
+    muscles = [each for each in of_muscles[name] if each in part.state.parameters.names]
     return muscle_target(part, muscles) if muscles else None
 
 
