@@ -32,7 +32,7 @@ NEED_FILES = {
 
 
 def public_functions() -> Iterator[str]:
-    names = [*ms.__all__, *(f"{space}.{name}" for space in NAMESPACES for name in getattr(ms, space).__all__)]
+    names = [*dir(ms), *(f"{space}.{name}" for space in NAMESPACES for name in getattr(ms, space).__all__)]
     for name in names:
         if inspect.isfunction(inspect.unwrap(attrgetter(name)(ms))):
             yield name
