@@ -195,7 +195,7 @@ def finding(
     anywhere: bool = False,
     cost: Cost | None = None,
     side: str = "",
-    change: Mapping[tuple[str | int, ...], Any] | None = None,
+    change: Mapping[Any, Any] | None = None,
 ) -> Finding:
     """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
