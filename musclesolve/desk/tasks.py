@@ -116,6 +116,22 @@ def export(progress: Progress, result: Path, file_format: str) -> list[Path]:
     return write(result, target_path(result, None, file_format), file_format)
 
 
+def answer(progress: Progress, result: Path, question: str) -> list[Path]:
+    """The answer to a question about a result, as `musclesolve report --questions`; the file and its page."""
+    from musclesolve.report.figure_page import answer_page
+    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.results.files.result_netcdf import read_result
+    from musclesolve.studies.questions.answers import files_again
+
+    progress("answer", 0.1)
+    data = read_result(result)
+    ((name, make),) = files_again([question], data).items()
+    written = write_files(result.parent, {name: make(data, result)})
+    progress("page", 0.9)
+    page = answer_page(result.with_name(name), question)
+    return [*written, *write_files(result.parent, {f"{question}.html": page.encode("utf-8", "replace")})]
+
+
 def recording(progress: Progress, job: Job) -> TrialRecord:
     """A recording of a watched folder, as `musclesolve watch` computes it: its record."""
     from musclesolve.studies.many_trials.one_trial import attempt
@@ -125,5 +141,5 @@ def recording(progress: Progress, job: Job) -> TrialRecord:
 
 TASKS: dict[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (check, run, plot, compare, compare_results, report, picture, export, recording)
+    for each in (check, run, plot, compare, compare_results, report, picture, export, answer, recording)
 }

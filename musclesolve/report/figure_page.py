@@ -1,4 +1,4 @@
-"""A page of nothing but the figures of a result, by kind, as the desk shows them."""
+"""Pages that the desk shows: the figures of a result or a comparison by kind, the answer to a question."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from musclesolve.plotting.figure_names import (
     needs_of,
 )
 from musclesolve.plotting.page.described_sheet import described
-from musclesolve.report.content.pieces import DAMAGE, reason
+from musclesolve.report.content import trial_sections
+from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.drawing import FIGURE, work
-from musclesolve.report.figures.figure_choice import caption
+from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture, dataset_of, jobs_of
@@ -44,6 +45,29 @@ def figure_page(result: Path) -> str:
             kinds[FIGURE_NAMES[job.name].tab].append(shown)
     full = {kind: own for kind, own in kinds.items() if own}
     return rendered("figures.html", heading="Figures of the result", kinds=full, **parts())
+
+
+def answer_page(path: Path, question: str) -> str:
+    """The answer to a question about a trial: sentences, figures and tables, as in the section of a report.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    data, pictures = read_result(path), list[Picture]()
+    try:
+        content = dict(trial_sections.answer(data, question))
+    except Absent as absent:
+        content = {"answer": str(absent)}
+    else:
+        for name, draw in figures_of(data, question).items():
+            label = caption(name, draw)
+            try:
+                made = page_parts.data(described(partial(draw, data)))
+                pictures.append(Picture(name, name, label, Markup(made)))
+            except DAMAGE as error:
+                pictures.append(Picture(name, name, label, fault=reason(error)))
+    kinds = {"Figures": pictures} if pictures else {}
+    return rendered("figures.html", heading="Answer", kinds=kinds, **content, **parts())
 
 
 def comparison_page(path: Path) -> str:

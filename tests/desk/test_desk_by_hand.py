@@ -18,7 +18,7 @@ import musclesolve as ms
 from musclesolve.recording.markers.landmark_names import landmarks
 
 pytestmark = needs_chromium
-SOON = 300_000.0
+SOON = 60_000.0
 """As long as a step may take on a busy machine [ms]."""
 
 
@@ -183,6 +183,7 @@ def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
         "Check",
         "Run",
         "Result",
+        "Questions",
         "Compare",
         "Watch",
     ):
@@ -211,6 +212,29 @@ def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
     page.wait_for_function(
         "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
     )
+    assert hands.errors == []
+
+
+def test_questions_are_answered_beside_the_result(hands: Hands) -> None:
+    page = hands.page
+    hands.step("Questions")
+
+    def ask(title: str, why: str) -> None:
+        page.get_by_role("button", name=title, exact=True).click()
+        page.get_by_text(why).wait_for()
+        page.get_by_role("button", name="Answer", exact=True).click()
+
+    ask("What if", "the same motion, solved again")
+    page.get_by_text("no scenario is stated").wait_for()
+    page.get_by_label("Scenarios, one a line").fill("weak calf: triceps_surae=0.8")
+    page.get_by_label("Scenarios, one a line").press("Tab")
+    ask("How the muscles work together", "Synergies, co-contraction")
+    answer = page.frame_locator("iframe")
+    answer.get_by_role("heading", name="Figures").wait_for()
+    assert "synergies" in answer.locator(".verdict").inner_text()
+    ask("What if", "the same motion, solved again")
+    answer.get_by_text("weak calf").first.wait_for()
+    assert hands.trial["questions"]["scenarios"] == ["weak calf: triceps_surae=0.8"]
     assert hands.errors == []
 
 

@@ -260,7 +260,7 @@ def test_the_page_in_a_browser(page):
                 assert width <= size[0], size
                 sentences = "cells => cells.map(cell => cell.clientWidth)"
                 widths = shown.page.eval_on_selector_all("table.prose td:last-child", sentences)
-                assert widths and min(widths) >= 250, size
+                assert widths and min(widths) >= 160, size
 
 
 def test_the_page_of_one_subject_says_why_nothing_is_compared(page):
