@@ -53,7 +53,9 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     said = section(folder / "report.html", "margins")
     found = xr.open_dataset(folder / "margins.nc").load()
     answer = " ".join(" ".join(answer_sentences(found, "margins")).split())
-    assert said.index(answer) < said.index("groups of muscles"), "the answer comes first"
+    assert said.index(answer) < said.index(
+        "Least strength with which the motion is possible: groups of muscles"
+    )
     command = ms.studies.margins(folder.parent / "trial.toml")
     calf = 100.0 * float(command["margin"].sel(of="triceps_surae_r"))
     assert f"{calf:.0f} % of the right triceps surae" in said

@@ -22,7 +22,7 @@ class BlockArray(BackendArray):
     def __init__(self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array]]) -> None:
         self.shape = shape
         self.dtype = np.dtype(float)
-        self.blocks = tuple(blocks)
+        self.blocks = tuple(block for block in blocks if block[2].size)
 
     def variable_data(self) -> Any:
         """The data of a variable of xarray, as of a file that is opened lazily.
