@@ -187,7 +187,8 @@ def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
         "Watch",
     ):
         hands.step(title)
-        assert page.url.endswith(f"?trial=trial.toml&step={title.lower()}")
+        ending = f"?trial=trial.toml&step={title.lower()}"
+        page.wait_for_url(lambda url, ending=ending: url.endswith(ending), wait_until="commit")
         page.reload()
         page.get_by_role("heading", name=title, exact=True).wait_for()
     page.go_back()

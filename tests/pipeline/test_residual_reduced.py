@@ -86,7 +86,7 @@ def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     write_result(result, file)
     write_report([file], page)
     text = page.read_text(encoding="utf-8")
-    assert "not the one that was measured" in text and "smallest change of the motion" in text
+    assert "The measured motion was changed by" in text and "smallest change of the motion" in text
 
 
 @pytest.mark.parametrize("seed", [2, 4])

@@ -71,6 +71,13 @@ def test_report_answers_besides(folder, tmp_path):
     assert set(drawn) == {"synergies", "co_contractions", "stiffnesses", "strength_margins"}
 
 
+def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
+    page, inputs = write_report([folder / "result.nc"], tmp_path)
+    assert "margins" in inputs.trials[0].answers and section(page, "margins")
+    _, again = write_report([folder / "margins.nc", folder / "result.nc"], tmp_path)
+    assert [each.path.name for each in again.sources].count("margins.nc") == 1
+
+
 def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):
     other = tmp_path / "margins.nc"
     other.write_bytes(netcdf_bytes(ms.studies.margins(reference_stride(), side="r")))

@@ -52,3 +52,11 @@ def test_it_behaves_as_an_array() -> None:
     changed = lazy.copy()
     changed[0, 4, 5] = 9.0
     assert changed.values[0, 4, 5] == 9.0 and lazy.values[0, 4, 5] == full[0, 4, 5]
+
+
+def test_a_value_set_in_all_values_is_set_in_the_variable() -> None:
+    full, lazy = arrays()
+    copied = lazy.copy(deep=True)
+    lazy.values[0, 4, 5] = 9.0
+    assert lazy.values[0, 4, 5] == 9.0 and lazy[0, 4, 5].item() == 9.0
+    assert copied.values[0, 4, 5] == full[0, 4, 5]
