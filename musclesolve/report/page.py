@@ -74,7 +74,7 @@ def write_report(
 
     Args:
         paths: result.nc, uncertainty.nc, comparison.nc, average.nc and answers to questions (margins.nc, ...), in any
-            order; their content says which is which.
+            order; their content says which is which. Answers that were made with a result are found beside it.
         output: the page (.html), or a folder for report.html; beside the first file unless given.
         progress: called with the name of each stage and the share of the work that is done.
         geometry: folder with the .vtp, .stl or .obj files of an OpenSim model, where these are not in the folder
@@ -90,8 +90,11 @@ def write_report(
     """
     report = progress or no_progress
     report("reading", 0.0)
-    paths = [*paths, *_answered(paths, questions, report)] if questions else paths
+    if questions:
+        _answer(paths, questions, report)
     inputs = read_inputs(paths)
+    if beside := _answers_of(inputs):
+        inputs = read_inputs([*paths, *beside])
     if geometry is not None and inputs.trials:
         inputs.trials[0].base = with_geometry(inputs.trials[0].base, geometry)
     target = Path(paths[0]).parent if output is None else Path(output)
@@ -109,11 +112,18 @@ def write_report(
     return written, inputs
 
 
-def _answered(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> list[Path]:
-    """Write the answers to questions beside every result; their files."""
-    results = [source for source in read_inputs(paths).sources if source.kind == RESULT]
-    written = list[Path]()
-    for source in results:
+def _answers_of(inputs: Inputs) -> list[Path]:
+    """Return the files of answers that were made with the results, without those that are given."""
+    given = {os.path.realpath(source.path) for source in inputs.sources}
+    results = [source.path for source in inputs.sources if source.kind == RESULT]
+    return [file for path in results for file in answers_beside(path) if os.path.realpath(file) not in given]
+
+
+def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> None:
+    """Write the answers to questions beside every result."""
+    for source in read_inputs(paths).sources:
+        if source.kind != RESULT:
+            continue
         trial = analysed_trial(source.data)
         if trial is None or trial.suffix != ".toml" or not trial.is_file():
             raise input_error("report.questions_need_trial", file=source.path)
@@ -122,8 +132,7 @@ def _answered(paths: Sequence[str | Path], questions: Sequence[str], report: Pro
             report(name.removesuffix(".nc").replace("_", "-"), number / len(makers))
             with reserved(source.path.parent):
                 check_folder(source.path.parent, name, trial)
-                written += write_files(source.path.parent, {name: content(source.data, source.path)})
-    return written
+                write_files(source.path.parent, {name: content(source.data, source.path)})
 
 
 def trial_report(result: xr.Dataset, path: Path) -> bytes:

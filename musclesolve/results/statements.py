@@ -273,11 +273,14 @@ def in_short(facts: Facts) -> Said:
     yield say("short_use", use=judged.use)
     yield say("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
     for leg in facts.legs.values():
+        if not (analyzed := leg.valid + leg.without_solution):
+            yield say("short_leg_not_analyzed", part=leg.part)
+            continue
         yield say(
             "short_leg",
             part=leg.part,
             valid=leg.valid,
-            analyzed=leg.valid + leg.without_solution,
+            analyzed=analyzed,
             with_reserve=leg.with_reserve or None,
             lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
         )
@@ -300,7 +303,7 @@ def in_short(facts: Facts) -> Said:
     if facts.median_and_mean_correlation and not facts.follows_emg:
         yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
     if first := [each for each in judged.of("error", "warning") if each.remedy]:
-        yield say("short_todo", remedy=first[0].remedy)
+        yield say("short_todo", place=str(first[0].where) or None, remedy=first[0].remedy)
 
 
 @of_result

@@ -32,7 +32,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_type
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
@@ -112,7 +112,8 @@ def expression_constraint(
         np.array(check_real_array(bound, word, "a number, or one for each frame", where=where))
         for word, bound in (("lower", lower), ("upper", upper))
     )
-    if max(low.ndim, high.ndim) > 1 or np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
+    of_frames = [bound.shape for bound in (low, high) if bound.ndim]
+    if len(set(of_frames)) > 1 or any(len(shape) > 1 for shape in of_frames) or not np.all(low <= high):
         raise input_error("sharing.bad_constraint_bounds", name=name)
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
         raise input_error("sharing.constraint_without_bound", name=name)
@@ -138,7 +139,7 @@ class ConstrainedSolution(Solution):
 def solve_constrained(
     problem: Problem,
     cost: str | Cost = USUAL_COST,
-    constraints: Sequence[ExpressionConstraint] = (),
+    constraints: ExpressionConstraint | Sequence[ExpressionConstraint] = (),
     solver: str | Solver = "ipopt",
 ) -> ConstrainedSolution:
     """The activations of least cost that produce the moments and satisfy constraints, with a certificate.
@@ -150,12 +151,13 @@ def solve_constrained(
     Args:
         problem: of one leg or body; every frame starts from the one before.
         cost: a name or a Cost with smooth terms.
-        constraints: of `expression_constraint`.
+        constraints: of `expression_constraint`, one or a list.
         solver: "ipopt" (CasADi) or "cyipopt", or an object of either with options of its own.
 
     Raises:
-        InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, two constraints
-            of one name, bounds of another number of frames.
+        InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, what is no
+            constraint, two constraints of one name, an expression of more muscles than there are, bounds of another
+            number of frames.
 
     Examples:
         >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
@@ -169,10 +171,16 @@ def solve_constrained(
         raise input_error("sharing.solver_without_constraints", solver=method.name, able=SOLVERS)
     if lacking := chosen.needs - {"separable", "rows", "coupled", "nonconvex"}:
         raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
+    listed = constraints if isinstance(constraints, Sequence) else [constraints]
+    constraints = tuple(
+        check_type(each, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`")
+        for each in listed
+    )
     names = tuple(each.name for each in constraints)
     if len(set(names)) < len(names):
         raise input_error("sharing.constraint_twice", names=names)
-    chosen.require(problem)
+    for each in (chosen, *(constraint.body for constraint in constraints)):
+        each.require(problem)
     given, problem = problem, within_domain(problem, chosen)
     bounds = [each.bounds(problem.n_frames) for each in constraints]
     low, high = (

@@ -53,7 +53,9 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     said = section(folder / "report.html", "margins")
     found = xr.open_dataset(folder / "margins.nc").load()
     answer = " ".join(" ".join(answer_sentences(found, "margins")).split())
-    assert said.index(answer) < said.index("groups of muscles"), "the answer comes first"
+    assert said.index(answer) < said.index(
+        "Least strength with which the motion is possible: groups of muscles"
+    )
     command = ms.studies.margins(folder.parent / "trial.toml")
     calf = 100.0 * float(command["margin"].sel(of="triceps_surae_r"))
     assert f"{calf:.0f} % of the right triceps surae" in said
@@ -69,6 +71,13 @@ def test_report_answers_besides(folder, tmp_path):
     assert 'id="t1-scenarios"' in page.read_text(encoding="utf-8")
     drawn = re.findall(r'id="t1-(synergies|co_contractions|stiffnesses|strength_margins)"', page.read_text())
     assert set(drawn) == {"synergies", "co_contractions", "stiffnesses", "strength_margins"}
+
+
+def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
+    page, inputs = write_report([folder / "result.nc"], tmp_path)
+    assert "margins" in inputs.trials[0].answers and section(page, "margins")
+    _, again = write_report([folder / "margins.nc", folder / "result.nc"], tmp_path)
+    assert [each.path.name for each in again.sources].count("margins.nc") == 1
 
 
 def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):

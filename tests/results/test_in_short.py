@@ -49,4 +49,16 @@ def test_a_result_that_fails_says_what_to_do(result):
     failed["muscle_force"] = failed.muscle_force.where(False)
     said = in_short(failed)
     assert said[0] == words("not_usable")["use"] and "0 of 66" in " ".join(said)
-    assert said[-1].startswith("What to do first: ") and not any("strongest" in each for each in said)
+    assert said[-1].startswith("What to do first (0.30 to 1.38 s): ") and not any(
+        "strongest" in each for each in said
+    )
+
+
+def test_a_leg_whose_forces_were_not_measured_has_no_count(result):
+    unmeasured = result.copy()
+    unmeasured["status"] = unmeasured.status.copy(data=unmeasured.status.values * 0 + ms.Status.NOT_MEASURED)
+    unmeasured["valid"] = unmeasured.valid & False
+    unmeasured["muscle_force"] = unmeasured.muscle_force.where(False)
+    said = in_short(unmeasured)
+    assert "The right leg has no muscle forces: its ground forces were not measured." in said
+    assert not any(" of 0 " in each for each in said)

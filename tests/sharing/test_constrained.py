@@ -126,6 +126,8 @@ def test_what_is_no_constraint_is_refused():
         expression_constraint("c", lambda a, f, data: a[0])
     with refused("bad_value", "c"):
         expression_constraint("c", lambda a, f, data: a[0], lower=1.0, upper=0.0)
+    with refused("bad_value", "c"):
+        expression_constraint("c", lambda a, f, data: a[0], lower=[0.0, 0.0], upper=[1.0, 1.0, 1.0])
     with refused("bad_shape", "c"):
         expression_constraint("c", lambda a, f, data: a, upper=0.0)
     with refused("unfit_solver", "batch"):
@@ -136,6 +138,19 @@ def test_what_is_no_constraint_is_refused():
         solve_constrained(ARM, "force_squared", [first_at_most([0.2, 0.3])])
     with refused("bad_cost", "min_max"):
         solve_constrained(ARM, "min_max", [first_at_most(0.2)])
+    eighth = expression_constraint("eighth", lambda a, f, data: a[7], upper=0.2)
+    with refused("bad_cost", "eighth"):
+        solve_constrained(ARM, "force_squared", [eighth])
+    with refused("bad_cost", "eighth"):
+        ms.solve(ARM, ms.sharing.expression_cost("eighth", lambda a, f, data: a[7] ** 2), "ipopt")
+    for other in (None, [None], eighth.body, [eighth.body], "first"):
+        with refused("bad_type", "constraints"):
+            solve_constrained(ARM, "force_squared", other)
+
+
+def test_a_single_constraint_needs_no_list():
+    found = solve_constrained(ARM, "force_squared", first_at_most(0.2))
+    assert found.constraint == ("first",) and found.activation[0] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("function", [expression_constraint, solve_constrained])

@@ -380,8 +380,8 @@ def model_body(
     geometry, velocity = geometry_along(model, choice, motion)
     if differing := difference_note(geometry):
         here = (
-            "Here moment arms and velocities are those of the path. So are lengths, but of muscles over several wrap "
-            "objects, which have OpenSim's, since the tendons of such models were chosen with them."
+            "Here moment arms, velocities and lengths are those of the path. Muscles over several wrap objects have "
+            "OpenSim's lengths, because the tendons of such models were chosen with them."
         )
         notes.append(f"{differing} {here if rigid else 'Here all are those of the path.'}")
     if shifted := shift_note(choice.names, shift):

@@ -48,10 +48,11 @@ def sided(name: str) -> str:
 
 
 def from_rich(table: RichTable) -> PageTable:
-    """A table that a command prints."""
+    """A table that a command prints, its title with a capital as all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
-    return PageTable(str(table.title or ""), columns, list(zip(*cells, strict=True)))
+    title = str(table.title or "")
+    return PageTable(title[:1].upper() + title[1:], columns, list(zip(*cells, strict=True)))
 
 
 def digest(value: str) -> Markup:

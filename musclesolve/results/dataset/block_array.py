@@ -22,11 +22,16 @@ class BlockArray(BackendArray):
     def __init__(self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array]]) -> None:
         self.shape = shape
         self.dtype = np.dtype(float)
-        self.blocks = tuple(blocks)
+        self.blocks = tuple(block for block in blocks if block[2].size)
 
     def variable_data(self) -> Any:
-        """The data of a variable of xarray; a value that is set makes a full copy first."""
-        return indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
+        """The data of a variable of xarray, as of a file that is opened lazily.
+
+        Whoever asks for all values gets one array that stays, so that a value set in it is set in the variable. A
+        value that is set in the variable makes a full copy first.
+        """
+        lazy = indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
+        return indexing.MemoryCachedArray(lazy)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         return indexing.explicit_indexing_adapter(

@@ -181,6 +181,23 @@ class ExpressionCost(Cost):
     def _not_convex(self, reason: str) -> InputError:
         return input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
 
+    def require(self, problem: Problem) -> None:
+        """Check that the problem has what is used, and the muscles that the expression picks by number.
+
+        Raises:
+            InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
+        """
+        super().require(problem)
+        try:
+            with CASADI:
+                _functions(self, problem.n_muscles)
+        except InputError:
+            raise
+        except FAULTS as error:
+            raise input_error(
+                "sharing.cost_not_evaluated_here", cost=self.name, failure=error, count=problem.n_muscles
+            ) from error
+
     def parameters(self, problem: Problem) -> Array:
         """The capacity, what is used of the problem, and the constants, (T, p, n)."""
         self.require(problem)

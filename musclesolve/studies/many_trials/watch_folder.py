@@ -210,6 +210,8 @@ class Watch:
             raise input_error("studies.results_among_recordings", file=self.results, folder=self.folder)
         check_table(self.results / CSV)
         self._found = dict[Path, _Recording]()
+        self._read = file_state(self.template.path)
+        self._fault: MuscleSolveError | None = None
 
     @property
     def records(self) -> list[TrialRecord]:
@@ -228,6 +230,7 @@ class Watch:
         once.
         """
         ready, now, changed = list[Job](), self.clock(), False
+        self._read_template()
         there = list(self._motions())
         changed |= any(self._found.pop(path).record is not None for path in {*self._found} - {*there})
         for path in there:
@@ -247,11 +250,14 @@ class Watch:
             try:
                 if missing:
                     raise _Waits(missing)
+                if self._fault is not None:
+                    raise self._fault
                 self._write(path, each.trial, inputs)
             except _Waits as waits:
                 each.record, each.is_open, changed = job.record(Outcome.WAITING, str(waits)), False, True
             except MuscleSolveError as error:
                 each.record, each.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
+                leave_message(each.record)
             else:
                 each.state = each.given = missing, _states(files)
                 ready.append(job)
@@ -268,6 +274,17 @@ class Watch:
         if not record.outcome.has_result:
             leave_message(record)
         write_table(self.records, self.results)
+
+    def _read_template(self) -> None:
+        """Read the template again where it was changed; a faulty one refuses the recordings until it is corrected."""
+        state = file_state(self.template.path)
+        if state == self._read:
+            return
+        self._read = state
+        try:
+            self.template, self._fault = Template(self.template.path), None
+        except MuscleSolveError as error:
+            self._fault = error
 
     def _motions(self) -> Iterator[Path]:
         """The recordings of motions, by the time of their last change."""

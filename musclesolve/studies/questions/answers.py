@@ -126,7 +126,7 @@ def answer(
             case _:
                 return coordination(result)
     except InputError as error:
-        return xr.Dataset(attrs={NO_ANSWER: " ".join(filter(None, (error.problem, error.remedy)))})
+        return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
 
 
 @dataclass(frozen=True)

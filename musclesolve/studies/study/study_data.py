@@ -109,12 +109,13 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         name: [] if computed.study.trial_of[name].keep else unusable(found)
         for name, found in findings.items()
     }
-    partly, odd, unanswered = dict[str, str](), list[str](), dict[str, None]()
+    partly, odd, unanswered = dict[str, str](), list[str](), dict[str, list[str]]()
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
-            unanswered |= {f"{name}: {text}": None for text in texts(getattr(source, "no_answer", None))}
+            for text in texts(getattr(source, "no_answer", None)):
+                unanswered.setdefault(text, []).append(name)
             odd += [
                 f"{name}: {text}" for text in texts(getattr(source, "left_out", None)) if NO_CYCLE in text
             ]
@@ -157,7 +158,9 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
     parts = tuple(f"{name}: {why}; {KEEP}" for name, why in partly.items() if name not in in_order)
     lengths = (f"left out for their length: {shortened(odd)}",) if odd else ()
-    unanswered_ones = (f"without an answer: {shortened(list(unanswered))}",) if unanswered else ()
+    unanswered_ones = tuple(
+        f"without an answer: {text} ({shortened(names)})" for text, names in unanswered.items()
+    )
     notes = (*_on_masses(masses), *parts, *lengths, *unanswered_ones)
     return Collected(path, in_order, findings, notes, _mean_sizes(sizes))
 

@@ -52,3 +52,18 @@ def test_it_behaves_as_an_array() -> None:
     changed = lazy.copy()
     changed[0, 4, 5] = 9.0
     assert changed.values[0, 4, 5] == 9.0 and lazy.values[0, 4, 5] == full[0, 4, 5]
+
+
+def test_a_value_set_in_all_values_is_set_in_the_variable() -> None:
+    full, lazy = arrays()
+    copied = lazy.copy(deep=True)
+    lazy.values[0, 4, 5] = 9.0
+    assert lazy.values[0, 4, 5] == 9.0 and lazy[0, 4, 5].item() == 9.0
+    assert copied.values[0, 4, 5] == full[0, 4, 5]
+
+
+def test_a_block_without_muscles_adds_nothing() -> None:
+    none, rows = np.array([], int), np.array([0, 1])
+    blocks = [(rows, none, np.zeros((3, 2, 0))), (rows, rows, np.ones((3, 2, 2)))]
+    lazy = xr.Variable(("time", "dof", "muscle"), BlockArray((3, 2, 4), blocks).variable_data())
+    assert lazy.values.sum() == 12.0 and not lazy[:, :, 2:].values.any()

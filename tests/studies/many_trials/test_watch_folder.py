@@ -141,6 +141,24 @@ def test_trial_files_have_what_holds_for_all_and_hands_may_change_them(day: Day)
     assert day.watch.records[0].outcome is Outcome.REFUSED and "mas_kg" in day.watch.records[0].message
 
 
+def test_a_changed_template_holds_at_once_and_a_faulty_one_refuses(day: Day, tmp_path: Path) -> None:
+    template = day.folder.parent / "own" / "protocol.toml"
+    shutil.copytree(day.protocol.parent, template.parent)
+    day.watch = Watch(day.folder, Template(template), settled=2.0, clock=lambda: day.now)
+    day.save("walk01")
+    assert day.wait() == ["walk01"]
+    whole = template.read_text(encoding="utf-8")
+    template.write_text(whole.replace("mass_kg = ", "mass_kg = 1"), encoding="utf-8")
+    assert day.wait() == ["walk01"]
+    assert "mass_kg = 1" in (day.folder / "walk01.toml").read_text(encoding="utf-8")
+    template.write_text(f"{whole}\n[subjekt]\nx = 1\n", encoding="utf-8")
+    assert day.wait() == []
+    assert [record.outcome for record in day.watch.records] == [Outcome.REFUSED]
+    assert "subjekt" in (day.watch.results / "walk01" / "error.txt").read_text(encoding="utf-8")
+    template.write_text(whole, encoding="utf-8")
+    assert day.wait() == ["walk01"]
+
+
 def test_what_is_no_recording_of_a_motion_is_passed_over(day: Day) -> None:
     for name in ("static_2_markers.trc", "hip_star_arc_markers.trc", ".hidden_markers.trc", "notes.txt"):
         shutil.copy(day.protocol.parent / "walk_markers.trc", day.folder / name)
