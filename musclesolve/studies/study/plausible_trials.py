@@ -123,7 +123,7 @@ def sensitivity(
         return ""
     start = f"{wrong} of {len(verdicts)} legs of trials are not plausible and count."
     if plausible is None:
-        return f"{start} Without them nothing can be tested: {why}."
+        return f"{start} Without them nothing can be tested: {why.removeprefix('not tested: ')}."
     before, after = differing(every), differing(plausible)
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]
