@@ -18,7 +18,7 @@ import musclesolve as ms
 from musclesolve.recording.markers.landmark_names import landmarks
 
 pytestmark = needs_chromium
-SOON = 60_000.0
+SOON = 120_000.0
 """As long as a step may take on a busy machine [ms]."""
 
 
@@ -202,16 +202,21 @@ def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
     # an event that is moved keeps the focus
     hands.step("Events")
     strike = page.locator("g[role=slider][aria-label^='right heel strike']").first
-    strike.focus()
-    page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="As found").wait_for()
-    page.wait_for_function(
-        "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
-    )
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_function(
-        "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
-    )
+
+    def keeps(key: str) -> bool:
+        strike.focus()
+        page.keyboard.press(key)
+        page.get_by_role("button", name="As found").wait_for()
+        focused = "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
+        for _ in range(100):
+            if page.evaluate(focused):
+                return True
+            page.wait_for_timeout(100)
+        return False
+
+    # the result that the page has just opened may still be on its way: then once more
+    assert keeps("ArrowRight") or keeps("ArrowRight")
+    assert keeps("ArrowLeft")
     assert hands.errors == []
 
 

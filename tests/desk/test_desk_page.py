@@ -92,8 +92,13 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     page.get_by_label("Sex").click()
     page.get_by_role("option", name="male", exact=True).click()
     page.get_by_role("button", name=re.compile("Step 2, Subject: done")).wait_for()
-    subject = tomllib.loads(trial.read_text(encoding="utf-8"))["subject"]
-    assert (subject["mass_kg"], subject["stature_m"], subject["sex"]) == (72.5, 1.75, "male")
+    expected = {"mass_kg": 72.5, "stature_m": 1.75, "sex": "male"}
+    for _ in range(100):  # the last field may be on its way to the file
+        subject = tomllib.loads(trial.read_text(encoding="utf-8"))["subject"]
+        if expected.items() <= subject.items():
+            break
+        page.wait_for_timeout(100)
+    assert expected.items() <= subject.items()
 
     desk.step("Events")
     strike = page.locator("g[role=slider][aria-label^='right heel strike']").first
@@ -112,7 +117,14 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     desk.step("Run")
     page.get_by_role("button", name="Run", exact=True).click()
     desk.button("Show the result").click()
-    page.frame_locator("iframe[title^=Moving]").locator("canvas").first.wait_for()
+    canvas = page.frame_locator("iframe[title^=Moving]").locator("canvas").first
+    for _ in range(600):
+        if canvas.is_visible():
+            break
+        page.wait_for_timeout(100)
+    else:  # a browser whose graphics process is stuck: the page keeps its place
+        page.reload()
+    canvas.wait_for()
     page.frame_locator("iframe[title^=Figures]").locator(".chart-panel > svg").first.wait_for()
     desk.step("Export")
     page.get_by_text("Make the report").click()
