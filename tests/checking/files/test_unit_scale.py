@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
@@ -21,7 +21,7 @@ def test_points_are_brought_to_metres_from_their_unit(per_metre: float, name: st
     copy = open_copy(STRIDE)
     for plate in copy.plates():
         copy.set_plate(plate, "point", per_metre * copy.plate(plate, "point"))
-    report = check(write_copy(copy, tmp_path))
+    report = examined(write_copy(copy, tmp_path))
     assert set(report.codes) == {"point_units"}, str(report)
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
@@ -32,7 +32,7 @@ def test_markers_are_brought_to_metres_from_their_unit(per_metre: float, tmp_pat
     copy.put(per_metre * copy.walk.position)
     assert copy.static is not None
     copy.put(per_metre * copy.static.position, static=True)
-    report = check(write_copy(copy, tmp_path))
+    report = examined(write_copy(copy, tmp_path))
     # Five decimals of a millimetre: what is far too small has lost its digits.
     assert report.codes[:1] == ("marker_units",), str(report)
     if per_metre > 0.001:
@@ -46,4 +46,4 @@ def test_a_resting_marker_in_whole_millimetres_is_not_frozen(
     trial = synthetic_recording(
         tmp_path, truth=False, marker_set=marker_set, decimals=0, marker_rate_hz=rate_hz
     )
-    assert check(trial).codes == ()
+    assert examined(trial).codes == ()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 from benchmarks.heel_strike import ImpactStride, moments
-from musclesolve.checking.check import check
 from musclesolve.recording.trial.trial_file import read_recording
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -19,7 +19,7 @@ def found(folder: Path, size: float, cutoff_hz: float, force_cutoff_hz: float | 
     base = reference_stride()
     stride = ImpactStride(base.layout, base.coefficients, size)
     how = {"cutoff_hz": cutoff_hz, "force_cutoff_hz": force_cutoff_hz, "force_rate_hz": 600.0}
-    report = check(synthetic_recording(folder, stride, truth=False, **how))
+    report = examined(synthetic_recording(folder, stride, truth=False, **how))
     return [
         float(each.what.split(" N m/kg")[0].split()[-1])
         for each in report.findings
