@@ -88,23 +88,19 @@ OLD_SETTINGS = {
 """Class of a trial -> attribute that it had -> table, or table and key, in its `settings`."""
 
 
-def with_old_settings(name: str) -> Callable[[Any, str], Any]:
-    """Return the `__getattr__` of a class of `OLD_SETTINGS` that finds its old attributes in `settings`.
+def old_setting(trial: Any, attribute: str) -> Any:
+    """Return what an attribute that trials had is now in their `settings`.
 
     Raises:
-        AttributeError: an attribute that the class neither has nor had.
+        AttributeError: an attribute that trials of this class neither have nor had.
     """
-    places = OLD_SETTINGS[name]
-
-    def find(self: Any, attribute: str) -> Any:
-        if attribute not in places:
-            raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
-        place = places[attribute]
-        text = f"{name}.{attribute} is now {name}.settings.{place}; the old name goes with the next version"
-        warn(text, FutureWarning, stacklevel=2)
-        return attrgetter(place)(self.settings)
-
-    return find
+    name = type(trial).__name__
+    if attribute not in OLD_SETTINGS[name]:
+        raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
+    place = OLD_SETTINGS[name][attribute]
+    text = f"{name}.{attribute} is now {name}.settings.{place}; the old name goes with the next version"
+    warn(text, FutureWarning, stacklevel=3)
+    return attrgetter(place)(trial.settings)
 
 
 def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
