@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.old_names import old_setting
+from musclesolve._util.old_names import old_attribute
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -528,7 +528,7 @@ class AnyTrial:
     if not TYPE_CHECKING:
 
         def __getattr__(self, attribute: str) -> Any:
-            return old_setting(self, attribute)
+            return old_attribute(self, attribute)
 
     @property
     def path(self) -> Path:
@@ -554,7 +554,7 @@ class Trial(AnyTrial, Recording):
 
     subject: Subject
     settings: RecordedSettings = field(default_factory=RecordedSettings)
-    analysed: tuple[str, ...] = ()
+    analyzed: tuple[str, ...] = ()
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)

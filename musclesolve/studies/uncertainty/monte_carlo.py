@@ -28,7 +28,7 @@ from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset import assemble as labelled
+from musclesolve.results.dataset import assemble as labeled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.plausibility import with_uncertainty
@@ -133,7 +133,7 @@ def uncertainty(
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
     check_sources({**stated, **(sd or {})}, kind, prepared.person is not None, predicted)
-    result = labelled.assemble(share(prepared)) if known is None else known
+    result = labeled.assemble(share(prepared)) if known is None else known
     if isinstance(prepared, RecordedBody):
         replay = RecordedReplay.from_body(prepared, chosen)
     else:
