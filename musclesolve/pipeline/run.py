@@ -16,6 +16,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import AnyTrial, Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -34,6 +35,7 @@ def prepare(
     trial = with_arguments(trial, **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
+    assert isinstance(trial, ModelTrial)
     (progress or no_progress)("inverse dynamics", 0.35)
     return body_of_trial(trial, cost, solver, side)
 
