@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import casadi
 import numpy as np
@@ -14,7 +14,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_programme import independent_rows, ipopt_options
+from musclesolve.sharing.solver.frame_program import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -48,13 +48,7 @@ class Ipopt:
     def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
         muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
         attempt, soft = Attempt.blank(problem), dofs if reserved else 0
-        row = np.abs(problem.moment_matrix).max(axis=2)
-        row = np.where(row > 0, row, 1.0)
-        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-        steepest = np.where(steepest > 0, steepest, 1.0)
-        matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-        weight = problem.reserve_weight * row**2 if reserved else np.zeros((len(row), 0))  # type: ignore[operator]
-        parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+        row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
         free = np.full(soft, np.inf)
 
         start = 0.5 * (problem.lower + problem.upper)[:1]
@@ -66,11 +60,9 @@ class Ipopt:
                 independent = independent_rows(matrices[t] * (upper > lower))
                 combination = combination if independent.shape[1] == dofs else independent
             matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-            programme = _programme(
-                cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations
-            )
+            program = _program(cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations)
             guess = np.clip(start[0] if warm_start is None else warm_start[t], lower, upper)
-            claimed = programme(
+            claimed = program(
                 x0=np.concatenate([guess, np.zeros(soft)]),
                 p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
                 lbx=np.concatenate([lower, -free]),
@@ -78,7 +70,7 @@ class Ipopt:
                 lbg=0.0,
                 ubg=0.0,
             )
-            status = programme.stats()
+            status = program.stats()
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
             x = np.asarray(claimed["x"])[:, 0]
@@ -94,7 +86,7 @@ class Ipopt:
 
 
 @lru_cache(maxsize=32)
-def _programme(
+def _program(
     cost: Cost, rows: int, muscles: int, soft: int, sizes: tuple[int, int], tolerance: float, limit: int
 ) -> Any:
     """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""
@@ -113,6 +105,33 @@ def _programme(
 def columns_first(matrices: Array) -> Array:
     """Every matrix as a row of numbers in the order of CasADi, (T, r, n) to (T, r n)."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
+
+
+class ScaledFrames(NamedTuple):
+    """Frames of a problem in units in which slopes and moments are of order one.
+
+    row (T, m): the largest entry of each row of A; steepest (T,): the largest slope of the cost. A row of `matrices`
+    (T, m, n) and `moments` (T, m) is divided by `row`, the cost by `steepest`. parameters, sizes: `cost_parameters`.
+    """
+
+    row: Array
+    steepest: Array
+    matrices: Array
+    moments: Array
+    parameters: Array
+    sizes: tuple[int, int]
+
+
+def scaled_frames(problem: Problem, cost: Cost) -> ScaledFrames:
+    """Return the frames of a problem with a cost in their units."""
+    row = np.abs(problem.moment_matrix).max(axis=2)
+    row = np.where(row > 0, row, 1.0)
+    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+    steepest = np.where(steepest > 0, steepest, 1.0)
+    matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
+    weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
+    scaled = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+    return ScaledFrames(row, steepest, matrices, moments, *scaled)
 
 
 def cost_parameters(

@@ -27,12 +27,10 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
 )
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.linked_bodies import Linked, linked
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.picture import Variable
@@ -47,7 +45,7 @@ WITHOUT_POWER = ("motion", "free_moment")
 
 
 def contributions(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     cost: str | Cost | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -81,14 +79,13 @@ def contributions(
         InputError: an OpenSim model without external loads, or whatever `run` refuses.
     """
     report = progress or no_progress
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     body = prepare(trial, cost, None, "both", report)
-    if isinstance(body, RecordedBody):
-        check_consistent(body.trial, "contributions of muscles")
+    check_consistent(body.trial, "contributions of muscles")
     analysis = share(body, progress=report)
     report("contact models", 0.9)
     joined = linked(analysis)
-    labelled = assemble(analysis, findings_of(trial, body))
+    labeled = assemble(analysis, findings_of(trial, body))
     solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
     found = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
     first = next(iter(found.values()))
@@ -100,7 +97,7 @@ def contributions(
     of_side = np.array([[float(side == other) for other in feet] for side in sides])
     dofs = [dof for dof in body.dofs if dof in joined.speeds]
     columns = [joined.speeds.index(dof) for dof in dofs]
-    groups = dict(zip(map(str, labelled["muscle"].values), map(str, labelled["group"].values), strict=True))
+    groups = dict(zip(map(str, labeled["muscle"].values), map(str, labeled["group"].values), strict=True))
     of_part = [with_side(groups[name], side_of(name)) if name in groups else name for name in parts]
     variables: dict[str, Variable] = {
         "center_acceleration": (("contact", "part", "time", "axis"), _stacked(found, "center", solved)),
@@ -115,7 +112,7 @@ def contributions(
         "touching": (("time", "side"), np.asarray((touching[:, None] & (of_side > 0.0)).any(axis=2))),
     }
     variables |= _of_contact_forces(analysis, joined, found, solved, sides)
-    strides = Facts(labelled).whole_strides
+    strides = Facts(labeled).whole_strides
     variables |= _of_power(body.time, joined, first, solved, of_side, strides)
     result = xr.Dataset(
         variables,
@@ -131,14 +128,14 @@ def contributions(
             "compartment": ["medial", "lateral"],
         },
         {
-            "subject": str(labelled.attrs.get("subject", "")),
+            "subject": str(labeled.attrs.get("subject", "")),
             "subject_mass_kg": float(joined.bodies.mass.sum()),
-            "body_weight_n": float(body_weight(labelled)),
+            "body_weight_n": float(body_weight(labeled)),
             "cost": body.sharing.cost.label,
             "frames": len(body.time),
             "frames_solved": int(solved.sum()),
             "whole_strides": 0 if strides is None else strides[1],
-            **judgement_of(labelled),
+            **judgement_of(labeled),
         },
     )
     return explained(result)
