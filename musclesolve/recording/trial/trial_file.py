@@ -1,7 +1,5 @@
 """Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,11 +37,7 @@ from musclesolve.recording.trial.emg_channels import check_overlap, check_signal
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
-from musclesolve.recording.trial.model_trial import (
-    ModelTrial,
-    is_model_trial,
-    read_model_trial,
-)
+from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial, read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     check_consistency,
