@@ -19,5 +19,8 @@ Key points have a noise of some 10 mm: forces and moments are nearer to the trut
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """
 
+FILE_SETTLED = 2.0
+"""A file in a watched folder is whole once it has stayed the same for so long [s], unless another time is chosen."""
+
 FAST, DESIGNED = "fast", "designed"
 """In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""

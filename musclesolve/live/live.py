@@ -59,10 +59,9 @@ from musclesolve.pipeline.mechanics import MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import sorted_findings
@@ -176,7 +175,7 @@ class Live:
 
     def __init__(
         self,
-        trial: Trial | ModelTrial | str | Path,
+        trial: AnyTrial | str | Path,
         cost: str | None = None,
         side: str = "both",
         rate_hz: float | None = None,

@@ -204,6 +204,15 @@ class ModelBody:
         }
         return {name: spacing for name, spacing in found.items() if spacing is not None}
 
+    @property
+    def mass(self) -> float:
+        """Mass of the model [kg]."""
+        return self.model.mass
+
+    @property
+    def stature(self) -> None:
+        """A model states none."""
+
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""
         lacking = {

@@ -143,9 +143,6 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
     contradict each other.
-
-    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is what is left of a frame whose rows
-    contradict each other.
     """
     if not free.any():
         return Claim(np.array(program.lower), None, 0, Status.SOLVED)
