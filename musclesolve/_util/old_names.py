@@ -1,7 +1,5 @@
 """Public names and attributes that have moved: they work for one more version, and a warning names the new place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module

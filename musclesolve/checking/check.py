@@ -1,7 +1,5 @@
 """``check``: what is wrong with a trial, and the judgement of the result that a run would give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """A recording through `Live`: sample by sample as they would have come, and the result as `run` writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

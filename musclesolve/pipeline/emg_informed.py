@@ -11,8 +11,6 @@ activations are to the envelopes.
 What is followed is no test of the result. What is one is each channel predicted while it alone is not followed.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, TypeVar
 

@@ -1,18 +1,11 @@
 """Metabolic power of the muscles of a result, with muscle masses that sum to the whole limb's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
-from musclesolve.muscles.metabolic_power import (
-    DENSITY,
-    EnergyState,
-    slow_fibers,
-    umberger_2010_recruitment,
-)
+from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import Analysis, SolvedGroup
 

@@ -4,8 +4,6 @@ them.
 `musclesolve.checking.check` labels what `share` returns; studies start from `prepare`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Options of a run, looked up by name before anything is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

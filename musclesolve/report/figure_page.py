@@ -1,7 +1,5 @@
 """Pages that the desk shows: the figures of a result or a comparison by kind, the answer to a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -17,8 +17,6 @@ The certificate shows a stationary point. This is the optimum where the cost is 
 convex with an upper or concave with a lower bound alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -12,8 +12,6 @@ several maxima where channels disagree, which estimates that leave out one chann
 of an informed sharing follows the envelopes where they are now and would confirm any offset: it is not used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

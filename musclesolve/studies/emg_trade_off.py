@@ -6,8 +6,6 @@ curve does not say. Its knee, the point farthest below the chord between the end
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

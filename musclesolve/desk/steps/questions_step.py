@@ -1,7 +1,5 @@
 """Questions: what a result answers beyond its forces, each by a button, with the answer in words and figures."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

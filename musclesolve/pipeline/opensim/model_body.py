@@ -1,7 +1,5 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

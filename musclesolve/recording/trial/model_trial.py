@@ -1,7 +1,5 @@
 """Trial files of OpenSim models: a model, its coordinates, and its joint moments or the loads on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ With x = (a, s / (row unit)), row_k the largest entry of row k of A, and f the w
 so that slopes, moments and unknowns are all of order one; unit_k makes the curvature along a stiff reserve 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Ipopt through CasADi: the general-purpose reference, one frame after the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple

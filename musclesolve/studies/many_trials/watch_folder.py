@@ -7,8 +7,6 @@ that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `wal
 in the folders above.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -4,8 +4,6 @@ The trial is answered with the options of the result: its cost, its legs, its se
 contributions without ground reactions, keeps nobody from the result: the file then says why.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -9,8 +9,6 @@ it accelerates the whole body and changes the ground reaction, which loads every
 joint force that its induced accelerations need. Own and dynamics of all parts are the contact force.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,10 +19,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.induced_accelerations import (
-    InducedAccelerations,
-    induced_accelerations,
-)
+from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.linked_bodies import Linked, linked
 from musclesolve.pipeline.run import prepare

@@ -8,8 +8,6 @@ that a margin is a bound and no prediction.
 The path is the sharing at strengths between 1 and the margin: which muscles take over, and how contact forces grow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations

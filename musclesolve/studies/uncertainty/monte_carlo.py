@@ -1,7 +1,5 @@
 """Uncertainty of the results of a trial: samples over the sources of error, and first-order contributions."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
