@@ -33,7 +33,7 @@ def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]
 
 # Along the segments and square to them: the distances hardly change there.
 @pytest.mark.parametrize(
-    ("marker", "millimetres"),
+    ("marker", "millimeters"),
     [
         ("heel_r", (40.0, 0.0, 0.0)),
         ("elbow_lateral_r", (40.0, 0.0, 0.0)),
