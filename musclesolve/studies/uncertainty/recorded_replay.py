@@ -123,7 +123,7 @@ class RecordedReplay(Replay):
         plates = _plates(trial, measured.filter, walk.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
-        placed = [group.muscles for group in prepared.groups]
+        placed = prepared.placed
         assumed = trial.static is None and shows_spines(trial.mapping)
         shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
