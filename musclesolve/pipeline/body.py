@@ -476,7 +476,7 @@ class Analysis:
         return whole
 
     def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:
-        """Whether arrays (T, n) are the columns of one array (T, N) already, as those of a long motion are."""
+        """Whether arrays (T, n) are the columns of one array (T, N) already: the arrays of a long motion."""
         base = arrays[0].base
         if base is None or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
             return False

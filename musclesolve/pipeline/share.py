@@ -143,7 +143,7 @@ _AT_JOINTS = ("contact_force", "contact_moment", "patellofemoral_force")
 
 
 def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
-    """What is kept of a block beside its solution: where it belongs and its name, and values over the frames."""
+    """Values over the frames of a block that are kept beside its solution, by the place they belong to and their name."""
     part, loads = solved.part, solved.part.loads
     found = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
     found |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
@@ -173,7 +173,9 @@ def _joined(
     loads = last.part.loads
     if loads is not None:
         without = kept["loads", "net"], kept["loads", "net_moment"]
-        loads = LaterLoads.of(loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads)
+        loads = LaterLoads.of(
+            loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
+        )
     state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
     part = replace(last.part, state=state, loads=None, **of("part"))  # type: ignore[arg-type]
     solution = replace(last.solution, **vars(arrays))

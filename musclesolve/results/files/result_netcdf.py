@@ -39,12 +39,16 @@ SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 
 
 def updated(result: xr.Dataset) -> xr.Dataset:
-    """The result with `strength`, `valid`, INVALID_MOTION and reserves apart from unassigned moments, where these lack.
+    """Return the result of an earlier version as this version writes it.
 
-    A dataset that is no result, or whose status has no flags, stays as it is.
+    It gets `strength`, `analyzed`, `valid`, INVALID_MOTION and reserves apart from unassigned moments where these
+    lack. A dataset that is no result, or whose status has no flags, stays as it is.
     """
     if "strength_factor" in result.attrs and "strength" not in result.attrs:
         result = result.assign_attrs(strength=result.attrs["strength_factor"])
+    if "analysed" in result.attrs:
+        result = result.copy()
+        result.attrs["analyzed"] = result.attrs.pop("analysed")
     has_status = "status" in result and "side" in result["status"].dims
     flags = set(result["status"].attrs) if has_status else set()
     if "valid" in result or not {"flag_values", "flag_meanings"} <= flags:
@@ -178,7 +182,7 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
 
 
 def result_content(result: xr.Dataset) -> Content:
-    """What `write_files` takes for a result: its bytes, or what writes them where these are too many for memory."""
+    """The content of a result for `write_files`: its bytes, or a function where these are too many for memory."""
     if result.nbytes <= LARGE:
         return netcdf_bytes(result)
 
@@ -213,7 +217,7 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
 
 
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
-    """Where frames are many: some frames to a chunk, so that a chunk is compressed once."""
+    """Chunks of some frames, of a variable with many: each is compressed once."""
     return {"chunksizes": (64, *variable.shape[1:])} if len(variable) > FRAMES else {}
 
 
