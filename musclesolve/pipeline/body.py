@@ -146,7 +146,7 @@ class JointLoads:
 class LaterLoads(JointLoads):
     """Loads of a long motion, of which only those without muscle forces are kept.
 
-    The others are made again where they are asked for: they take more memory than everything else of a body.
+    The others are made again where they are needed: they take more memory than everything else of a body.
     """
 
     _make: Callable[[slice | Indices], JointLoads | None]

@@ -143,7 +143,7 @@ _AT_JOINTS = ("contact_force", "contact_moment", "patellofemoral_force")
 
 
 def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
-    """Values over the frames of a block that are kept beside its solution, by the place they belong to and their name."""
+    """Values over the frames of a block that are kept beside its solution, by place and name."""
     part, loads = solved.part, solved.part.loads
     found = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
     found |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
