@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
+from musclesolve.desk.study_desk import StudyDesk
 from musclesolve.desk.trial_document import Open, Place, TrialDocument
-from musclesolve.desk.work_folder import WorkFolder
+from musclesolve.desk.work_folder import RESULTS, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""
-RESULTS = "results"
 _NOBODY = GivenSubject()
 
 
@@ -64,6 +64,7 @@ class Desk:
         draft: of the folder, as it was made last.
         recordings: markers of the files that were read.
         options: of the next run.
+        study: of many trials, in the folder or below it.
         watching: what the folder is watched for, None while it is not. watch_failure: why the watch ended.
         meanings: what they mean by the trial file.
         close: ends the server.
@@ -77,6 +78,7 @@ class Desk:
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None
         self.options = RunOptions()
+        self.study = StudyDesk(self)
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
         self._changed_inputs: tuple[object, list[str]] = (None, [])
@@ -152,7 +154,10 @@ class Desk:
                 self.changed("text", by)
 
     def look_at_file(self) -> None:
-        """Take what another program has changed in the trial file that is open, or that it is gone."""
+        """Take what another program has changed in the files of trial and study that are open, or that one is gone."""
+        with suppress(MuscleSolveError):  # the study step says why its file cannot be read
+            if self.study.look():
+                self.changed("text")
         if self.trial is None:
             return
         try:

@@ -23,6 +23,8 @@ from musclesolve.results.files.atomic_writing import written_whole
 
 RECORDINGS = (*RECORDED, *OPENSIM)
 """Endings of files that belong to a trial."""
+RESULTS = "results"
+"""Folder of all results, in the folder of the desk."""
 ARCHIVE = ".zip"
 LARGEST = 1 << 30
 """Bytes of one upload, and of all that an archive holds once it is unpacked."""

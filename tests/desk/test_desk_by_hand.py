@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser import PHONE, chromium, needs_chromium
+from drafted_folders import recordings
 
 import musclesolve as ms
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -102,6 +103,8 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
         path.write_text(text, encoding="utf-8")
     content = trial.read_text(encoding="utf-8")
     trial.write_text(re.sub(r"\[mapping\]\n(\w+ = .*\n)+", "[mapping]\n", content), encoding="utf-8")
+    for condition in ("slow", "fast"):
+        recordings(folder / "many" / "S01" / condition)
     command = [sys.executable, "-m", "musclesolve", "desk", str(folder), "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, chromium() as browser:
         try:
@@ -255,4 +258,47 @@ def test_what_mends_a_finding_is_taken_beside_it(hands: Hands) -> None:
     page.get_by_role("button", name=re.compile("^Take mass_kg = 7[01]")).click()
     page.get_by_text("Checked again: it is mended.").wait_for()
     assert 70.0 < hands.trial["subject"]["mass_kg"] < 72.0
+    assert hands.errors == []
+
+
+def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
+    page, file = hands.page, hands.folder / "many" / "study.toml"
+
+    def study() -> dict[str, Any]:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+
+    hands.step("Study")
+    page.locator(".q-tree__node-header").get_by_text("many", exact=True).click()
+    page.get_by_text(f"Folder: {hands.folder / 'many'}").wait_for()
+    page.get_by_role("button", name="Draft the study").click()
+    page.get_by_text("Missing: stature_m of S01; sex of S01.").wait_for()
+    assert sorted(study()["trials"]) == ["S01_fast_walk", "S01_slow_walk"]
+    cells = page.locator(".ms-study").first.locator("tbody tr").first.locator("td")
+    trial = page.get_by_role("button", name="S01_fast_walk", exact=True)
+    trial.drag_to(cells.nth(0))
+    page.get_by_label("Condition that the others").wait_for(state="detached")  # one condition is left
+    assert study()["design"]["conditions"] == ["slow"]
+    # back, and by keys to a condition that is new
+    words = page.get_by_label("Choose by words")
+    words.fill("s01 fast")
+    words.press("Enter")
+    page.get_by_text("1 chosen").wait_for()
+    page.get_by_label("Condition", exact=True).fill("quick")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Move", exact=True).press("Enter")
+    page.get_by_label("Condition that the others").wait_for()
+    assert study()["design"]["conditions"] == ["slow", "quick"]
+    page.get_by_label("Stature [m] of S01").fill("1.75")
+    page.get_by_label("Stature [m] of S01").press("Tab")
+    page.get_by_label("Sex of S01", exact=True).click()
+    page.get_by_role("option", name="male", exact=True).click()
+    page.get_by_text("Nothing that the recordings need is missing.").wait_for()
+    page.get_by_role("button", name="Check the study").click()
+    page.get_by_text("all 2 trials can be computed").wait_for()
+    page.get_by_role("button", name="Run the study").click()
+    page.get_by_text("Results of trials: 2, 2 with a result").wait_for()
+    inside = page.frame_locator("iframe[title='Page of the study']")
+    inside.get_by_role("heading", name="In short").wait_for()
+    page.reload()
+    inside.get_by_role("heading", name="In short").wait_for()
     assert hands.errors == []
