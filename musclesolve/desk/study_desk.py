@@ -106,7 +106,7 @@ class StudyDesk:
         text = self.document.text
 
         def keep(task: Task) -> None:
-            if not task.cancelled:
+            if not task.canceled:
                 self._checked = text, task.value if task.error is None else task.error
 
         return self.desk.start("Check of the study", "check_study", keep, study=self.document.path)

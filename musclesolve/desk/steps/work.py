@@ -91,7 +91,7 @@ class Work:
             if task.ended is None:
                 show_progress(self.view.desk, task)
                 return
-            if task.cancelled:
+            if task.canceled:
                 ui.label(self._kept).props('role="status"')
             elif task.error is not None:
                 ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')

@@ -43,7 +43,7 @@ from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
-from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult, analyse_study
+from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult, analyze_study
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import DATA
@@ -99,7 +99,7 @@ def study_into(
         InputError, KeyboardInterrupt: as `run_study`.
     """
     report, pages = progress or no_progress, {REPORT: trial_report if reports else None}
-    result = analyse_study(
+    result = analyze_study(
         compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
     )
     computed, drawn = result.computed, dict[str, bytes]()
@@ -612,7 +612,7 @@ def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
         texts["subjects"].format(lead=_lead(result).rstrip(".")),
         texts["solved"].format(
             valid=total["solved"] + total["with_reserve"],
-            analysed=sum(total.values()) - total["not_measured"],
+            analyzed=sum(total.values()) - total["not_measured"],
             reserve=total["with_reserve"],
         ),
         texts["means"],

@@ -39,7 +39,7 @@ OURS = QP | {"batch", "ipopt", "cyipopt", "slsqp", "trust-constr", "linprog"}
 HARD = "powerless"
 """Where only the project's own solver and linprog have to answer a muscle with a trillionth of the others' force."""
 FRAGILE = "highs"
-"""Its method for quadratic programmes misses the optimum in some frames; the certificate has to tell which."""
+"""Its method for quadratic programs misses the optimum in some frames; the certificate has to tell which."""
 
 
 def random_problem(frames, dofs, muscles, seed, effort=0.5):
@@ -154,7 +154,7 @@ def reference(problem, name):
 
 
 def objective(problem, cost, answer):
-    if problem.reserve_weight is None or "linear_programme" in cost.needs:
+    if problem.reserve_weight is None or "linear_program" in cost.needs:
         return answer.cost
     return answer.cost + 0.5 * (problem.reserve_weight * answer.reserve**2).sum(axis=1)
 
@@ -273,7 +273,7 @@ def test_three_muscles_of_an_elbow_by_hand():
 
 
 @pytest.mark.parametrize("name", ["elbow", "random 2 x 5", "random 7 x 43", "bounded", "degenerate"])
-def test_the_first_level_is_that_of_a_linear_programme(name):
+def test_the_first_level_is_that_of_a_linear_program(name):
     problem = made(name)
     answer, count = solve(problem, "min_max", "linprog"), problem.n_muscles
     for t in range(problem.n_frames):
