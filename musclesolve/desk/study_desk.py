@@ -94,7 +94,7 @@ class StudyDesk:
 
     @property
     def findings(self) -> dict[str, Any] | Exception | None:
-        """What `check` says of the present text, or why it could not; None before."""
+        """Findings of `check` on the present text, or the error that kept it from them; None before."""
         if self._checked is None or self.document is None or self._checked[0] != self.document.text:
             return None
         return self._checked[1]

@@ -63,7 +63,7 @@ class StudyDocument(TrialDocument):
         return in_order({trial.condition for trial in study.trials} - {""})
 
     def mending(self, found: Mapping[str, Finding]) -> Changes:
-        """What mends a finding that trials have in common, in the words of the study file; none where that cannot be.
+        """Changes of the study file that mend a finding of several trials; none where settings alone do not.
 
         A subject has one value in all trials, the first of those found.
         """

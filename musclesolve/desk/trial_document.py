@@ -138,7 +138,7 @@ class TrialDocument:
                 if value is None:
                     _removed(table, name)
                 else:
-                    table[name] = tomlkit.value(value_text(value))
+                    table[str(name)] = tomlkit.value(value_text(value))
         if len(others) < len(values):
             self.text = tomlkit.dumps(document)
         return others

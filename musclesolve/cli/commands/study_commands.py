@@ -76,7 +76,7 @@ def study(
     from musclesolve.report.study.study_page import study_into
 
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
-    drawn = drawn_figures(figures, file_format, width, font)
+    drawn = bool(drawn_figures(figures, file_format, width, font))
     with page_style(page_style_of(file_format, width, font)), progress() as report:
         result, paths = study_into(
             output, file, reports=reports, figures=drawn, values_format=values.value, progress=report, **how

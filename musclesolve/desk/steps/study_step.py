@@ -90,7 +90,7 @@ class StudyStep:
         root, there = self.desk.folder.path, self.study.document is not None
         with ui.expansion(f"Folder: {self.study.folder}", value=not there).classes("w-full"):
             ui.label(
-                "The folder above those of the subjects. Folders and names of files say who moves, and how."
+                "The folder that has one folder for each subject. Folders and names of files say who moves, and how."
             ).classes("ms-why")
             self._tree(root)
         with ui.row().classes("ms-turn-small"):
@@ -100,7 +100,7 @@ class StudyStep:
                 undo = ui.button("Undo in the study", on_click=self._undo)
                 undo.props("flat no-caps icon=undo").set_enabled(self._document.can_undo)
         if self.study.draft is not None:
-            statements(self.study.draft.recognised)
+            statements(self.study.draft.recognized)
             for title, names in (
                 ("Not read", self.study.draft.unread),
                 ("Left out", self.study.draft.left_out),
@@ -227,7 +227,7 @@ class StudyStep:
         self._trials.refresh()
 
     def _moving(self, study: Study, conditions: list[str]) -> None:
-        """What may be done with the trials that are chosen."""
+        """Fields and buttons that move the chosen trials, or leave them out."""
         self._chosen &= set(study.trial_of)
 
         def by_words(event: events.GenericEventArguments) -> None:
@@ -339,7 +339,7 @@ class StudyStep:
 
     @ui.refreshable_method
     def _lacking(self) -> None:
-        """What recordings need and nothing states; the fields that wait for it are marked."""
+        """A sentence on the values that recordings need and nothing states."""
         study = self._document.study
         absent = lacking(study.subjects, study.trials)
         said = (
