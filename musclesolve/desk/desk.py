@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -85,6 +85,7 @@ class Desk:
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
         self.watching: Watch | None = None
+        self._held = ExitStack()  # what nobody else may write into while the folder is watched
         self.watch_failure: Exception | None = None
         if trials := self.trials:
             self.open(trials[0])
@@ -326,18 +327,21 @@ class Desk:
         """
         self.watch_failure = None
         if not on:
-            self.watching = None
+            self._end_watch()
         elif self.trial is not None:
             from musclesolve.plotting.figure_names import REPORT
             from musclesolve.report.page import trial_report
-            from musclesolve.results.files.atomic_writing import reserved
             from musclesolve.studies.many_trials.watch_folder import Template, Watch
 
             further = {REPORT: trial_report}
             watching = Watch(self.folder.path, Template(self.trial.path), self.watched, further=further)
-            with reserved(self.watched):
-                self.watching = watching
+            self._held.enter_context(watching.held())
+            self.watching = watching
         self.changed("task")
+
+    def _end_watch(self) -> None:
+        self.watching = None
+        self._held.close()
 
     @property
     def watched(self) -> Path:
@@ -352,7 +356,8 @@ class Desk:
         try:
             jobs = watching.look()
         except MuscleSolveError as error:  # such as a folder that is not there any more
-            self.watching, self.watch_failure = None, error
+            self._end_watch()
+            self.watch_failure = error
             self.changed("task")
             return
         if jobs and not self.runner.busy:
@@ -363,7 +368,7 @@ class Desk:
                 elif not task.canceled:
                     watching.take(task.value)
                 else:
-                    self.watching = None  # whoever cancels it wants no more of them now
+                    self._end_watch()  # whoever cancels it wants no more of them now
 
             self.start(f"Recording {jobs[0].name}", "recording", keep, job=jobs[0])
 
