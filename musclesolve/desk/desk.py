@@ -78,7 +78,7 @@ class Desk:
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None
         self.options = RunOptions()
-        self.study = StudyDesk(self)
+        self.study = StudyDesk(self.folder, self.start)
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
         self._changed_inputs: tuple[object, list[str]] = (None, [])

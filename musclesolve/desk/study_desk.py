@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from musclesolve.desk.runner import Task
 from musclesolve.desk.study_document import StudyDocument
-from musclesolve.desk.work_folder import RESULTS
+from musclesolve.desk.work_folder import RESULTS, WorkFolder
 from musclesolve.drafting.study.draft_study import NAME, StudyDraft, draft_study, write_study
 from musclesolve.drafting.study.study_trials import RESULTS as RESULT_FILES
 from musclesolve.plotting.figure_names import STUDY_PAGE
 from musclesolve.studies.many_trials.trial_record import CSV
 
-if TYPE_CHECKING:
-    from musclesolve.desk.desk import Desk
-
 
 class StudyDesk:
     """A study in the folder of the desk or below it.
+
+    Args:
+        root: the folder of the desk.
+        start: begins a task; see `Desk.start`.
 
     Attributes:
         folder: of the study.
@@ -27,15 +29,15 @@ class StudyDesk:
         draft: as it was made last.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, root: WorkFolder, start: Callable[..., Task]) -> None:
+        self._root, self._start = root, start
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self.document: StudyDocument | None = None
-        self.choose(desk.folder.path)
+        self.choose(root.path)
 
     def choose(self, folder: Path) -> None:
         """Go to a folder of the desk, and open the study file in it, if there is one."""
-        root = self.desk.folder
+        root = self._root
         self.folder = root.path if folder == root.path else root.inside(str(folder.relative_to(root.path)))
         self.draft: StudyDraft | None = None
         self.look()
@@ -88,8 +90,8 @@ class StudyDesk:
     @property
     def command(self) -> str:
         """The command line that computes the same in the folder of the desk."""
-        desk, folder = self.desk, self.folder
-        names = [desk.in_folder(path) for path in (folder / NAME, self.output)]
+        paths = self.folder / NAME, self.output
+        names = [path.relative_to(self._root.path).as_posix() for path in paths]
         return shlex.join(["musclesolve", "study", names[0], "-o", names[1]])
 
     @property
@@ -109,10 +111,10 @@ class StudyDesk:
             if not task.canceled:
                 self._checked = text, task.value if task.error is None else task.error
 
-        return self.desk.start("Check of the study", "check_study", keep, study=self.document.path)
+        return self._start("Check of the study", "check_study", keep, study=self.document.path)
 
     def run(self) -> Task:
         """Begin to compute the study, as `command` does; what is up to date is kept."""
         assert self.document is not None
         self.document.reload()
-        return self.desk.start("Study", "study", study=self.document.path, folder=self.output)
+        return self._start("Study", "study", study=self.document.path, folder=self.output)

@@ -332,7 +332,9 @@ class Watch:
             if len(found) == 1:
                 inputs["files", role] = found[0]
             else:
-                among = f"; {' and '.join(file.name for file in found)} may be it: rename one" if found else ""
+                among = (
+                    f"; {' and '.join(file.name for file in found)} may be it: rename one" if found else ""
+                )
                 missing.append(f"{own.name} ({role}{among})")
         return inputs, ", ".join(missing)
 
