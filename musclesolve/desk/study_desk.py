@@ -1,7 +1,5 @@
 """The study of the desk, for all browsers alike: its folder, its file, what `check` says of it, and its results."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

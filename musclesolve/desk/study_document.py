@@ -1,7 +1,5 @@
 """The study file as the desk edits it: what it says of subjects and trials, and the changes that a click makes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The study on the desk: what a click changes in study.toml, and which folders it shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Study: many subjects and conditions, from folders of recordings to the page that compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """The list of many trials or recordings, from the table that is written while they are computed."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Sequence
