@@ -130,7 +130,6 @@ def test_running(tmp_path):
     assert int(left["ran"].valid.sum()) == 2 * 141
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_many_trials(tmp_path):
     """On one trial, in one process; the subject of the service and the study are small ones."""
     example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
@@ -227,6 +226,16 @@ def test_gallery(tmp_path):
     assert {path.name for path in tmp_path.glob("*.png")} == {
         f"{name}.png" for name in ("joint_moments", "force_sensitivity_map", "sensitivity_map")
     }
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_figures_that_no_command_draws(tmp_path):
+    site_module("places")
+    site_module("page_figures").main(tmp_path)
+    shown = {
+        name for page in PAGES for name in re.findall(r"made: beside/(\S+)", page.read_text(encoding="utf-8"))
+    }
+    assert {path.name for path in tmp_path.glob("*.png")} == shown
 
 
 def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():

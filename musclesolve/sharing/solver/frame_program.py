@@ -7,8 +7,6 @@ With x = (a, s / (row unit)), row_k the largest entry of row k of A, and f the w
 so that slopes, moments and unknowns are all of order one; unit_k makes the curvature along a stiff reserve 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -145,9 +143,6 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
     contradict each other.
-
-    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is what is left of a frame whose rows
-    contradict each other.
     """
     if not free.any():
         return Claim(np.array(program.lower), None, 0, Status.SOLVED)
@@ -198,6 +193,22 @@ def _by_frames(
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
     return attempt
+
+
+ENDED = {
+    0: "Solve_Succeeded",
+    1: "Solved_To_Acceptable_Level",
+    2: "Infeasible_Problem_Detected",
+    -1: "Maximum_Iterations_Exceeded",
+}
+"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
+CLAIMS = {
+    "Solve_Succeeded": Status.SOLVED,
+    "Solved_To_Acceptable_Level": Status.SOLVED,
+    "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
+    "Infeasible_Problem_Detected": Status.INFEASIBLE,
+}
+"""The words with which Ipopt ends -> the status that it claims."""
 
 
 def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:

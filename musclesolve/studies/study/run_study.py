@@ -1,7 +1,5 @@
 """The computation of a study: the trial file of each trial, its result, and what is made of all of them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -84,6 +82,8 @@ def compute_trials(
             write_files(output, {CSV: _table(study, {each.name: each for each in (*records, *refused)})})
 
         done = list[TrialRecord]()
+        if not (output / CSV).is_file():
+            write(done)  # at once: a folder with this table holds results, and no trials of a study
         if todo:
             done = compute(
                 todo, write, jobs, scheduler, lambda stage, share: report(stage, COMPUTING * share)
