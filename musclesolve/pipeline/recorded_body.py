@@ -192,13 +192,11 @@ def sharing_group(
     moments: Array,
     usable: Mask,
     emg: Array | None = None,
-    ligament: float = 1.0,
     joints: MuscleJoints | None = None,
 ) -> SharingGroup:
     """One group of muscles as a part of the body; moments (T, K+6) of inverse dynamics, the rest as in `SharingGroup`.
 
-    forces: of the bodies and what acts on them; ligament: factor on the arm of the patellar ligaments; joints: of these
-    muscles, found unless given.
+    forces: of the bodies and what acts on them; joints: of these muscles, found unless given.
     """
     dofs = state.muscles.dof_names
     named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
@@ -210,7 +208,7 @@ def sharing_group(
         moment=moments[:, [model.dof(dof) for dof in dofs]],
         usable=usable,
         time=motion.time,
-        loads=group_loads(model, motion, forces, state, joints, ligament=ligament),
+        loads=group_loads(model, motion, forces, state, joints),
         emg=emg,
     )
 
@@ -238,8 +236,8 @@ class MuscleJoints:
     knees: tuple[Indices, Indices, Indices, Array]
 
     @classmethod
-    def from_model(cls, model: Model, muscles: ScaledMuscles) -> MuscleJoints:
-        """The joints of the muscles on a model."""
+    def from_model(cls, model: Model, muscles: ScaledMuscles, ligament: float = 1.0) -> MuscleJoints:
+        """The joints of the muscles on a model; ligament: factor on the arm of the patellar ligaments."""
         paths, served = muscles.paths, muscles.dof_names
         pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
         joints: dict[str, list[str]] = {}
@@ -268,7 +266,7 @@ class MuscleJoints:
             places.append((knee.dof, every.index(pivots[flexion]), served.index(flexion)))
         first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
         flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
-        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2)
+        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
         return cls(
             every,
             first,
@@ -287,12 +285,11 @@ def group_loads(
     state: ScaledState,
     joints: MuscleJoints | None = None,
     rotation: Array | None = None,
-    ligament: float = 1.0,
 ) -> JointLoads:
     """Loads of the joints that the muscles of a state serve; moments are about their centers.
 
     loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
-    bodies from standing. These two are found unless given. ligament: factor on the arm of the patellar ligaments.
+    bodies from standing. These two are found unless given.
     """
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
@@ -313,9 +310,7 @@ def group_loads(
             turned = contiguous(rotation[:, own.shanks])
         moved = contiguous(motion.coordinates), axes, turned
         arms = contiguous(state.moment_arm)
-        *places, ligaments = own.knees
-        knees_of = (*places, ligaments * [ligament, 1.0])
-        THROUGH.load()(knees_of, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
+        THROUGH.load()(own.knees, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
     knees = tuple(own.names[joint] for joint in own.knees[1])
     return JointLoads(own.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 

@@ -41,7 +41,7 @@ from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
-from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
+from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
@@ -261,7 +261,8 @@ class RecordedReplay(Replay):
         nominal = self.nominal[number]
         state = muscle_state(body.model, self.muscles(body, errors, number), body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
-        return sharing_group(self.options, *found, nominal.usable, nominal.emg, self.ligament(errors))
+        joints = MuscleJoints.from_model(body.model, state.muscles, self.ligament(errors))
+        return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
 
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:
