@@ -57,7 +57,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _computed_once() -> Iterator[None]:
-    """The same text is parsed, the same plates are computed once."""
+    """Parse each text once, and compute each set of plates once."""
     with pytest.MonkeyPatch.context() as patch:
         compute_once(patch)
         yield
