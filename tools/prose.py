@@ -64,6 +64,8 @@ def compiled(words: Iterable[tuple[str, str]]) -> list[tuple[re.Pattern[str], st
 
 SPELLING = compiled(RULES["spelling"].items())
 PATTERNS = patterns()
+ANY = re.compile("|".join(pattern.pattern for pattern, _ in PATTERNS), re.IGNORECASE)
+"""Finds whether a text has a fault at all, which few have."""
 
 
 def without_code(text: str) -> str:
@@ -96,7 +98,7 @@ def lengths(text: str) -> list[int]:
 
 def word_faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield the place of each banned phrase, wrong term and British spelling with a sentence on it."""
-    for pattern, instead in PATTERNS:
+    for pattern, instead in PATTERNS if ANY.search(text) else ():
         for match in pattern.finditer(text):
             yield match.start(), f"{match.group()!r}: write {instead}"
 
@@ -140,7 +142,10 @@ def docstring_faults(file: Path) -> Iterator[str]:
     """
     of_tests = file.is_relative_to(ROOT / "tests")
     beginnings = RULES["bad_beginnings_of_tests" if of_tests else "bad_beginnings"]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:  # statements, not the expressions in them
+        node = waiting.pop(0)
+        waiting += (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         text, name = ast.get_docstring(node) or "", getattr(node, "name", "the module")

@@ -66,6 +66,7 @@ def once(act, when):
     return progress, acted
 
 
+@pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():
         os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
@@ -90,7 +91,7 @@ def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatc
     assert complete(computed)
 
 
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("interruptible", "in_processes")
 def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
     for done in (1, 2):
         progress, _ = once(
@@ -134,7 +135,6 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     assert not (tmp_path / "trials").exists()
 
 
-@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
     import resource
