@@ -132,7 +132,11 @@ def uncertainty(
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
     person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
-    predicted = isinstance(prepared, RecordedBody) and prepared.trial.predicted_spans is not None
+    predicted = (
+        prepared.trial.predicted_spans is not None
+        if isinstance(prepared, RecordedBody)
+        else prepared.dynamics is not None and prepared.dynamics.predicted
+    )
     check_sources({**stated, **(sd or {})}, kind, person is not None, predicted)
     result = labelled.assemble(share(prepared)) if known is None else known
     replay: Replay = (
