@@ -1,12 +1,10 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -174,7 +172,7 @@ class ModelBody:
     change: MotionChange[LoadedModel] | None = None
 
     @property
-    def measured(self) -> ModelBody:
+    def measured(self) -> Self:
         """The body along its coordinates before any change for a smaller residual: what tests of loads look at."""
         if self.change is None:
             return self
@@ -224,6 +222,15 @@ class ModelBody:
             for joint in knees
         }
         return {name: spacing for name, spacing in found.items() if spacing is not None}
+
+    @property
+    def mass(self) -> float:
+        """Mass of the model [kg]."""
+        return self.model.mass
+
+    @property
+    def stature(self) -> None:
+        """A model states none."""
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""

@@ -5,8 +5,6 @@ are looked at until all names are found; where a trial cannot be read, or its na
 as the function groups of a model, the outcome is looked up again in the means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product

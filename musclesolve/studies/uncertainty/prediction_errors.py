@@ -10,8 +10,6 @@ which no law of motion determines. The point where the force acts moves forward 
 mass of the body changes all predicted forces in proportion.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
