@@ -36,7 +36,6 @@ from musclesolve.pipeline.mechanics import Mechanics, mechanics
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SegmentValues, Trial
-from musclesolve.recording.trial.trial_file import read_recording
 from musclesolve.settings.trial import REDUCED
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -136,7 +135,7 @@ def planted() -> dict[str, Trial]:
     with tempfile.TemporaryDirectory() as folder:
         for name, chosen in options.items():
             path = synthetic_recording(Path(folder) / name, truth=False, **chosen)
-            found[name] = read_recording(path, "this comparison")
+            found[name] = recording_of(path, "this comparison")
         sound = found["nothing"]
     heavier = {name: SegmentValues(mass_factor=factor) for name, factor in HEAVIER.items()}
     return found | {"trunk 15 % too heavy": replace(sound, subject=replace(sound.subject, segments=heavier))}

@@ -52,6 +52,8 @@ def patterns() -> list[tuple[re.Pattern[str], str]]:
 
 
 PATTERNS = patterns()
+ANY = re.compile("|".join(pattern.pattern for pattern, _ in PATTERNS), re.IGNORECASE)
+"""Finds whether a text has a fault at all, which few have."""
 
 
 def without_code(text: str) -> str:
@@ -84,7 +86,7 @@ def lengths(text: str) -> list[int]:
 
 def word_faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield the place of each banned phrase, wrong term and British spelling with a sentence on it."""
-    for pattern, instead in PATTERNS:
+    for pattern, instead in PATTERNS if ANY.search(text) else ():
         for match in pattern.finditer(text):
             yield match.start(), f"{match.group()!r}: write {instead}"
 
@@ -123,7 +125,10 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
 
 def docstring_faults(file: Path) -> Iterator[str]:
     """Yield the bad beginnings of the docstrings of a module, and the faults of their words."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:  # statements, not the expressions in them
+        node = waiting.pop(0)
+        waiting += (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node) or ""
             place = f"{file.relative_to(ROOT).as_posix()}: {getattr(node, 'name', 'the module')}"

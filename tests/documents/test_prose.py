@@ -33,7 +33,7 @@ def test_pages_messages_and_docstrings_are_plain():
         ("The angle is that\nof the knee.", "'that\\nof'"),
         ("The user is asked.", "'asked'"),
         ("The color of a gray fibre.", "'fibre'"),
-        ("Frames are analyzed.", "'analyzed'"),
+        ("Frames are analysed.", "'analysed'"),
         ("The lever arm of a muscle.", "'lever arm'"),
     ],
 )
