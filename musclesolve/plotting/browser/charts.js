@@ -197,7 +197,7 @@
 
     draw(width = this.body.clientWidth) {
       if (!width) return;
-      this.width = width;
+      this.width = width = Math.max(width, NARROWEST);  // a page that is unfolding has less for a moment
       const columns = this.columnsIn(width), across = (width - (columns - 1) * GAP) / columns;
       this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
       this.cells = [];
