@@ -114,7 +114,7 @@ class Word:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number alone."""
+        """Whether the name is a number alone."""
         return not self.letters and bool(self.number)
 
 
