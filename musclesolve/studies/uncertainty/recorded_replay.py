@@ -100,9 +100,7 @@ class RecordedReplay(Replay):
     inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
     plates: list[tuple[Side, AnyArray, AnyArray]]
-    nominal: tuple[
-        SharingGroup, ...
-    ]  # the parts without errors; no other of their frames are shared among muscles
+    nominal: Sequence[SharingGroup]  # without errors; no other of their frames are shared
     placed: Sequence[ScaledMuscles]  # the muscles of each
     reduction: ResidualReduction | None  # of the residual, by a change of the motion over all frames
 
