@@ -112,8 +112,7 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
         entries[name] = line(**style)
     axes.set_ylim(0.0, 1.03)
     _strength_axis(axes, answer)
-    free = "without the bound on contact forces of the bars" if answer.attrs["contact"] != "none" else ""
-    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", free)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", _bound(answer))
     return entries
 
 
@@ -138,8 +137,7 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, answer)
-    free = "without the bound on contact forces of the bars; " if answer.attrs["contact"] != "none" else ""
-    note = f"{free}gray: changes by less than 0.02"
+    note = "; ".join(filter(None, (_bound(answer), "gray: changes by less than 0.02")))
     heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
 
 
@@ -149,6 +147,10 @@ def _strength_axis(axes: Axes, answer: xr.Dataset) -> None:
     span = max(strengths[0] - strengths[-1], 1.0)
     axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)
     axes.set_xlabel(f"strength of {_path_of(answer)} [%]")
+
+
+def _bound(answer: xr.Dataset) -> str:
+    return "with bounded contact forces, as the bars" if answer.attrs["contact"] != "none" else ""
 
 
 def _path_of(answer: xr.Dataset) -> str:

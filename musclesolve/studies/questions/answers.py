@@ -23,6 +23,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
     netcdf_bytes,
     read_result,
@@ -126,7 +127,7 @@ def answer(
             case _:
                 return coordination(result)
     except InputError as error:
-        return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
+        return ResultDataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
 
 
 @dataclass(frozen=True)
