@@ -5,7 +5,7 @@
 A leg of two segments swings from one pose to another in 0.5 s, at rest at both ends. The outer unknowns c shape hip and
 knee angle, the inner problem shares the moments M(c) of every frame among six muscles:
 
-    minimise over c   E(c) = sum_t f(a_t) dt  with knee flexion >= 5 degrees,
+    minimize over c   E(c) = sum_t f(a_t) dt  with knee flexion >= 5 degrees,
     where             a_t = argmin { f(a) : A a = M_t(c), a >= 0 }
 
 The gradient of the inner least cost is its multiplier lambda (`Solution.multiplier`, d cost / d moment), so that by the
@@ -180,7 +180,7 @@ def at_once(swing: Swing) -> tuple[float, Array]:
     arms = np.array([[arm * row[2] for arm in row[:2]] for row in MUSCLES.values()]).T
     moments = casadi.reshape(swing.symbols[0](c), 2, FRAMES)
     step, (plain, slope) = DURATION / (FRAMES - 1), swing.knee
-    programme = {
+    program = {
         "x": casadi.vertcat(c, casadi.vec(a)),
         "f": step * casadi.sum1(casadi.sum2(a**2)),
         "g": casadi.vertcat(
@@ -189,7 +189,7 @@ def at_once(swing: Swing) -> tuple[float, Array]:
     }
     options = {"ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-12}, "print_time": False}
     free, count = np.full(2 * TERMS, np.inf), a.numel()
-    found = casadi.nlpsol("swing", "ipopt", programme, options)(
+    found = casadi.nlpsol("swing", "ipopt", program, options)(
         x0=np.concatenate([np.zeros(2 * TERMS), np.full(count, 0.1)]),
         lbx=np.concatenate([-free, np.zeros(count)]), ubx=np.concatenate([free, np.full(count, FREE)]),
         lbg=0.0, ubg=np.concatenate([np.zeros(2 * FRAMES), np.full(FRAMES, np.inf)]),

@@ -144,9 +144,9 @@ def evaluations() -> None:
 
 
 def drifts() -> None:
-    """Constraint errors over two seconds: Adams' method with the source's stabilisation alone, and with projection."""
+    """Constraint errors over two seconds: Adams' method with the source's stabilization alone, and with projection."""
     table = Table(
-        "motion", "tolerance", "Adams, stabilised [m or 1]", "projected, before / after", "evaluations"
+        "motion", "tolerance", "Adams, stabilized [m or 1]", "projected, before / after", "evaluations"
     )
     for name, start, held in _motions():
         rows = start.model.constraints

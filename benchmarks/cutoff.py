@@ -36,7 +36,7 @@ NAMES = dict(zip(RULES, ("residuals", "residuals, Silva 2003"), strict=True))
 RATES = (60.0, 100.0, 200.0)
 # Noise [m] and its corner frequency [Hz].
 WHITE: list[tuple[float, float | None]] = [(size, None) for size in (0.0001, 0.00033, 0.001, 0.003)]
-COLOURED: list[tuple[float, float | None]] = [(0.00033, 20.0), (0.001, 20.0), (0.001, 10.0)]
+COLORED: list[tuple[float, float | None]] = [(0.00033, 20.0), (0.001, 20.0), (0.001, 10.0)]
 HEADINGS = ("best [Hz]", "chosen", "off", "within 1 Hz", "error", "9 of 10", "noise found")
 
 
@@ -83,7 +83,7 @@ def main(walk: Path | None) -> None:
     )
     everything: Figures = {}
     for number, motion in enumerate(motions(walk)):
-        for kind, noises in (("white", WHITE), ("colored", COLOURED)):
+        for kind, noises in (("white", WHITE), ("colored", COLORED)):
             own: Figures = {}
             for rate, (size, corner) in product(RATES, noises):
                 where = (f"{rate:g}", f"{1000 * size:g}", f"{corner:g}" if corner else "white")

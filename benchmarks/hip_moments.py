@@ -94,7 +94,7 @@ class Walk:
 
     @cached_property
     def inside(self) -> NDArray[np.bool_]:
-        """Frames (T,) of the markers that are analysed."""
+        """Frames (T,) of the markers that are analyzed."""
         return self.trial.inside(self.trial.markers.time, *self.trial.time_range)
 
     def theirs(self, dof: str, side: Side, time: Array) -> Array:

@@ -69,7 +69,7 @@ class Agreement:
 
     @classmethod
     def from_analysis(cls, analysis: Analysis) -> Agreement:
-        """Of an analysed trial with EMG."""
+        """Of an analyzed trial with EMG."""
         body = analysis.body
         assert isinstance(body, RecordedBody)
         activation = analysis.activation
@@ -184,7 +184,7 @@ class Person:
 
     @classmethod
     def from_analysis(cls, name: str, analysis: Analysis) -> Person:
-        """Of an analysed recording, or of a model along its motion."""
+        """Of an analyzed recording, or of a model along its motion."""
         body = analysis.body
         status = np.stack([leg.solution.status for leg in analysis.parts])
         return cls(

@@ -597,7 +597,7 @@ def positions_from_above(positions: Sequence[int], who: str) -> Sheet:
     """The first touch of every position."""
     columns = min(4, len(positions))
     rows = -(-len(positions) // columns)
-    title = "Bus (grey) and man (blue) at the start, from above"
+    title = "Bus (gray) and man (blue) at the start, from above"
     figure, axes = panels(None, title, rows, columns, 0.21 * rows if columns == 4 else 0.4, sharey=True)
     for panel in axes.ravel()[len(positions) :]:
         panel.set_visible(False)
@@ -622,7 +622,7 @@ def positions_from_above(positions: Sequence[int], who: str) -> Sheet:
 def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Sheet:
     """Ways of the left (full) and the right foot past the tire, a panel for each list of cases."""
     figure, axes = panels(
-        None, "Feet beside the rear tire (grey); right foot dashed", len(rows), 1, 0.2 + 0.2 * len(rows)
+        None, "Feet beside the rear tire (gray); right foot dashed", len(rows), 1, 0.2 + 0.2 * len(rows)
     )
     for panel, keys in zip(axes[:, 0], rows, strict=True):
         alike = f"{keys[0][1]} km/h" if len({v for _, v in keys}) == 1 else f"IP{keys[0][0]}"

@@ -134,7 +134,7 @@ def drift_table(found: list[Trip], duration: float) -> Table:
 
 
 def cell(drift: Drift, after: float) -> str:
-    """Millimetres and degrees in the frame nearest to a time after the start."""
+    """Millimeters and degrees in the frame nearest to a time after the start."""
     since = drift.time - drift.time[0]
     if since[-1] < after - 1e-6:
         return "lost"

@@ -319,7 +319,7 @@ def picture(run: Somersault) -> Figure:
         panel.axvspan(0.0, run.take_off, color="0.92", linewidth=0.0)
         panel.set_xlim(0.0, run.time[-1])
         panel.set_ylabel("[N]", fontsize=TEXT)
-        heading(panel, f"{way} reaction; grey: on the bed")
+        heading(panel, f"{way} reaction; gray: on the bed")
     key(curves[1])
     curves[0].tick_params(labelbottom=False)
     curves[1].set_xlabel("time [s]", fontsize=TEXT)

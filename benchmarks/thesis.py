@@ -8,7 +8,7 @@ reports (section 6.7, which begins on page 257):
 
     DNCONG of IMSL, sequential quadratic programming (SQP)            45 s for the 66 frames
     DOT 5.0: modified feasible directions, sequential linear and
-        quadratic programmes, of which the linear ones did best       about 2 hours, similar results
+        quadratic programs, of which the linear ones did best       about 2 hours, similar results
     MMA, the method of moving asymptotes (Svanberg)                   did not produce any result
 
 Genetic algorithms are named (6.6.3) and not tried. Here stand, on a stride of 66 frames as well, the same two
@@ -47,7 +47,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import FrameProgramme, least_squares_multiplier
+from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier
 from musclesolve.studies.benchmark.measure import machine
 
 COST = find_cost("stress_cubed")
@@ -89,8 +89,8 @@ def leg(file: Path) -> tuple[Problem, FullProblem]:
 
 
 def reduced_form(problem: Problem, full: FullProblem, t: int) -> Form:
-    programme = FrameProgramme(problem.frames(np.array([t])), COST)
-    return Form(programme, programme.matrix, programme.moment)
+    program = FrameProgram(problem.frames(np.array([t])), COST)
+    return Form(program, program.matrix, program.moment)
 
 
 def full_form(problem: Problem, full: FullProblem, t: int) -> Form:
@@ -101,7 +101,7 @@ def full_form(problem: Problem, full: FullProblem, t: int) -> Form:
     muscles = full.muscle_rows[t] * full.force_capacity[t][:, None] / force
     rows = np.concatenate([held, muscles]).T
     return Form(
-        FrameProgramme(problem.frames(np.array([t])), COST),
+        FrameProgram(problem.frames(np.array([t])), COST),
         np.ascontiguousarray(rows),
         -full.needed[t] / force,
     )
@@ -143,12 +143,12 @@ def tried(
 
 def judge(form: Form, activation: Array, least: float) -> tuple[float, float, float]:
     """Certificate, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
-    programme, problem = form.programme, form.programme.problem
-    a = np.clip(activation, programme.lower, programme.upper)
+    program, problem = form.program, form.program.problem
+    a = np.clip(activation, program.lower, program.upper)
     multiplier = least_squares_multiplier(
-        programme.matrix, programme.gradient(a), a, programme.lower, programme.upper
+        program.matrix, program.gradient(a), a, program.lower, program.upper
     )
-    multiplier = multiplier * programme.scale / programme.row
+    multiplier = multiplier * program.scale / program.row
     residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), multiplier[None])
     miss = float(np.abs(problem.moment_matrix[0] @ a - problem.moment[0]).max())
     return float(residual[0]), miss, float(COST.value(problem, a[None])[0]) / least - 1.0

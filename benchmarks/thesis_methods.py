@@ -18,7 +18,7 @@ from scipy.optimize import (
 )
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.solver.frame_programme import FrameProgramme
+from musclesolve.sharing.solver.frame_program import FrameProgram
 
 ALONE = 5.0  # seconds for one frame, for methods that may never end by themselves
 SLACK = 1e-8  # of the equations, in their scale, as pairs of inequalities; 1e-2 to 1e-6 did no better in two frames
@@ -27,19 +27,19 @@ POPULATION = 5  # times the number of unknowns; all else as SciPy has it, nothin
 
 @dataclass(frozen=True)
 class Form:
-    """One frame: minimise the cost of the last n unknowns such that rows x = right and lower <= x <= upper.
+    """One frame: minimize the cost of the last n unknowns such that rows x = right and lower <= x <= upper.
 
     Unknowns before them are forces of constraint, in units that make their columns of length one.
     """
 
-    programme: FrameProgramme
+    program: FrameProgram
     rows: Array  # (r, k)
     right: Array  # (r,)
 
     @property
     def muscles(self) -> int:
         """The number n."""
-        return self.programme.muscles
+        return self.program.muscles
 
     @property
     def unknowns(self) -> int:
@@ -49,12 +49,12 @@ class Form:
     @property
     def lower(self) -> Array:
         """(k,), infinite for forces."""
-        return np.concatenate([np.full(self.unknowns - self.muscles, -np.inf), self.programme.lower])
+        return np.concatenate([np.full(self.unknowns - self.muscles, -np.inf), self.program.lower])
 
     @property
     def upper(self) -> Array:
         """(k,), infinite for forces."""
-        return np.concatenate([np.full(self.unknowns - self.muscles, np.inf), self.programme.upper])
+        return np.concatenate([np.full(self.unknowns - self.muscles, np.inf), self.program.upper])
 
     @property
     def start(self) -> Array:
@@ -65,12 +65,12 @@ class Form:
 
     def value(self, x: Array) -> float:
         """The scaled cost."""
-        return self.programme.value(x[-self.muscles :])
+        return self.program.value(x[-self.muscles :])
 
     def gradient(self, x: Array) -> Array:
         """Its slopes, (k,)."""
         slope = np.zeros(self.unknowns)
-        slope[-self.muscles :] = self.programme.gradient(x[-self.muscles :])
+        slope[-self.muscles :] = self.program.gradient(x[-self.muscles :])
         return slope
 
 
@@ -104,7 +104,7 @@ def sqp(form: Form, tolerance: float = 1e-12) -> Answer:
 
 
 def slp(form: Form) -> Answer:
-    """Linear programmes of the slopes, within limits on the step that grow and shrink; the first to where rows hold."""
+    """Linear programs of the slopes, within limits on the step that grow and shrink; the first to where rows hold."""
     x, width, slope = form.start, 2.0, form.gradient(form.start)
     best, steps = np.inf, 0
     while width > 1e-7 and steps < 400:
@@ -129,7 +129,7 @@ def feasible_directions(form: Form) -> Answer:
 
     The direction S of steepest descent that leaves no active constraint, min g.S with rows S = 0, S_i >= 0 at a lower
     and <= 0 at an upper bound and |S| <= 1, is the projection of -g on these S: -g less its nearest combination of
-    the normals. Along S the cost is minimised up to the first bound.
+    the normals. Along S the cost is minimized up to the first bound.
     """
     held = np.isfinite(form.lower)
     low, high = np.where(held, form.lower, -1e6), np.where(held, form.upper, 1e6)

@@ -30,7 +30,7 @@ from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.discrete_values import discrete_values as discrete_values
 from .results.cycles.discrete_values import write_values as write_values
 from .results.cycles.gait_cycles import cycles as cycles
-from .results.cycles.normalisation import normalised as normalised
+from .results.cycles.normalization import normalized as normalized
 from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export

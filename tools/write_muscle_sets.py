@@ -50,7 +50,7 @@ MODELS = {
             "Biomed Eng 45:2762-2774; Uhlrich S.D., Jackson R.W., Seth A., Kolesar J.A., Delp S.L. (2022), Sci Rep "
             "12:9842; fiber damping by P. van den Bos"
         ),
-        license="the model file states no licence; cite its authors",
+        license="the model file states no license; cite its authors",
     ),
 }
 

@@ -2,7 +2,7 @@
 
 The problem is that of the public repository KULeuvenNeuromechanics/MuscleRedundancySolver as it is documented there
 (De Groote et al. 2016, Ann Biomed Eng 44:2922-36; Delabastita et al. 2020, Ann Biomed Eng 48:3097-107): all trials and
-the free parameters in one programme. States are the activation a and the normalized fiber length l, controls the
+the free parameters in one program. States are the activation a and the normalized fiber length l, controls the
 excitation e and the rate v = dl/dt [L0/s]; p is the fiber length along the tendon. In every mesh point, with forward
 Euler and the step h = 10 ms,
 
@@ -112,7 +112,7 @@ class LeuvenCourse:
 class LeuvenFit:
     """The optimum: factors of the free parameters, courses of the trials, and what it took.
 
-    seconds, setup: processor time of Ipopt, and of making the programme [s]; status: what Ipopt says.
+    seconds, setup: processor time of Ipopt, and of making the program [s]; status: what Ipopt says.
     """
 
     factor: Array
@@ -150,14 +150,14 @@ def estimate(
         blocks += [_transcribed(trial, free, theta, weight) for trial in trials]
         symbols, cost, equations, start, lower, upper = zip(*blocks, strict=True)
         unknowns = [symbol for block in symbols for symbol in block]
-        programme = {
+        program = {
             "x": casadi.vertcat(*map(casadi.vec, unknowns)),
             "f": sum(cost),
             "g": casadi.vertcat(*equations),
         }
         options = {"print_time": False, "error_on_fail": False, "show_eval_warnings": False}
         solver = casadi.nlpsol(
-            "leuven", "ipopt", programme, options | {"ipopt": SETTINGS | {"max_wall_time": max_seconds}}
+            "leuven", "ipopt", program, options | {"ipopt": SETTINGS | {"max_wall_time": max_seconds}}
         )
         ready = process_time()
         result = solver(
@@ -165,7 +165,7 @@ def estimate(
         )
         done = process_time()
         statistics = solver.stats()
-        values = casadi.Function("blocks", [programme["x"]], unknowns)(result["x"])
+        values = casadi.Function("blocks", [program["x"]], unknowns)(result["x"])
     factor, *states = (np.asarray(value) for value in values)
     courses = tuple(
         _course(trial, free, factor[:, 0], states[6 * k : 6 * k + 6]) for k, trial in enumerate(trials)
@@ -251,7 +251,7 @@ def _mesh_point(trial: LeuvenTrial, free: Sequence[Free], step: float) -> Any:
 
 
 class Block(NamedTuple):
-    """Symbols, cost and equations of a part of the programme, with the first guess and bounds of all its symbols."""
+    """Symbols, cost and equations of a part of the program, with the first guess and bounds of all its symbols."""
 
     symbols: list[Any]
     cost: Any

@@ -57,7 +57,7 @@ def configurations(study: Study) -> Finding:
             panel.plot(study.percent, values, style, color=color, linewidth=1.3, label=name)
         panel.set_ylim(bottom=0.0)
         heading(panel, group["panel"])
-        drawing.over_cycle(panel, study, "[N]", labelled=number >= 6)
+        drawing.over_cycle(panel, study, "[N]", labeled=number >= 6)
     axes[0, 0].set_ylim(top=1.5 * axes[0, 0].get_ylim()[1])
     key(axes[0, 0], loc="upper left")
     columns = [of_result(study, result) for result in found.values()]

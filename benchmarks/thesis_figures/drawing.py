@@ -40,7 +40,7 @@ def panels(
     return figure, axes
 
 
-def over_cycle(axes: Axes, study: Study, unit: str, labelled: bool = True) -> None:
+def over_cycle(axes: Axes, study: Study, unit: str, labeled: bool = True) -> None:
     """The axis of a panel over the gait cycle, its stance as a bar at the foot."""
     axes.set_xlim(0.0, 100.0)
     axes.axhline(0.0, color="black", linewidth=0.4)
@@ -48,8 +48,8 @@ def over_cycle(axes: Axes, study: Study, unit: str, labelled: bool = True) -> No
         ends = study.percent[first], study.percent[stop - 1]
         axes.axvspan(*ends, ymax=0.02, color=STANCE, linewidth=0.0, zorder=0.1)
     axes.set_ylabel(unit, fontsize=TEXT)
-    axes.tick_params(labelbottom=labelled)  # numbers of a row above would lie on the headings of the next
-    if labelled:
+    axes.tick_params(labelbottom=labeled)  # numbers of a row above would lie on the headings of the next
+    if labeled:
         axes.set_xlabel("gait cycle of the right leg [%]", fontsize=TEXT)
 
 

@@ -26,7 +26,7 @@ def function_groups(study: Study) -> Finding:
             )
         panel.set_ylim(bottom=0.0, top=1.45 * panel.get_ylim()[1])
         heading(panel, group["panel"])
-        drawing.over_cycle(panel, study, "[N]", labelled=number >= 6)
+        drawing.over_cycle(panel, study, "[N]", labeled=number >= 6)
         panel.legend(fontsize=SMALL - 1, frameon=False, ncols=2, loc="upper right")
     peaks = ", ".join(
         f"{group['panel'].partition(' ')[2]} {when(total(series, group['muscles']), study.percent)}"

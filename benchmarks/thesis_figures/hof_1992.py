@@ -48,7 +48,7 @@ def explicit_moment(study: Study) -> Finding:
         for color, (name, values) in zip(COLORS, terms.items(), strict=False):
             panel.plot(study.percent, values, color=color, linewidth=1.0, label=name)
         heading(panel, SAGITTAL[joint].removesuffix("_r").replace("_", " ") + " positive")
-        over_cycle(panel, study, "[N m]", labelled=number == 2)
+        over_cycle(panel, study, "[N m]", labeled=number == 2)
         if joint == "ankle":
             key(panel, loc="lower right")
         ground, weights, _, angular = terms.values()
@@ -85,7 +85,7 @@ def pressure_and_mass(study: Study) -> Finding:
             style = "-" if name == "by the plates" else "--"
             panel.plot(study.percent, 1000.0 * place[:, number], style, color=color, label=name)
         heading(panel, direction)
-        over_cycle(panel, study, "[mm]", labelled=number == 1)
+        over_cycle(panel, study, "[mm]", labeled=number == 1)
     key(axes[0, 0])
     plates, from_motion = (place[:, :2] for place in places.values())
     apart = np.linalg.norm(plates - from_motion, axis=1)

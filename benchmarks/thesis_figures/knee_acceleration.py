@@ -74,7 +74,7 @@ def knee_acceleration(study: Study) -> Finding:
             percent, fewer.qdd[:, knee, number], "k.", markersize=4, label=f"splines, 1 of {SPARSE} frames"
         )
         heading(panel, f"(a) acceleration of the knee point {direction}")
-        over_cycle(panel, study, "[m/s2]", labelled=number == 2)
+        over_cycle(panel, study, "[m/s2]", labeled=number == 2)
     heading(axes[1, 1], "(b) moment of the knee, flexion positive")
     over_cycle(axes[1, 1], study, "[N m]")
     key(axes[0, 0])

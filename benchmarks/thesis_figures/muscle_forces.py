@@ -72,7 +72,7 @@ def compared_forces(study: Study) -> Finding:
         _bursts(panel, name)
         heading(panel, name.replace("_", " "))
         panel.set_ylim(bottom=0.0)
-        drawing.over_cycle(panel, study, "[N]", labelled=number >= 2)
+        drawing.over_cycle(panel, study, "[N]", labeled=number >= 2)
     peaks = ", ".join(f"{name.replace('_', ' ')} {when(series[name], study.percent)}" for name in COMPARED)
     return Finding(figure, f"Peaks [N]: {peaks}.")
 

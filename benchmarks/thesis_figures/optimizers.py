@@ -24,7 +24,7 @@ from musclesolve.pipeline.run import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.sheet import heading
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.frame_programme import FrameProgramme
+from musclesolve.sharing.solver.frame_program import FrameProgram
 from musclesolve.sharing.status import Status
 
 COST = find_cost("stress_cubed")
@@ -68,9 +68,9 @@ def answers(study: Study, *methods: str) -> tuple[tuple[str, ...], Array, dict[s
         force, judged = np.full_like(optimum, np.nan), []
         for t in frames:
             one = problem.frames(np.array([t]))
-            programme = FrameProgramme(one, COST)
-            form = Form(programme, programme.matrix, programme.moment)
-            activation = np.clip(METHODS[name](form).x, programme.lower, programme.upper)
+            program = FrameProgram(one, COST)
+            form = Form(program, program.matrix, program.moment)
+            activation = np.clip(METHODS[name](form).x, program.lower, program.upper)
             force[t] = activation * one.force_capacity[0] + one.passive_force[0]
             judged.append(
                 judge(form, activation, float(COST.total_value(one, solution.activation[t][None])[0]))
@@ -103,7 +103,7 @@ def optimizers(study: Study) -> Finding:
         heading(panel, title)
         panel.set_ylim(bottom=0.0)
         mark_gaps(panel, study, ~np.isfinite(best), "no optimum: these muscles\ncannot hold the moments")
-        over_cycle(panel, study, "[N]", labelled=number == 1)
+        over_cycle(panel, study, "[N]", labeled=number == 1)
     key(axes[0, 0])
     solved = int(np.isfinite(optimum[:, 0]).sum())
     worth = "; ".join(

@@ -31,7 +31,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 
 STEP = 1e-5  # of the differences of lengths [rad]
 POSES = 60
-MILLIMETRE = 1e-3
+MILLIMETER = 1e-3
 JOINTS = ("hip", "knee", "ankle")
 
 
@@ -171,8 +171,8 @@ def response_of_driven(body: Mechanics, point: str) -> Array:
     """The same for a pose driven by joint angles, from differences over 1 mm."""
     base = driven_moments(body, {})
     places = body.measured.points[point]
-    moved = [driven_moments(body, {point: places + MILLIMETRE * axis}) - base for axis in np.eye(3)]
-    return np.asarray(np.linalg.norm(moved, axis=0) / MILLIMETRE)
+    moved = [driven_moments(body, {point: places + MILLIMETER * axis}) - base for axis in np.eye(3)]
+    return np.asarray(np.linalg.norm(moved, axis=0) / MILLIMETER)
 
 
 def driven_moments(body: Mechanics, instead: dict[str, Array]) -> Array:

@@ -55,6 +55,7 @@ _RENAMED = {
     ".trajectory.Structured": ".trajectory.BandedInteriorPoint",
     ".muscles.place_muscles": ".muscles.scale_muscles",
     ".gait_cycles": ".cycles",
+    ".normalised": ".normalized",
 }
 ARGUMENTS = {"musclesolve.gait_cycles": {"strides": True}}
 """What an old name asked of the function that replaces it."""
@@ -71,38 +72,44 @@ NEW_PLACES = {
 }
 """Full old name -> full new name."""
 
-_TABLES = {name: name for name in ("filter", "consistency", "muscles", "sharing", "uncertainty")}
-_KEYS = {"contact_spacing": "knee.contact_spacing_m", "movement": "time.movement", "cycles": "time.cycles_s"}
-OLD_SETTINGS = {
-    "Trial": {**_TABLES, **_KEYS},
+_TABLES = {
+    name: f"settings.{name}" for name in ("filter", "consistency", "muscles", "sharing", "uncertainty")
+}
+_KEYS = {
+    "contact_spacing": "settings.knee.contact_spacing_m",
+    "movement": "settings.time.movement",
+    "cycles": "settings.time.cycles_s",
+}
+OLD_ATTRIBUTES = {
+    "Trial": {**_TABLES, **_KEYS, "analysed": "analyzed"},
     "ModelTrial": {
         **_KEYS,
-        **{name: f"muscles.{name}" for name in ("passive", "tendon", "tendon_strain", "database")},
-        **{name: f"time.{name}" for name in ("start_s", "end_s")},
-        **{name: name for name in ("sharing", "uncertainty")},
-        "muscles": "muscles.names",
-        "cutoff_hz": "filter.cutoff_hz",
-        "feet": "plates.feet",
+        **{name: f"settings.muscles.{name}" for name in ("passive", "tendon", "tendon_strain", "database")},
+        **{name: f"settings.time.{name}" for name in ("start_s", "end_s")},
+        **{name: f"settings.{name}" for name in ("sharing", "uncertainty")},
+        "muscles": "settings.muscles.names",
+        "cutoff_hz": "settings.filter.cutoff_hz",
+        "feet": "settings.plates.feet",
     },
 }
-"""Class of a trial -> attribute that it had -> table, or table and key, in its `settings`."""
+"""Class of a trial -> attribute that it had -> its present place in the trial."""
 
 
-def with_old_settings(name: str) -> Callable[[Any, str], Any]:
-    """Return the `__getattr__` of a class of `OLD_SETTINGS` that finds its old attributes in `settings`.
+def with_old_attributes(name: str) -> Callable[[Any, str], Any]:
+    """Return the `__getattr__` of a class of `OLD_ATTRIBUTES` that finds its old attributes.
 
     Raises:
         AttributeError: an attribute that the class neither has nor had.
     """
-    places = OLD_SETTINGS[name]
+    places = OLD_ATTRIBUTES[name]
 
     def find(self: Any, attribute: str) -> Any:
         if attribute not in places:
             raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
         place = places[attribute]
-        text = f"{name}.{attribute} is now {name}.settings.{place}; the old name goes with the next version"
+        text = f"{name}.{attribute} is now {name}.{place}; the old name goes with the next version"
         warn(text, FutureWarning, stacklevel=2)
-        return attrgetter(place)(self.settings)
+        return attrgetter(place)(self)
 
     return find
 

@@ -30,7 +30,7 @@ from musclesolve.recording.plates.plate_checks import (
     plate_error,
     without_instants,
 )
-from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
@@ -126,16 +126,16 @@ def find_time_range(case: Case) -> Case:
     start, end = recorded_range(case.trial.markers, case.trial.forces)
     if end <= start:
         return case
-    whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
+    whole = replace(case.trial, time_range=(start, end), legs={}, analyzed=())
     return case.with_trial(ranged(whole, case.settings))
 
 
 @check_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
-def analysed_range(case: Case) -> Iterator[Finding]:
+def analyzed_range(case: Case) -> Iterator[Finding]:
     """Report what is analyzed, and why not more."""
-    if case.trial.analysed:
-        values = {"sentences": "; ".join(case.trial.analysed)}
-        yield finding("analysed", "note", values, Where(case.trial.markers.path))
+    if case.trial.analyzed:
+        values = {"sentences": "; ".join(case.trial.analyzed)}
+        yield finding("analyzed", "note", values, Where(case.trial.markers.path))
 
 
 # Too little to measure a subject on [s].

@@ -91,7 +91,7 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
             "solved": measured.solved,
             "with_reserve": measured.with_reserve,
             "without_valid_solution": measured.without_solution,
-            "not_analysed": measured.not_measured,
+            "not_analyzed": measured.not_measured,
         }
         trials.append(
             {

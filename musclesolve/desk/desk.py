@@ -263,7 +263,7 @@ class Desk:
         text = self.trial.text
 
         def keep(task: Task) -> None:
-            if not task.cancelled:
+            if not task.canceled:
                 self._checked = text, task.value if task.error is None else task.error
 
         return self.start("Check of the recording", "check", keep, trial=self.trial.path)
@@ -355,7 +355,7 @@ class Desk:
             def keep(task: Task) -> None:
                 if task.error is not None:
                     watching.take(jobs[0].record(Outcome.FAILED, str(task.error)))
-                elif not task.cancelled:
+                elif not task.canceled:
                     watching.take(task.value)
                 else:
                     self.watching = None  # whoever cancels it wants no more of them now

@@ -33,7 +33,7 @@ class Task:
     ended: float | None = None
     value: Any = None
     error: Exception | None = None
-    cancelled: bool = False
+    canceled: bool = False
 
     @property
     def left(self) -> float | None:
@@ -46,7 +46,7 @@ class Task:
     @property
     def succeeded(self) -> bool:
         """Whether it has ended with a value."""
-        return self.ended is not None and self.error is None and not self.cancelled
+        return self.ended is not None and self.error is None and not self.canceled
 
 
 class Runner:
@@ -56,7 +56,7 @@ class Runner:
         self.task: Task | None = None
         self._waiting: Task | None = None  # begins when the one before has ended
         self._helper: Helper | None = None
-        self._ending: Thread | None = None  # of a process that was cancelled
+        self._ending: Thread | None = None  # of a process that was canceled
         self._given = True  # whether the process has the task
 
     def prepare(self) -> None:
@@ -112,7 +112,7 @@ class Runner:
             self._ending = Thread(target=ending.end)  # it may take seconds
             self._ending.start()
             self._waiting = None
-            self._end(cancelled=True)
+            self._end(canceled=True)
             self._given = True
             self.prepare()
 
@@ -154,9 +154,9 @@ class Runner:
                 self._helper.end()
         self._helper = None
 
-    def _end(self, value: Any = None, error: Exception | None = None, cancelled: bool = False) -> None:
+    def _end(self, value: Any = None, error: Exception | None = None, canceled: bool = False) -> None:
         assert self.task is not None
-        self.task.value, self.task.error, self.task.cancelled = value, error, cancelled
+        self.task.value, self.task.error, self.task.canceled = value, error, canceled
         self.task.ended = monotonic()
         if self.task.then is not None:
             self.task.then(self.task)

@@ -65,9 +65,9 @@ def run(
     samples: int | str | None,
 ) -> list[Path]:
     """The muscle forces of a trial, as `musclesolve run`; the files that were written."""
-    from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
+    from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
 
-    return analyse_with_uncertainty(trial, output, options, figures, progress, samples)[1]
+    return analyze_with_uncertainty(trial, output, options, figures, progress, samples)[1]
 
 
 def plot(progress: Progress, result: Path, folder: Path, file_format: str | None = None) -> list[Path]:

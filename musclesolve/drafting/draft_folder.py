@@ -14,7 +14,7 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
-from musclesolve.drafting.draft_model import model_tables, model_trials, recognised
+from musclesolve.drafting.draft_model import model_tables, model_trials, recognized
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
 from musclesolve.drafting.folder_contents import (
@@ -69,7 +69,7 @@ class TrialDraft:
 
     path: Path
     text: str
-    recognised: tuple[tuple[str, str], ...] = ()
+    recognized: tuple[tuple[str, str], ...] = ()
     todos: tuple[str, ...] = ()
     tables: tuple[DraftTable, ...] = field(default=(), repr=False)
 
@@ -104,8 +104,8 @@ def draft_folder(
     folder = file_path(folder)
     contents = folder_contents(folder)
     roles = file_roles(contents)
-    modelled = () if roles.motions else model_trials(folder)
-    if not roles.motions and not modelled:
+    modeled = () if roles.motions else model_trials(folder)
+    if not roles.motions and not modeled:
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
@@ -114,13 +114,13 @@ def draft_folder(
         stems = [path.stem for path in recordings]
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
-    if modelled:
-        called = [each.levels[-1] if len(modelled) > 1 else "" for each in modelled]
+    if modeled:
+        called = [each.levels[-1] if len(modeled) > 1 else "" for each in modeled]
         paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
         return FolderDraft(
             folder,
             tuple(
-                _draft_model(each, path, subject.mass_kg) for each, path in zip(modelled, paths, strict=True)
+                _draft_model(each, path, subject.mass_kg) for each, path in zip(modeled, paths, strict=True)
             ),
         )
     trials = tuple(
@@ -160,7 +160,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     tables = model_tables(trial, path, mass)
     todos = tuple(todo for table in tables for todo in table.todos)
     text = draft_text(TITLE, tables, MODEL_KIND)
-    return TrialDraft(path, text, tuple(recognised(trial)), todos, tables)
+    return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
@@ -241,8 +241,8 @@ def draft_trial(
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
-    recognised = tuple(_recognised(files, choice, axes, feet, case, runs))
-    return TrialDraft(path, draft_text(TITLE, tables), recognised, todos, tables)
+    recognized = tuple(_recognized(files, choice, axes, feet, case, runs))
+    return TrialDraft(path, draft_text(TITLE, tables), recognized, todos, tables)
 
 
 def _paths(files: MotionFiles) -> dict[str, Path]:
@@ -335,7 +335,7 @@ def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]
     return [*(foot.table for foot in feet if not foot.idle), *notes]
 
 
-def _recognised(
+def _recognized(
     files: MotionFiles,
     choice: MarkerChoice,
     axes: LaboratoryAxes,

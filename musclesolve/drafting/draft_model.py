@@ -67,7 +67,7 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     )
 
 
-def recognised(trial: FoundTrial) -> Iterator[tuple[str, str]]:
+def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     yield (
         "motion",

@@ -23,7 +23,7 @@ from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
 from musclesolve.recording.schema import validated
-from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.settings.trial import RecordedSettings
 
@@ -42,10 +42,10 @@ _ROLES = {
     "moment": "moment",
 }
 _UNITS: dict[str, Callable[[str], float | None]] = {
-    "marker": metres_in,
+    "marker": meters_in,
     "force": newtons_in,
-    "point": metres_in,
-    "moment": newton_metres_in,
+    "point": meters_in,
+    "moment": newton_meters_in,
 }
 _COMPONENTS = [(role, axis) for role in ("force", "point", "moment") for axis in "xyz"]
 

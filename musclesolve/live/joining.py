@@ -136,19 +136,19 @@ class Wanted:
         rotation = rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1]))
         return cls(live, rotation, repeats)
 
-    def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
+    def markers(self, position: ArrayLike, meters: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
 
         A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
         """
-        turned = np.asarray(position, float) * metres @ self.rotation.T
+        turned = np.asarray(position, float) * meters @ self.rotation.T
         turned[~turned.any(axis=1)] = np.nan
         return np.asarray(turned)
 
-    def plates(self, values: ArrayLike, metres: float = 1.0) -> Array:
+    def plates(self, values: ArrayLike, meters: float = 1.0) -> Array:
         """Plates (P, 9), force [N], point in a unit of so many meters, moment [N m] -> global frame, point in [m]."""
         turned = np.asarray(values, float).reshape(-1, 3, 3) @ self.rotation.T
-        turned[:, 1] *= metres
+        turned[:, 1] *= meters
         return np.asarray(turned.reshape(-1, 9))
 
 

@@ -41,7 +41,7 @@ _COORDINATES, _LOADS, _MOMENTS = "_ik.mot", ("_external_forces.xml", "_grf.mot")
 _STANDING = ("neutral", "static", "calibration")
 """How OpenCap calls the trial of a subject who stands."""
 _KINEMATICS, _DYNAMICS = ("Kinematics", "IK"), ("InverseDynamics", "ID")
-_SYNCHRONISED = "sync"
+_SYNCHRONIZED = "sync"
 _SEXES = {
     "m": "male",
     "male": "male",
@@ -117,7 +117,7 @@ def _opencap(folder: Path) -> list[ServiceTrial]:
         *_below(folder / "MeasuredForces", STORAGE),
     ]
     # of several, the one that was brought to the clock of the cameras
-    measured.sort(key=lambda path: _SYNCHRONISED not in path.stem.casefold())
+    measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
     described = _files(folder / "ForceData", (".xml",))
     trials, homes = [], _kinematics(folder)
     for place in homes:
@@ -141,7 +141,7 @@ def _opencap(folder: Path) -> list[ServiceTrial]:
             if (
                 loads is not None
                 and "mocap" not in str(home).casefold()
-                and _SYNCHRONISED not in loads.stem.casefold()
+                and _SYNCHRONIZED not in loads.stem.casefold()
             ):
                 trial = replace(trial, notes=(f"check that {loads.name} is on the clock of the cameras",))
             trials.append(trial)

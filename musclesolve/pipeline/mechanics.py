@@ -233,15 +233,15 @@ def mechanics_of(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
     )
     inside = trial.inside(measured.time, *trial.time_range)
-    analysed = motion.frames(inside)
+    analyzed = motion.frames(inside)
     if trial.predicted_spans is None:
-        reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
-        found = Mechanics(measured, model, fit, analysed, reactions)
+        reactions = ground_reactions(trial.forces, analyzed.time, measured.filter)
+        found = Mechanics(measured, model, fit, analyzed, reactions)
         return changed_motion(trial, found, targets, motion) if consistency.residual == REDUCED else found
     every = completed_reactions(trial, model, motion, measured.filter)
     reactions = [each.frames(inside) for each in every]
     predicted, completed = trial.settings.files.predicted, (motion.time, every)
-    return Mechanics(measured, model, fit, analysed, reactions, predicted, completed)
+    return Mechanics(measured, model, fit, analyzed, reactions, predicted, completed)
 
 
 def _same_motion(trial: Trial, measured: Anatomy, other: Trial, known: Mechanics) -> bool:

@@ -70,12 +70,12 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     """On the skeleton of the subject, with the muscles that were placed on it."""
     model = body.mechanics.model
     muscles = joined([group.muscles for group in body.groups])
-    analysed = muscles.dof_names
+    analyzed = muscles.dof_names
     known = model.topology.dof_names[: model.tree.joint_count]
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analyzed muscles", "dof")
+        _check_name(tests, number, test.dof, analyzed, "degree of freedom of the analyzed muscles", "dof")
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
             _check_name(tests, number, name, known, "joint angle", "angles_deg")
@@ -84,7 +84,7 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
             warnings += _beyond(test, name, angle, low, high, "that the muscles of a set are placed for")
     motion = motion_from(model, np.arange(len(angles), dtype=float), angles, rates, np.zeros_like(angles))
     state = muscle_state(model, muscles, motion)
-    tested = [analysed.index(test.dof) for test in tests.tests]
+    tested = [analyzed.index(test.dof) for test in tests.tests]
     return StrengthGeometry(
         muscles.parameters,
         state.musculotendon_length,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.old_names import with_old_settings
+from musclesolve._util.old_names import with_old_attributes
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -527,7 +527,7 @@ class Trial(Recording):
     files: Mapping[str, Path] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    analysed: tuple[str, ...] = ()
+    analyzed: tuple[str, ...] = ()
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)
@@ -535,7 +535,7 @@ class Trial(Recording):
     recorded: Trial | None = field(default=None, init=False, compare=False)
 
     if not TYPE_CHECKING:
-        __getattr__ = with_old_settings("Trial")
+        __getattr__ = with_old_attributes("Trial")
 
     def __repr__(self) -> str:
         """Return a description of the trial in a line, without the numbers."""

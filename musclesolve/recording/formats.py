@@ -27,7 +27,7 @@ from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import METERS
 
 Content = TypeVar("Content")
 
@@ -178,8 +178,8 @@ def convert(
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
         raise input_error("recording.up_alone_rotates_nothing", file=source)
-    if units not in METRES:
-        raise input_error("recording.unit_length", where="--units", units=as_text(units), metres=METRES)
+    if units not in METERS:
+        raise input_error("recording.unit_length", where="--units", units=as_text(units), meters=METERS)
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
+METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 """Unit of length of text files -> meters."""
 
 LARGEST = 1e12
 """A number beyond this, in whatever unit, was not measured; squares of smaller ones overflow nowhere."""
 
-_LENGTHS = METRES | {"dm": 0.1}
+_LENGTHS = METERS | {"dm": 0.1}
 _LENGTH_WORDS = {
     prefix + word: size
     for prefix, size in (("milli", 0.001), ("centi", 0.01), ("deci", 0.1), ("", 1.0))
@@ -29,7 +29,7 @@ def plain_unit(unit: str) -> str:
     return "".join(letter for letter in unit.casefold() if letter.isalnum() or letter in _SIGNS)
 
 
-def metres_in(unit: str) -> float | None:
+def meters_in(unit: str) -> float | None:
     """Return how long a unit of length is [m]; None for what is none: "mm", "Millimeters", "mete", "cm."."""
     return _size(plain_unit(unit), _LENGTHS, _LENGTH_WORDS)
 
@@ -39,13 +39,13 @@ def newtons_in(unit: str) -> float | None:
     return _size(plain_unit(unit), _FORCES, _FORCE_WORDS)
 
 
-def newton_metres_in(unit: str) -> float | None:
+def newton_meters_in(unit: str) -> float | None:
     """Return how large a unit of moment is [N m]; None for what is none: "Nmm", "N.m", "newton meters"."""
     plain = plain_unit(unit)
     if plain in _MOMENTS:
         return _MOMENTS[plain]
     for end in range(1, len(plain)):
-        force, length = newtons_in(plain[:end]), metres_in(plain[end:])
+        force, length = newtons_in(plain[:end]), meters_in(plain[end:])
         if force is not None and length is not None:
             return force * length
     return None

@@ -76,7 +76,7 @@ def work(data: xr.Dataset, job: DrawingTask) -> Made:
 
 def recording_state(result: xr.Dataset) -> str:
     """A sentence where the recording of a result is not as it was analyzed, then `Changed`, or not at hand; else ""."""
-    path = analysed_trial(result)
+    path = analyzed_trial(result)
     if MODEL in result.attrs and (path is None or path.suffix != ".toml"):
         return ""  # the files were given to `share`
     if path is None:
@@ -103,7 +103,7 @@ def recording_state(result: xr.Dataset) -> str:
     return ""
 
 
-def analysed_trial(result: xr.Dataset) -> Path | None:
+def analyzed_trial(result: xr.Dataset) -> Path | None:
     """The trial file of a result, looked for from the folder of the file that the result was read from."""
     source = result.encoding.get("source")
     return trial_path(result.attrs, Path(source).parent if source else None)

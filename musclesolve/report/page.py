@@ -25,7 +25,7 @@ from musclesolve.report.content.overview import (
 )
 from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.report.content.trial_sections import contact_sources
-from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analysed_trial, make
+from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analyzed_trial, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
@@ -124,7 +124,7 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
     for source in read_inputs(paths).sources:
         if source.kind != RESULT:
             continue
-        trial = analysed_trial(source.data)
+        trial = analyzed_trial(source.data)
         if trial is None or trial.suffix != ".toml" or not trial.is_file():
             raise input_error("report.questions_need_trial", file=source.path)
         makers = files_again(asked_of(trial, questions), source.data)

@@ -105,7 +105,7 @@ class LegFacts:
         return np.asarray(self._helped & (self._reserves[1].max(axis=1, initial=0.0) > NEGLIGIBLE))
 
     @cached_property
-    def not_analysed(self) -> int:
+    def not_analyzed(self) -> int:
         """Frames in which the forces on the leg were not measured."""
         return int(frames.not_measured(self.result, self.side).sum())
 
@@ -177,9 +177,9 @@ class LegFacts:
             return None
         dofs, size = self._reserves
         moment = self.result["joint_moment"].sel(dof=dofs).transpose("time", "dof").values
-        analysed = ~frames.not_measured(self.result, self.side)
+        analyzed = ~frames.not_measured(self.result, self.side)
         peak = size.max(axis=0)
-        share = share_of_peak(peak, np.nanmax(np.abs(moment[analysed]), axis=0, initial=0.0))
+        share = share_of_peak(peak, np.nanmax(np.abs(moment[analyzed]), axis=0, initial=0.0))
         worst = worst_reserve(peak, share)
         return (float(share[worst]), dofs[worst]) if peak[worst] > NEGLIGIBLE else None
 
@@ -212,7 +212,7 @@ class LegFacts:
 class Counts:
     """Leg-frames: a frame of a result with two legs counts twice."""
 
-    analysed: int
+    analyzed: int
     valid: int
     with_reserve: int
 
@@ -426,7 +426,7 @@ class Facts:
         """Leg-frames of all legs."""
         legs, frame_count = self.legs.values(), self.result.sizes["time"]
         return Counts(
-            analysed=sum(frame_count - leg.not_analysed for leg in legs),
+            analyzed=sum(frame_count - leg.not_analyzed for leg in legs),
             valid=sum(leg.valid for leg in legs),
             with_reserve=sum(leg.with_reserve for leg in legs),
         )
@@ -485,8 +485,8 @@ class Facts:
             stated, _, origin = line.partition(", ")
             distances.setdefault(origin, {})[f"{1000.0 * float(stated.split()[1]):.0f}"] = None
         return "; ".join(
-            ", ".join(filter(None, (f"{' and '.join(millimetres)} mm apart", origin)))
-            for origin, millimetres in distances.items()
+            ", ".join(filter(None, (f"{' and '.join(millimeters)} mm apart", origin)))
+            for origin, millimeters in distances.items()
         )
 
     def _peaks(self, force: Mapping[str, Array]) -> list[ContactPeak]:

@@ -234,8 +234,8 @@ def _judge(facts: Facts) -> Judgement:
 def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) -> str | None:
     """The verdict on a leg with its findings; None of a leg on which the forces were measured in no frame."""
     severities = {each.severity for each in findings}
-    analysed = leg.valid + leg.without_solution
-    if not analysed:
+    analyzed = leg.valid + leg.without_solution
+    if not analyzed:
         return None
     if "error" in severities or not leg.valid:
         return NOT_USABLE
@@ -285,15 +285,15 @@ def certified(facts: Facts) -> str:
     """Return a sentence on the number of solved frames, and on the certificate of their optimality."""
     counts, residual = facts.counts, facts.largest_kkt_residual
     legs = "leg-frames" if len(facts.legs) > 1 else "frames"
-    if not counts.analysed:
+    if not counts.analyzed:
         return "No frame was analyzed: ground forces were not measured."
     if not counts.valid:
-        return f"None of the {counts.analysed} analyzed {legs} has a valid solution."
+        return f"None of the {counts.analyzed} analyzed {legs} has a valid solution."
     helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""
     solved = (
-        f"{counts.valid} of {counts.analysed} analyzed {legs} have a valid solution{helped}"
-        if counts.valid < counts.analysed
-        else f"All {counts.analysed} analyzed {legs} are solved{helped or ' without a reserve'}"
+        f"{counts.valid} of {counts.analyzed} analyzed {legs} have a valid solution{helped}"
+        if counts.valid < counts.analyzed
+        else f"All {counts.analyzed} analyzed {legs} are solved{helped or ' without a reserve'}"
     )
     proof = (
         f"the optimality of every one of them is certified (largest residual {residual:.1e})"

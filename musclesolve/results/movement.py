@@ -55,7 +55,7 @@ UNKNOWN, OTHER = "unknown", "other"
 WALKING, RUNNING, TURNING, JUMP = "walking", "running", "turning", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
-RECOGNISED = (WALKING, RUNNING, TURNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
+RECOGNIZED = (WALKING, RUNNING, TURNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
 MOVEMENT_ATTRIBUTE = "movement"
 """Attribute of a result: the movement that the trial file states."""
 
@@ -117,7 +117,7 @@ def movement(seen: SeenMotion) -> Movement:
     stated = text(seen.result, MOVEMENT_ATTRIBUTE)
     if seen.time.size < FEWEST_FRAMES:
         return Movement(stated or UNKNOWN, bool(stated))
-    shown = _recognised(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
+    shown = _recognized(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
     name = stated or shown
     speed = float("nan") if name == RUNNING and seen.speed < SLOWEST_RUN else seen.speed
     if not stated:
@@ -151,7 +151,7 @@ def ground_support(seen: SeenMotion) -> GroundSupport | None:
     return GroundSupport(seen.time, vertical, np.gradient(seen.hips[:, 2], seen.time), true_runs(known))
 
 
-def _recognised(seen: SeenMotion) -> str:
+def _recognized(seen: SeenMotion) -> str:
     if len(seen.legs) == 1:
         return _of_one_leg(seen)
     phases = [name for name, _, _ in seen.phases]

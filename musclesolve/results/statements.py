@@ -318,7 +318,7 @@ def choices(facts: Facts) -> Said:
     made = {key: given.get(name) for key, name in CHOICES.items()}
     yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
     yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
-    yield from (say("analysed", text=each) for each in listed(result, "analysed"))
+    yield from (say("analyzed", text=each) for each in listed(result, "analyzed"))
     if facts.predicted:
         origin = text(result, "ground_reactions")
         values = {
@@ -361,7 +361,7 @@ def legs(facts: Facts) -> Said:
         yield say(
             *("legs", leg_document(leg), leg.name),
             subject=leg.part,
-            unmeasured=leg.not_analysed or None,
+            unmeasured=leg.not_analyzed or None,
             failed=leg.without_solution or None,
         )
         for verdict, stretches in leg.failures.items():
@@ -382,7 +382,7 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
     return {
         "solved": leg.solved,
         "with_reserve": leg.with_reserve,
-        "not_analysed": leg.not_analysed,
+        "not_analyzed": leg.not_analyzed,
         "without_valid_solution": leg.without_solution,
         "largest_reserve": leg.largest_reserve and asdict(leg.largest_reserve),
         "failures": [
@@ -663,7 +663,7 @@ def frames_left_out(facts: Facts) -> Said:
     """Frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
-        if count := leg.not_analysed:
+        if count := leg.not_analyzed:
             yield say("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
     if len(facts.legs) == 1 and OTHER not in facts.legs:
         yield say("one_leg", part=next(iter(facts.legs.values())).part)

@@ -14,7 +14,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
-MILLIMETRES = {"centimeters": 0.01, "millimeters": 0.001}
+MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
 """Units that are mistaken for meters, and how many meters they are."""
 
 
@@ -31,7 +31,7 @@ class SubjectSettings(Settings):
         mistaken_units={"newtons": 0.10197, "grams": 0.001},
     )
     stature_m: float = setting(
-        "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETRES
+        "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETERS
     )
     sex: str = setting(
         "text", "which table of segment masses is used", required=True, choices=("female", "male")
@@ -49,21 +49,21 @@ class SubjectSettings(Settings):
         "anterior superior iliac spine to medial malleolus [m]; measured on the standing trial when absent",
         minimum=0.2,
         maximum=1.4,
-        mistaken_units=MILLIMETRES,
+        mistaken_units=MILLIMETERS,
     )
     knee_width_m: float | None = setting(
         "number",
         "between the femoral epicondyles [m]; needed where no medial knee marker is mapped",
         minimum=0.03,
         maximum=0.25,
-        mistaken_units=MILLIMETRES,
+        mistaken_units=MILLIMETERS,
     )
     ankle_width_m: float | None = setting(
         "number",
         "between the malleoli [m]; needed where no medial ankle marker is mapped",
         minimum=0.02,
         maximum=0.2,
-        mistaken_units=MILLIMETRES,
+        mistaken_units=MILLIMETERS,
     )
     marker_diameter_m: float = setting(
         "number",
@@ -72,7 +72,7 @@ class SubjectSettings(Settings):
         default=0.014,
         minimum=0.0,
         maximum=0.05,
-        mistaken_units=MILLIMETRES,
+        mistaken_units=MILLIMETERS,
     )
     age_years: float | None = setting(
         "number",

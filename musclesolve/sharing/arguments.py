@@ -50,7 +50,7 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
     message.
     """
     chosen = find_cost(cost)
-    if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:
+    if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
         raise input_error(
             "sharing.cost_not_smooth_convex",
             where=where,

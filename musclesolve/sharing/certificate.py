@@ -123,7 +123,7 @@ def kkt_residual(
         (T,) without unit; infinite where a number is not finite, or level multipliers lack.
     """
     problem, weight = within_domain(problem, cost), problem.reserve_weight
-    levels = "linear_programme" in cost.needs
+    levels = "linear_program" in cost.needs
     if levels and level_multiplier is None:
         return np.full(problem.n_frames, np.inf)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -41,7 +41,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_programme import independent_rows, ipopt_options
+from musclesolve.sharing.solver.frame_program import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import label_frames
 from musclesolve.sharing.status import Status, is_solved
@@ -196,7 +196,7 @@ def solve_constrained(
         part = problem.frames(which)
         frames = _Frames(part, chosen, tuple(constraints), low[which], high[which])
         with CASADI:
-            claim = frames.minimise(method, arrays, which)
+            claim = frames.minimize(method, arrays, which)
         residual = frames.certificate(
             arrays.activation[which], arrays.reserve[which], arrays.multiplier[which], claim.multiplier
         )
@@ -277,7 +277,7 @@ class _Frames:
             )
         return np.where(np.isfinite(missed), np.maximum(residual, missed), np.inf)
 
-    def minimise(self, method: Any, arrays: SolutionArrays, which: Indices) -> _Claim:
+    def minimize(self, method: Any, arrays: SolutionArrays, which: Indices) -> _Claim:
         """Every frame by Ipopt; activations, reserves, multipliers and iterations go into the arrays."""
         from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, cost_parameters
 
@@ -372,10 +372,10 @@ def _backend(
     options = ipopt_options(method.tolerance, method.max_iterations)
     if method.name == "cyipopt":
         return _through_cyipopt(problem, options)
-    programme = casadi_ipopt("constrained", problem, options)
+    program = casadi_ipopt("constrained", problem, options)
 
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
-        claimed, ended = programme(**numbers), programme.stats()
+        claimed, ended = program(**numbers), program.stats()
         x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
         return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
 

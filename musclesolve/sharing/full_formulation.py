@@ -42,7 +42,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.frame_program import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, cost_expression, cost_parameters
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
@@ -272,7 +272,7 @@ def solve_full(
     if which.size:
         part = fix_idle_muscles(problem.frames(which), chosen)
         with CASADI:
-            _minimise(full, part, chosen, which, result, tolerance, max_iterations)
+            _minimize(full, part, chosen, which, result, tolerance, max_iterations)
         _certify(full, problem.frames(which), chosen, result, which)
     solved = result.solved
     for array in (result.activation, result.reserve, result.multiplier, result.equation_multiplier):
@@ -281,7 +281,7 @@ def solve_full(
     return replace(result, force=result.activation * full.force_capacity)
 
 
-def _minimise(
+def _minimize(
     full: FullProblem,
     problem: Problem,
     cost: Cost,
@@ -332,7 +332,7 @@ def _minimise(
         casadi.SX.sym("r", shape[0]),
     )
     objective, symbols = cost_expression(cost, x[rows : rows + muscles], x[rows + muscles :], sizes)
-    programme = {
+    program = {
         "x": x,
         "p": casadi.vertcat(symbols, matrix.nz[:], needed),
         "f": objective,
@@ -340,7 +340,7 @@ def _minimise(
     }
     # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
     barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
-    ipopt = casadi_ipopt("full_sharing", programme, ipopt_options(tolerance, limit) | barrier)
+    ipopt = casadi_ipopt("full_sharing", program, ipopt_options(tolerance, limit) | barrier)
     reserves = np.full(weight.shape[1], np.inf)
     middle = 0.5 * (problem.lower + problem.upper)[0]
     start = np.concatenate([np.zeros(rows), middle, np.zeros(reserves.size)])

@@ -114,7 +114,7 @@ def _solved(
     check_cost(problem, cost, problem.valid & ~empty)
     _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
     if problem.reserve_weight is None:
-        if "linear_programme" not in cost.needs and fits(method, cost, reserves=True):
+        if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:
                 _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
         if on_infeasible == "reserve":
@@ -150,10 +150,10 @@ def _attempt(
     if not which.any():
         return
     part = problem.frames(which)
-    programme = fix_idle_muscles(part, cost)
+    program = fix_idle_muscles(part, cost)
     if stiffness is not None:
-        programme = programme.with_arrays(reserve_weight=edge_weight(programme, cost, stiffness))
-    attempt = solver.solve(programme, cost, None if start is None else start[which])
+        program = program.with_arrays(reserve_weight=edge_weight(program, cost, stiffness))
+    attempt = solver.solve(program, cost, None if start is None else start[which])
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.zeros_like(part.moment))
     residual = kkt_residual(

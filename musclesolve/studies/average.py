@@ -18,7 +18,7 @@ from musclesolve.results.cycles.cycle_averages import (
     persons,
 )
 from musclesolve.results.cycles.gait_cycles import cycles
-from musclesolve.results.cycles.normalisation import chosen_units, normalised
+from musclesolve.results.cycles.normalization import chosen_units, normalized
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import read_result
@@ -35,7 +35,7 @@ def average_results(
     Args:
         paths: one or more ``result.nc``.
         partial: whether cycles count of which the frames cover less than 95 %.
-        units: kind -> unit, as `normalised` takes them. Unless given, the results of one person stay in the units they
+        units: kind -> unit, as `normalized` takes them. Unless given, the results of one person stay in the units they
             have, results of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
             isometric force.
 
@@ -59,7 +59,7 @@ def average_results(
             if side in sides(result):
                 of_legs[side].append(cycles(result, side, partial=partial, without_side=True))
     if units or len(persons([each for leg in of_legs.values() for each in leg if each.sizes["cycle"]])) > 1:
-        of_legs = {side: [normalised(each, units) for each in leg] for side, leg in of_legs.items()}
+        of_legs = {side: [normalized(each, units) for each in leg] for side, leg in of_legs.items()}
     every = [each for leg in of_legs.values() for each in leg]
     used = [each for each in every if each.sizes["cycle"]]
     if not used:

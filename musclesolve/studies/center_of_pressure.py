@@ -67,9 +67,9 @@ def center_of_pressure_correction(source: Trial | str | Path | RecordedBody | An
         assert isinstance(source.body, RecordedBody)
         source = source.body
     if isinstance(source, RecordedBody):
-        return _labelled(source.mechanics, source.trial)
+        return _labeled(source.mechanics, source.trial)
     trial = recording_of(source, "the center of pressure")
-    return _labelled(mechanics(trial), trial)
+    return _labeled(mechanics(trial), trial)
 
 
 def least_residual(
@@ -108,7 +108,7 @@ def least_residual(
     }
 
 
-def _labelled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
+def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
     import xarray as xr
 
     motion = recorded.unchanged

@@ -24,7 +24,7 @@ from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.cycle_averages import common, differences
 from musclesolve.results.cycles.gait_cycles import cycles
-from musclesolve.results.cycles.normalisation import normalised
+from musclesolve.results.cycles.normalization import normalized
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.result_quantities import magnitude
@@ -63,7 +63,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
     rows, of_all = list[xr.Dataset](), list[xr.Dataset]()
     for name, result in loaded.items():
         legs = {
-            side: normalised(cycles(result, side, without_side=True), units)
+            side: normalized(cycles(result, side, without_side=True), units)
             for side in SIDES
             if side in sides(result)
         }

@@ -89,7 +89,7 @@ def emg_trade_off(
         raise input_error("studies.cost_follows_emg_itself", where="cost", label=effort.label)
     concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
     if body.emg is None or not concerned:
-        raise input_error("studies.no_muscle_analysed_measured", where="trial")
+        raise input_error("studies.no_muscle_analyzed_measured", where="trial")
     shared: list[Analysis] = []
     predicted: list[Array] = []
     for number, weight in enumerate(tried):

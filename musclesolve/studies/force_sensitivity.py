@@ -210,7 +210,7 @@ def force_sensitivity(
         "changed": names,
     }
     attributes = {"cost": legs[0].derivatives.cost.label, "solver": shared[0].solution.solver}
-    labelled = xr.Dataset(variables, coords, attributes)
-    for variable in labelled:
-        labelled[variable].attrs["units"] = "1" if variable in ("status", "unique", "margin") else "N"
-    return labelled
+    labeled = xr.Dataset(variables, coords, attributes)
+    for variable in labeled:
+        labeled[variable].attrs["units"] = "1" if variable in ("status", "unique", "margin") else "N"
+    return labeled

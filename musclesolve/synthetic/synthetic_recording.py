@@ -42,7 +42,7 @@ from musclesolve.synthetic.running_stride import running_stride
 
 TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
 WALK, STANDING, BENDING = "walk", "static", "bending"
-MILLIMETRE = 1e-3
+MILLIMETER = 1e-3
 FORCE_DECIMALS = 5
 MOMENT_NOISE = 0.01
 """Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimeter.
@@ -164,7 +164,7 @@ def walking(stride: ReferenceStride, options: RecordingOptions, places: Places) 
     time = times(stride, options, options.marker_rate_hz)
     true = stride.carried(time, places.standing, places.bodies)
     noise = NOISES[options.noise](np.random.default_rng([options.seed, 1]), true.shape, time / stride.period)
-    position = true + options.noise_mm * MILLIMETRE * noise
+    position = true + options.noise_mm * MILLIMETER * noise
     seen = time + options.margin_s
     for marker, first, last in options.gaps:
         position[within(seen, first, last), places.names.index(marker)] = np.nan
@@ -179,7 +179,7 @@ def standing(stride: ReferenceStride, options: RecordingOptions, places: Places)
     position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
     # Standing still: skin does not slide, the cameras alone are left.
     noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
-    position = position + options.noise_mm * MILLIMETRE * noise
+    position = position + options.noise_mm * MILLIMETER * noise
     time = np.arange(count) / options.marker_rate_hz
     return Markers(time, places.names, position @ _axes(options), Path(STANDING))
 
@@ -213,7 +213,7 @@ def bending(stride: ReferenceStride, options: RecordingOptions, places: Places) 
     )
     true = stride.posed(coordinates, places.standing, places.bodies)
     noise = NOISES[options.noise](np.random.default_rng([options.seed, 5]), true.shape, phase)
-    position = true + options.noise_mm * MILLIMETRE * noise
+    position = true + options.noise_mm * MILLIMETER * noise
     return Markers(time, places.names, position @ _axes(options), Path(BENDING))
 
 

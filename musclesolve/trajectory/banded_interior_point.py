@@ -162,7 +162,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Linearised:
+class Linearized:
     """The conditions around an iterate, to first order, factored (module docstring).
 
     capacity g; by_z, by_y: u and v; za, ya, aa: second derivatives L_za, L_ya, L_aa; limit: ratios k / x of the limits
@@ -297,7 +297,7 @@ class MotionInteriorPoint:
             method="structured",
         )
 
-    def linearise(self, x: Iterate, convex: bool = True) -> Linearised | None:
+    def linearize(self, x: Iterate, convex: bool = True) -> Linearized | None:
         """The conditions around an iterate, with chains made convex or as they are; None where it breaks down."""
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
         a, mu, h = x.a, x.balance, problem.mean_step
@@ -335,12 +335,12 @@ class MotionInteriorPoint:
         short = problem.moment - produced - self.compliance * x.multiplier
         missing = state.imbalance(a)
         terms = (capacity.value, by_z, by_y, za, ya, aa, limit)
-        return Linearised(self.system, limits, *terms, slope_z, slope_a, missing, short)
+        return Linearized(self.system, limits, *terms, slope_z, slope_a, missing, short)
 
     def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
         """One step, sigma no less than `least`, with chains made convex or as they are; None where it breaks down."""
         limits, mu = self.problem.activation_limits, x.balance
-        linear = self.linearise(x, convex)
+        linear = self.linearize(x, convex)
         if linear is None:
             return None
 

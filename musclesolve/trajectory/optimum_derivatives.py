@@ -20,7 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
-from musclesolve.trajectory.banded_interior_point import Linearised, MotionInteriorPoint
+from musclesolve.trajectory.banded_interior_point import Linearized, MotionInteriorPoint
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
@@ -61,7 +61,7 @@ class OptimumDerivatives:
         self.rate = basis.rates(optimum.c)
         self.state: Equilibrium = problem.state(attempt.coordinate, self.rate)
         with np.errstate(all="ignore"):
-            self.linear: Linearised | None = method.linearise(optimum, convex=False)
+            self.linear: Linearized | None = method.linearize(optimum, convex=False)
         self.known = self.linear is not None
         self._by_muscle = [self._differences(cost, name) for name in QUANTITIES] if self.known else []
 

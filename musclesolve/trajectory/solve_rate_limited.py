@@ -466,7 +466,7 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
     one = sparse.identity(frames * dofs, format="csr")
     rows = limit_rows(limits, (frames, muscles))
     nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
-    programme = linprog(
+    program = linprog(
         np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
         A_ub=-sparse.hstack([rows, nothing], format="csr"),
         b_ub=limits.slack(np.zeros((frames, muscles))).reshape(-1),
@@ -480,12 +480,12 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
         ),
         method="highs",
     )
-    if programme.status != 0:
+    if program.status != 0:
         lost = np.full_like(problem.moment, np.nan)
         return Reach(lost, lost, False)
-    more, less = programme.x[frames * muscles :].reshape(2, frames, dofs)
-    direction = programme.eqlin.marginals.reshape(frames, dofs) / scale
-    limit_multiplier = np.maximum(-programme.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    more, less = program.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = program.eqlin.marginals.reshape(frames, dofs) / scale
+    limit_multiplier = np.maximum(-program.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
     margin = farkas_ratio(problem, limits, direction, limit_multiplier)
     return Reach((more - less) * scale, direction, margin > TOLERANCE)
 

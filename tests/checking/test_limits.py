@@ -32,7 +32,7 @@ def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str]
 
 
 @pytest.mark.parametrize(("size", "codes"), [(0.021, set()), (0.039, {"marker_moved"})])
-def test_a_marker_that_moved_is_reported_from_30_millimetres_on(
+def test_a_marker_that_moved_is_reported_from_30_millimeters_on(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
     copy = open_copy(STRIDE)

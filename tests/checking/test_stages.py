@@ -19,7 +19,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 # Faults whose consequences look like other faults: of time, units, axes, labels, plates.
 FAULTY = (
     ("up_axis_wrong", "force_in_kilonewtons", "knee_markers_swapped"),
-    ("markers_in_metres", "frames_dropped", "plates_mirrored", "heel_and_toe_exchanged"),
+    ("markers_in_meters", "frames_dropped", "plates_mirrored", "heel_and_toe_exchanged"),
     ("walks_backwards", "sides_swapped", "two_labels_on_one_marker", "forces_late_50ms", "plate_baseline"),
 )
 

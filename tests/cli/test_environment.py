@@ -100,7 +100,7 @@ def test_a_name_that_is_no_text_loses_no_result(tmp_path, monkeypatch):
     kept = read_result(job.folder / "result.nc").attrs
     assert kept["trial_file"].endswith("w\\xff\\x80lk.toml")
     assert any("w\\xff\\x80lk.toml" in text for text in np.atleast_1d(kept["inputs"]))
-    # It is recognised, and distinguished from that of another trial.
+    # It is recognized, and distinguished from that of another trial.
     assert attempt(job).outcome is Outcome.UNCHANGED
     other = write_stride(tmp_path, "other")
     assert "another trial" in attempt(Job("o", other, job.folder, {})).message

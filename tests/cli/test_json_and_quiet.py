@@ -41,7 +41,7 @@ LEG_KEYS = {
     *(
         "solved",
         "with_reserve",
-        "not_analysed",
+        "not_analyzed",
         "without_valid_solution",
         "largest_reserve",
         "failures",

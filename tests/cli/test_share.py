@@ -95,7 +95,7 @@ def without_moments(path: Path, rows: list[int]) -> None:
     write_mot(path, table, decimals=12)
 
 
-def test_frames_in_a_hole_of_the_moments_are_not_analysed(inputs: list[Path], tmp_path: Path) -> None:
+def test_frames_in_a_hole_of_the_moments_are_not_analyzed(inputs: list[Path], tmp_path: Path) -> None:
     without_moments(inputs[2], [5, *range(20, 30)])
     done = share(inputs, tmp_path / "out", "--no-figures")
     assert done.exit_code == 0, done.output

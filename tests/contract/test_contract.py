@@ -116,7 +116,7 @@ def elbow(*moments: float) -> Problem:
 def is_told_apart(name: str, folder: Path) -> None:
     record = solvers()[name]
     assert record.name == name and record.summary and record.packages and record.install
-    assert record.can <= {*NEEDS, "linear_programme", "quadratic_programme"}
+    assert record.can <= {*NEEDS, "linear_program", "quadratic_program"}
     if record.installed:
         found = find_solver(name)
         assert found.name == name and callable(found.solve)

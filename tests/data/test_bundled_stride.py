@@ -1,4 +1,4 @@
-"""The bundled stride is a plausible recording: in balance, periodic, rigid, and analysed by the ordinary road."""
+"""The bundled stride is a plausible recording: in balance, periodic, rigid, and analyzed by the ordinary road."""
 
 import itertools
 

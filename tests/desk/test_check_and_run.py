@@ -195,7 +195,7 @@ def test_a_run_waits_for_the_check_that_is_on_its_way(desk, processes):
     assert check.succeeded and desk.runner.task is run and processes[0].tasks[1][0] == "run"
 
 
-def test_a_cancelled_run_ends_at_once_and_the_next_waits_for_its_files(desk, processes):
+def test_a_canceled_run_ends_at_once_and_the_next_waits_for_its_files(desk, processes):
     seen: list[str] = []
     desk.listen("window", seen.append)
     task = desk.run()
@@ -203,11 +203,11 @@ def test_a_cancelled_run_ends_at_once_and_the_next_waits_for_its_files(desk, pro
     with pytest.raises(BusyError):
         desk.check()
     desk.cancel()
-    assert task.cancelled and not desk.runner.busy and set(seen) == {"task"}
+    assert task.canceled and not desk.runner.busy and set(seen) == {"task"}
     desk.run()
     first, second = processes
     desk.runner.poll()
-    assert not second.tasks, "the process that was cancelled still has the folder"
+    assert not second.tasks, "the process that was canceled still has the folder"
     first.may_end.set()
     desk.runner._ending.join(10.0)
     desk.runner.poll()

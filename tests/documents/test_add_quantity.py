@@ -60,7 +60,7 @@ assert "Extremes of horizontal contact forces [BW]" in [
 ]
 
 # study: cycles, discrete values, tests and figure
-cycles = ms.normalised(ms.cycles(result, "r", partial=True, without_side=True))
+cycles = ms.normalized(ms.cycles(result, "r", partial=True, without_side=True))
 assert cycles[NAME].attrs["units"] == "BW"
 values = ms.discrete_values(cycles)
 assert set(values["measure"][values["variable"] == NAME]) == {"max", "min", "range", "mean", "impulse"}

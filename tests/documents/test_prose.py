@@ -32,8 +32,8 @@ def test_pages_messages_and_docstrings_are_plain():
         ("The forces are those of the muscles.", "'those of'"),
         ("The angle is that\nof the knee.", "'that\\nof'"),
         ("The user is asked.", "'asked'"),
-        ("The color of a grey fibre.", "'fibre'"),
-        ("Frames are analysed.", "'analysed'"),
+        ("The color of a gray fibre.", "'fibre'"),
+        ("Frames are analyzed.", "'analyzed'"),
         ("The lever arm of a muscle.", "'lever arm'"),
     ],
 )

@@ -56,7 +56,7 @@ def test_tests_that_corrections_name_exist():
     ]
 
 
-def test_numbers_of_the_stabilisation_are_those_of_the_code():
+def test_numbers_of_the_stabilization_are_those_of_the_code():
     system = importlib.import_module("musclesolve.dynamics.forward.simulate")
     accelerations = importlib.import_module("musclesolve.dynamics.forward.accelerations")
     simulate = importlib.import_module("musclesolve.dynamics.forward.simulate")

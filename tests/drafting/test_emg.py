@@ -75,7 +75,7 @@ def test_channels_of_no_known_name_are_listed_in_the_draft_and_on_the_screen(tmp
     signals(recordings(tmp_path), ["R_SOL", "R_TA", "goniometer", "R_GM"], "right")
     trial = draft_folder(tmp_path).trials[0]
     assert "means no muscle: goniometer, R_GM" in " ".join(trial.text.replace("#", "").split())
-    assert any("goniometer, R_GM" in statement for _, statement in trial.recognised)
+    assert any("goniometer, R_GM" in statement for _, statement in trial.recognized)
     assert table(draft_folder(tmp_path), "emg.channels") == {
         "R_SOL": "soleus_r",
         "R_TA": "tibialis_anterior_r",

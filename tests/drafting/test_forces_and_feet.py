@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import recordings, relabelled, renamed, table
+from drafted_folders import recordings, relabeled, renamed, table
 
 from musclesolve.drafting.column_triples import common_beginning, plates_of
 from musclesolve.drafting.draft_folder import draft_folder
@@ -78,27 +78,27 @@ def letters(name: str) -> str:
 
 
 def test_contacts_decide_on_the_foot_of_plates_without_a_side(tmp_path: Path) -> None:
-    relabelled(recordings(tmp_path), letters)
+    relabeled(recordings(tmp_path), letters)
     assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
 
 
 def test_contacts_decide_against_names_that_are_wrong_and_the_draft_says_so(tmp_path: Path) -> None:
     other = {"left": "right", "right": "left"}
-    relabelled(recordings(tmp_path), lambda name: other[name.split("_")[0]] + name[name.index("_") :])
+    relabeled(recordings(tmp_path), lambda name: other[name.split("_")[0]] + name[name.index("_") :])
     assert sides(tmp_path) == {"right_force_": "l", "left_force_": "r"}
     assert sum("check the foot" in todo for todo in draft_folder(tmp_path).trials[0].todos) == 2
 
 
 def test_external_loads_state_the_foot(tmp_path: Path) -> None:
-    relabelled(recordings(tmp_path), letters)
+    relabeled(recordings(tmp_path), letters)
     (tmp_path / "grf.xml").write_text(LOADS)
     assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
     draft = draft_folder(tmp_path)
-    assert any("calcn_l" in statement for _, statement in draft.trials[0].recognised)
+    assert any("calcn_l" in statement for _, statement in draft.trials[0].recognized)
 
 
 def test_without_heel_and_toe_the_ankles_show_the_foot_on_a_plate(tmp_path: Path) -> None:
-    relabelled(recordings(tmp_path), letters)
+    relabeled(recordings(tmp_path), letters)
     assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
     renamed(tmp_path, lambda name: None if name.startswith(("heel", "toe", "metatarsal")) else name)
     assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
@@ -109,12 +109,12 @@ def test_without_feet_the_names_decide_and_plates_without_a_side_stay_open(tmp_p
     feet = ("heel", "toe", "ankle", "metatarsal")
     renamed(tmp_path, lambda name: None if name.startswith(feet) else name)
     assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
-    relabelled(tmp_path, lambda name: letters(name))
+    relabeled(tmp_path, lambda name: letters(name))
     assert sides(tmp_path) == {"A_v": None, "B_v": None}
 
 
 def test_plates_without_a_point_of_force_are_left_open(tmp_path: Path) -> None:
-    relabelled(recordings(tmp_path), lambda name: None if "point" in name else name)
+    relabeled(recordings(tmp_path), lambda name: None if "point" in name else name)
     draft = draft_folder(tmp_path)
     assert table(draft, "force") == {}
     assert sum("point of force" in todo for todo in draft.trials[0].todos) == 2
@@ -129,6 +129,6 @@ def test_without_any_forces_they_are_predicted_and_this_is_to_be_confirmed(tmp_p
 
 
 def test_forces_in_other_axes_are_pointed_out(tmp_path: Path) -> None:
-    relabelled(recordings(tmp_path), lambda name: name[:-1] + {"x": "z", "y": "x", "z": "y"}[name[-1]])
+    relabeled(recordings(tmp_path), lambda name: name[:-1] + {"x": "z", "y": "x", "z": "y"}[name[-1]])
     draft = draft_folder(tmp_path)
     assert any("axes" in todo and "+y" in todo for todo in draft.trials[0].todos)

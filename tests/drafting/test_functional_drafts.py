@@ -29,7 +29,7 @@ def test_a_movement_and_clusters_are_proposed_where_no_markers_show_the_joints(t
         assert f'{key} = "bending.trc"' in draft.text
     assert 'knee = "functional"' in draft.text and 'ankle = "functional"' in draft.text
     assert not any("knee" in todo or "ankle" in todo for todo in draft.todos)
-    assert ("functional", "axes of knee and ankle") in [(name, what[:22]) for name, what in draft.recognised]
+    assert ("functional", "axes of knee and ankle") in [(name, what[:22]) for name, what in draft.recognized]
     write_drafts(draft_folder(tmp_path, subject=SUBJECT))
     report = ms.check(tmp_path / "trial.toml")
     assert report.ok

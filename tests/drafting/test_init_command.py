@@ -25,7 +25,7 @@ def call(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_it_writes_what_it_recognised_and_names_the_next_command(tmp_path: Path) -> None:
+def test_it_writes_what_it_recognized_and_names_the_next_command(tmp_path: Path) -> None:
     code, said = call(recordings(tmp_path, marker_set="helen_hayes"))
     assert code == 0, said
     assert f"musclesolve check {tmp_path / 'trial.toml'}" in said
@@ -66,7 +66,7 @@ def test_forces_that_no_motion_uses_are_named(tmp_path: Path) -> None:
         ("--mass-kg", 1, "check the value and its unit"),
     ],
 )
-def test_a_size_in_another_unit_is_recognised(option: str, value: float, remedy: str, tmp_path: Path) -> None:
+def test_a_size_in_another_unit_is_recognized(option: str, value: float, remedy: str, tmp_path: Path) -> None:
     code, said = call(recordings(tmp_path), option, value)
     assert code == 2 and remedy in " ".join(said.split())
 

@@ -63,7 +63,7 @@ def test_the_axes_of_the_standing_trial_are_stated_where_they_are_others(folder:
     axes = {"forward": "-x", "up": "+z"} if raw else {"forward": "+x", "up": "+y"}
     draft = draft_folder(folder)
     assert table(draft, "laboratory") == axes | own
-    assert any("rotated" in statement for _, statement in draft.trials[0].recognised) == raw
+    assert any("rotated" in statement for _, statement in draft.trials[0].recognized) == raw
 
 
 def test_init_check_and_run_with_mass_stature_and_sex_entered_by_hand(

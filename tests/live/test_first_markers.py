@@ -47,7 +47,7 @@ def test_single_samples_and_hidden_markers_decide_nothing(live, walk):
 
 
 def test_a_session_in_another_unit_ends_with_its_first_samples_and_leaves_no_recording(live, walk, tmp_path):
-    class Millimetres:
+    class Millimeters:
         remarks, closed, given = (), False, iter(walk)
 
         def wait(self, timeout):
@@ -59,7 +59,7 @@ def test_a_session_in_another_unit_ends_with_its_first_samples_and_leaves_no_rec
         def close(self):
             self.closed = True
 
-    source = Millimetres()
+    source = Millimeters()
     with refused("bad_units", "a thousand times too large"):
         run_session(live, source, [Recorder(tmp_path / "session")])
     assert not (tmp_path / "session").exists()

@@ -50,7 +50,7 @@ def laboratory(wanted: Wanted, vectors: np.ndarray) -> np.ndarray:
 
 
 def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, monkeypatch):
-    """Markers and plates by LSL in millimetres and the axes of the files; the forces come back by LSL, in time.
+    """Markers and plates by LSL in millimeters and the axes of the files; the forces come back by LSL, in time.
 
     However long the machine does something else: every sample waits for its plates.
     """

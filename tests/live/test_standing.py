@@ -389,7 +389,7 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
             frame = live._interrupted(0.0, 0.0, (), clock.take(time))
             watch.take(Arrival(Sample(time, markers, walk[30].plates), 0.0), frame)
     assert back == said == []
-    # a marker that lies far off for a moment is none that is labelled wrong
+    # a marker that lies far off for a moment is none that is labeled wrong
     assert run(0.5, lambda sample: sample.markers.__setitem__(place, 8.0)) == []
     far = run(1.5, lambda sample: sample.markers.__setitem__(place, 8.0))
     assert len(far) == 1 and heel in far[0] and "middle of the markers" in far[0]

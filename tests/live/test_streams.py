@@ -369,7 +369,7 @@ def datagram(**content) -> bytes:
 
 
 def test_datagrams_become_readings_in_the_global_frame(live, port):
-    """Millimetres and the axes that are stated; hidden markers and plates are null; names once or with each."""
+    """Millimeters and the axes that are stated; hidden markers and plates are null; names once or with each."""
     wanted = Wanted.from_live(live, "+y", "+z")  # forward is y of the stream, left is its -x
     names = list(live.markers)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
@@ -630,7 +630,7 @@ def test_ctrl_c_while_a_stream_is_looked_for_ends_the_command(monkeypatch):
 
 
 def test_frames_without_a_valid_solution_are_counted_but_not_those_that_fill_the_filter(live):
-    """A leg that no plate measured is not analysed, as in a result."""
+    """A leg that no plate measured is not analyzed, as in a result."""
     walk = list(samples(live, live.trial))
     good = [live.step(*sample) for sample in walk]
     live.clear()

@@ -122,7 +122,7 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
 def test_feet_of_the_recorded_walk(
     recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest motion keeps them, the one by joint angles loses some centimetres: reported, by check too."""
+    """The nearest motion keeps them, the one by joint angles loses some centimeters: reported, by check too."""
     assert (
         mechanics(recorded_walk_trial).warnings(
             recorded_walk_trial.mapping, recorded_walk_trial.settings.consistency.method

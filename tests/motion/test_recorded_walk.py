@@ -53,7 +53,7 @@ def test_segments_keep_their_length(measured: Anatomy, segment: tuple[str, str],
     upper, lower = (measured.points[f"{name}_{side}"] for name in segment)
     length = np.linalg.norm(upper - lower, axis=1)
     standing = np.linalg.norm(measured.offsets[f"{segment[1]}_{side}"])
-    # Skin moves over bone by millimetres; a wrong marker or axis shows as centimetres. The laboratory's hip
+    # Skin moves over bone by millimeters; a wrong marker or axis shows as centimeters. The laboratory's hip
     # centers keep the thigh less well than the regression does.
     assert length.std() < (0.009 if segment == ("hip", "knee") else 0.005)
     assert length.mean() == pytest.approx(standing, abs=0.010)

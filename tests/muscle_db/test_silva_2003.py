@@ -58,7 +58,7 @@ AS_PRINTED = {
 }
 
 
-def normalised_fiber_length(database: MuscleDatabase, name: str, *, scaled: bool) -> float:
+def normalized_fiber_length(database: MuscleDatabase, name: str, *, scaled: bool) -> float:
     """(L_MT - L_T) / (L0 cos a0) in standing, by hand."""
     muscle = database[name]
     length = standing_length(muscle, database.reference)
@@ -222,7 +222,7 @@ def test_reference_skeleton() -> None:
 )  # fmt: skip
 def test_standing_fiber_lengths_before_scaling(name: str, expected: float) -> None:
     tolerance = 5e-4 if expected * 1000 % 10 else 5e-3
-    assert normalised_fiber_length(DATABASE, name, scaled=False) == pytest.approx(expected, abs=tolerance)
+    assert normalized_fiber_length(DATABASE, name, scaled=False) == pytest.approx(expected, abs=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -231,11 +231,11 @@ def test_standing_fiber_lengths_before_scaling(name: str, expected: float) -> No
      ("flex_dig", -0.602), ("flex_hal", -0.449), ("ext_dig", 0.404), ("ext_hal", 0.422), ("gem", 5.19)],
 )  # fmt: skip
 def test_standing_fiber_lengths_as_printed(name: str, expected: float) -> None:
-    assert normalised_fiber_length(PRINTED, name, scaled=False) == pytest.approx(expected, abs=6e-3)
+    assert normalized_fiber_length(PRINTED, name, scaled=False) == pytest.approx(expected, abs=6e-3)
 
 
 def test_every_muscle_can_work_in_standing() -> None:
-    lengths = {m.short_name: normalised_fiber_length(DATABASE, m.name, scaled=True) for m in DATABASE}
+    lengths = {m.short_name: normalized_fiber_length(DATABASE, m.name, scaled=True) for m in DATABASE}
     assert {name: value for name, value in lengths.items() if not 0.4 <= value <= 1.5} == {}
     assert all(lengths[name] < 1.0 for name in GROUPS["quadriceps_femoris"].split())  # no passive force
 

@@ -106,7 +106,7 @@ def test_the_passive_element_has_its_own_force_and_strains(curves) -> None:
     np.testing.assert_allclose(strong.capacity, 2.0 * weak.capacity)
 
 
-def test_half_the_maximum_velocity_doubles_the_normalised_one() -> None:
+def test_half_the_maximum_velocity_doubles_the_normalized_one() -> None:
     slow, fast = (FiberState(np.array(0.1), np.array(v), np.array(1.0)) for v in (-0.2, -0.4))
     assert (
         capacity_and_passive(slow, 1.0, 0.1, 5.0).capacity

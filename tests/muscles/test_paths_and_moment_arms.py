@@ -148,7 +148,7 @@ def test_left_is_the_mirror_of_right(model, database):
     np.testing.assert_allclose(one.musculotendon_length, other.musculotendon_length, atol=1e-12)
 
 
-def test_normalised_fiber_length_does_not_depend_on_body_size(database):
+def test_normalized_fiber_length_does_not_depend_on_body_size(database):
     small, large = human_model(50.0, 1.5), human_model(100.0, 2.0)
     lengths = []
     for model in (small, large):

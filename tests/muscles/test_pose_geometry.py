@@ -84,8 +84,8 @@ def test_gastrocnemius_flexes_the_knee_in_a_squat(name):
 
 
 def test_standing_fibers_are_of_a_length_that_works(standing):
-    normalised = standing.normalized_fiber_length.values
-    assert (normalised > 0.4).all() and (normalised < 1.5).all()
+    normalized = standing.normalized_fiber_length.values
+    assert (normalized > 0.4).all() and (normalized < 1.5).all()
 
 
 def test_quiet_standing_does_not_stretch_the_quadriceps(standing):

@@ -154,7 +154,7 @@ def test_refusals(tmp_path: Path) -> None:
 
 
 def test_tendons_are_longer_where_opensim_reports_shorter_paths(model_folder: Path) -> None:
-    """By the same rule as the bundled set; normalised lengths with all coordinates zero are OpenSim's."""
+    """By the same rule as the bundled set; normalized lengths with all coordinates zero are OpenSim's."""
     made = leg_muscle_set(model_folder / "rajagopal_lai_uhlrich_2023.osim")
     bundled = muscle_db.load("rajagopal_2023")
     longer = {each.name: each for each in made if each.deviations}

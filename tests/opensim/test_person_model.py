@@ -49,7 +49,7 @@ print("ANSWER" + json.dumps(found))
 
 
 def of_opensim(path: Path) -> dict[str, list[float]]:
-    """Muscle -> F0, L0, tendon slack length and tendon strain of the model after its initialisation."""
+    """Muscle -> F0, L0, tendon slack length and tendon strain of the model after its initialization."""
     if find_spec("opensim") is None:
         pytest.skip("opensim is not installed (the extra `opensim`)")
     done = subprocess.run(

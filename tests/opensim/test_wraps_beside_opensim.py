@@ -76,7 +76,7 @@ def test_lengths_and_arms_of_opensim(single, case: tuple[str, str, str]) -> None
 
 @pytest.mark.parametrize("case", CASES)
 def test_no_difference_from_opensim_is_silent(single, case: tuple[str, str, str]) -> None:
-    """Every muscle whose path is longer or shorter, or has other arms, by a millimetre is named."""
+    """Every muscle whose path is longer or shorter, or has other arms, by a millimeter is named."""
     ours, length, arm, _ = single[case]
     note = difference_note(ours)
     off = np.nan_to_num(np.abs(ours.length - length), nan=np.inf).max(axis=0) > 1.1 * NEGLIGIBLE

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve._util.old_names import NEW_PLACES, OLD_SETTINGS
+from musclesolve._util.old_names import NEW_PLACES, OLD_ATTRIBUTES
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
@@ -99,15 +99,15 @@ def test_a_solution_introduces_itself_in_a_line():
     assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
 
 
-def test_old_attributes_of_trials_name_their_setting():
+def test_old_attributes_of_trials_name_their_place():
     """Of recordings and of models; a name that never was is none."""
     for kind, holds in (("Trial", RecordedSettings), ("ModelTrial", ModelSettings)):
         settings = holds()
         trial = object.__new__({"Trial": Trial, "ModelTrial": ModelTrial}[kind])
         object.__setattr__(trial, "settings", settings)
-        for old, place in OLD_SETTINGS[kind].items():
-            with pytest.warns(FutureWarning, match=rf"{kind}\.{old} is now {kind}\.settings\.{place};"):
+        for old, place in OLD_ATTRIBUTES[kind].items():
+            with pytest.warns(FutureWarning, match=rf"{kind}\.{old} is now {kind}\.{place};"):
                 found = getattr(trial, old)
-            assert found is attrgetter(place)(settings)
+            assert found is attrgetter(place)(trial)
         with pytest.raises(AttributeError, match="no attribute 'walk'"):
             trial.walk  # noqa: B018

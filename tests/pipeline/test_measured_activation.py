@@ -113,7 +113,7 @@ def test_frames_before_the_emg_have_none() -> None:
     assert measured(record).notes(FRAMES) == []
 
 
-def test_channels_of_a_leg_that_is_not_analysed_are_left_out() -> None:
+def test_channels_of_a_leg_that_is_not_analyzed_are_left_out() -> None:
     own = measured(emg(A=("a_r",), B=("b_l",)), sides="l")
     assert own.channels == ("B",)
     none = measured(emg(A=("a_r",)), sides="l")

@@ -18,7 +18,7 @@ from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline import patella
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.pipeline.recorded_body import group_loads
-from musclesolve.results.dataset.assemble import unrecognised
+from musclesolve.results.dataset.assemble import unrecognized
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatc
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(bending.q)[:, 0], 2, 0)
         axes = {f"knee_{side}": np.stack([-up, forward, left if side == "r" else -left], axis=1)}
         part = SimpleNamespace(state=state, part=SimpleNamespace(loads=loads))
-        return state.parameters.names, list(unrecognised(part, axes, list(axes)))
+        return state.parameters.names, list(unrecognized(part, axes, list(axes)))
 
     assert said()[1] == []
     heads = [said()[0][k] for k in quadriceps(said()[0])]

@@ -97,9 +97,9 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     assert float(np.sqrt((off**2).mean("time")).max()) < 0.15 * result.attrs["subject_mass_kg"]
 
 
-def test_a_programme_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     found = recorded("walk")
-    monkeypatch.setattr("musclesolve.dynamics.inverse.banded_programme.MOST_ITERATIONS", 2)
+    monkeypatch.setattr("musclesolve.dynamics.inverse.banded_program.MOST_ITERATIONS", 2)
     with refused("dynamics.reactions_not_found", "predicted"):
         predicted_reactions(found.model, found.motion)
 

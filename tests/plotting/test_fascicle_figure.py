@@ -1,4 +1,4 @@
-"""The figure of measured fascicles: fiber and measured length of every muscle that was measured, in millimetres."""
+"""The figure of measured fascicles: fiber and measured length of every muscle that was measured, in millimeters."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_the_label_of_a_low_page_is_on_it(style):
 
 @pytest.mark.parametrize("width", [85.0, 119.0, 121.0, 150.0, 210.0])
 def test_numbers_and_notes_of_the_knee_stay_at_their_panel(troubled, width):
-    """Peaks within the panel, numbers of the axes of neighbours apart; below each other on a narrow page."""
+    """Peaks within the panel, numbers of the axes of neighbors apart; below each other on a narrow page."""
     with page_style(PageStyle(width, 7.0 if width < 100.0 else 9.0)):
         figure = FIGURES["knee_contact_forces"](troubled)
     drawn = drawn_texts(figure)

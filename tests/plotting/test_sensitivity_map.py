@@ -1,4 +1,4 @@
-"""The map of errors: every joint and source, numbers in newton metres, exact zeros empty."""
+"""The map of errors: every joint and source, numbers in newton meters, exact zeros empty."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> N
 
 
 def test_the_recorded_walk_keeps_its_strides(recorded_walk_trial: Trial) -> None:
-    """Analysed from 0.45 to 1.80 s, so that neither leg has a stride; which they would be is said."""
+    """Analyzed from 0.45 to 1.80 s, so that neither leg has a stride; which they would be is said."""
     result = ms.run(recorded_walk_trial)
     cycles = ms.cycles(result, "r", partial=True)
     assert cycles["cycle_movement"].values.tolist() == ["walking"] * cycles.sizes["cycle"]
@@ -106,7 +106,7 @@ def test_exchanged_legs_are_found_among_strides_of_three_persons(
     parts = []
     for name, result in results.items():
         side = "r" if name.startswith("S1") else "l"
-        cycles = ms.normalised(ms.cycles(result, side, without_side=True))
+        cycles = ms.normalized(ms.cycles(result, side, without_side=True))
         kept = ["joint_angle", "joint_moment", "ground_reaction_force"]
         cycles = cycles[[name for name in kept if name in cycles]]
         parts.append(cycles.assign_coords(subject=("cycle", [name[:2]])))

@@ -59,7 +59,7 @@ def test_exactly_the_frames_that_linear_programming_proves_are_diagnosed(weak):
     np.testing.assert_array_equal(diagnose(weak).frame, np.flatnonzero(proved))
 
 
-def test_ankle_and_newton_metres_are_named_where_linear_programming_proves_them(weak):
+def test_ankle_and_newton_meters_are_named_where_linear_programming_proves_them(weak):
     """The least shortage of the ankle when every other degree of freedom may have whatever it lacks."""
     k, count, free = weak.dof.index(ANKLE), weak.n_muscles, weak.n_dof - 1
     others = np.delete(np.eye(weak.n_dof), k, axis=1)
@@ -85,8 +85,8 @@ def test_the_sentence_says_it(weak, result):
     number = int(np.abs(diagnosis.shortage[:, weak.dof.index(ANKLE)]).argmax())
     names = {ANKLE: ("dorsiflexion", "plantarflexion")}
     text = diagnosis.sentence(number, result.time.values, names)
-    newton_metres = abs(diagnosis.shortage[number, weak.dof.index(ANKLE)])
-    assert text.startswith(f"{ANKLE} lacks {newton_metres:.1f} N m of plantarflexion")
+    newton_meters = abs(diagnosis.shortage[number, weak.dof.index(ANKLE)])
+    assert text.startswith(f"{ANKLE} lacks {newton_meters:.1f} N m of plantarflexion")
     assert f"at {result.time.values[diagnosis.frame[number]]:.3f} s" in text
     assert "soleus_r" in text and "times their strength would suffice" in text
 

@@ -29,7 +29,7 @@ def exported(default_walk_trial, tmp_path_factory) -> Path:
     ],
 )
 def test_the_motion_is_that_of_opensim(exported: Path, recorded_walk: Path, name, offset, spread) -> None:
-    """Degrees and metres, up to what other joint axes and neutral poses do; a wrong sign or sequence is far off."""
+    """Degrees and meters, up to what other joint axes and neutral poses do; a wrong sign or sequence is far off."""
     ours, theirs = (
         ms.files.read_mot(exported / "walk.mot"),
         ms.files.read_mot(recorded_walk / "reference" / "opensim_ik.mot"),

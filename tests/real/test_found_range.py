@@ -32,14 +32,14 @@ def test_both_feet_were_measured_from_0_45_s_on(path):
     assert trial.balanced_range == pytest.approx((0.45, 1.96), abs=0.015)
     assert trial.legs["l"] == trial.balanced_range
     assert trial.legs["r"] == trial.time_range == pytest.approx((0.1, 2.27), abs=0.001)
-    assert "beside the plates (0.00 to 0.44 s)" in trial.analysed[1]
+    assert "beside the plates (0.00 to 0.44 s)" in trial.analyzed[1]
 
 
 def test_check_finds_nothing_wrong(path):
     report = ms.check(path)
     assert report.ok
     assert {finding.severity for finding in report.findings} == {"note"}
-    (said,) = [finding.what for finding in report.findings if finding.code == "analysed"]
+    (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
     assert "left leg: 0.46 to 1.96 s; before it the foot is on the floor beside the plates" in said
 
 
@@ -52,7 +52,7 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     # The left leg begins a frame or two later.
     kept = ~frames.not_measured(same, "l")
     assert kept.sum() >= by_hand.sizes["time"] - 2
-    # Lengths that are averaged over the range differ by what joint centers wander: a few hundredths of a millimetre.
+    # Lengths that are averaged over the range differ by what joint centers wander: a few hundredths of a millimeter.
     force = (same.muscle_force - by_hand.muscle_force).values[kept]
     moment = (same.joint_moment - by_hand.joint_moment).values[kept]
     assert np.sqrt(np.mean(force**2)) < 1.0 and np.abs(force).max() < 50.0
@@ -72,5 +72,5 @@ def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, na
 
 def test_a_contact_that_was_not_measured_ends_the_range(path, tmp_path):
     report = check(plant("contact_not_measured", path, tmp_path))
-    (said,) = [finding.what for finding in report.findings if finding.code == "analysed"]
+    (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
     assert report.ok and "left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said

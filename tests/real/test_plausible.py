@@ -1,4 +1,4 @@
-"""What recordings are recognised as, and what is said of them, on real data."""
+"""What recordings are recognized as, and what is said of them, on real data."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ def test_constraints_hold_on_every_frame(result):
 
 
 def test_fibers_work_within_their_range(result):
-    normalised = result.fiber_length / result.optimal_fiber_length
-    assert float(normalised.min()) > 0.2 and float(normalised.max()) < 1.7
+    normalized = result.fiber_length / result.optimal_fiber_length
+    assert float(normalized.min()) > 0.2 and float(normalized.max()) < 1.7
 
 
 def test_muscles_act_when_walking_people_use_them(result):

@@ -59,7 +59,7 @@ def walk(recorded_walk: Path, tmp_path_factory):
     )
 
 
-def test_a_millimetre_of_the_center_of_pressure(walk):
+def test_a_millimeter_of_the_center_of_pressure(walk):
     """Along x it changes sagittal moments by 0.5 to 0.8 N m in stance, the thesis says: the vertical force times 1 mm.
 
     Its person weighs 70.25 kg; forces, and so these changes, go with weight.
@@ -99,7 +99,7 @@ def test_heavier_head_or_hands_change_no_leg_moment_at_all(walk):
 
 
 def test_a_newton_of_ground_force(walk):
-    """Up to a metre of arm between ground and hip: the thesis prints at most 0.8 N m/N."""
+    """Up to a meter of arm between ground and hip: the thesis prints at most 0.8 N m/N."""
     model, motion, _, ground, _, _ = walk
     found = force_sensitivity(model, motion, "foot_r", ground["r"].center_of_pressure).largest()
     dofs = model.topology.dof_names

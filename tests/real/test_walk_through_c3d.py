@@ -38,8 +38,8 @@ def recorded(recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("c3d")
     for name in ("walk", "static"):
         markers = read_trc(recorded_walk / f"{name}.trc")
-        millimetres = (1000.0 * markers.position).astype(np.float32).astype(float)
-        exact = Markers(markers.time, markers.names, millimetres / 1000.0, markers.path)
+        millimeters = (1000.0 * markers.position).astype(np.float32).astype(float)
+        exact = Markers(markers.time, markers.names, millimeters / 1000.0, markers.path)
         write_trc(folder / f"{name}.trc", exact, decimals=10)
     for name in ("walk_grf.mot", "emg.sto"):
         (folder / name).write_bytes((recorded_walk / name).read_bytes())
@@ -308,8 +308,8 @@ def write_steps(folder: Path, kinds: tuple[int, int], change=None) -> Path:
     return write_trial(folder, [*without_forces(), ("end_s = 1.80", "end_s = 1.38")])
 
 
-def in_newton_metres(kind: int):
-    """The moments of both plates, the points of type 1 too, in metres without a word in the file."""
+def in_newton_meters(kind: int):
+    """The moments of both plates, the points of type 1 too, in meters without a word in the file."""
 
     def change(file):
         matrix = file["parameters"]["FORCE_PLATFORM"]["CAL_MATRIX"]
@@ -341,7 +341,7 @@ def test_small_plates_are_accepted(recorded, kinds):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_moments_in_another_unit_than_the_file_says_are_refused(recorded, kind):
     with pytest.raises(InputError, match=r"walk.c3d, plate 1 from 0.268.*: .*rests(.|\n)*ANALOG:UNITS"):
-        read_trial(write_steps(recorded, (kind, kind), in_newton_metres(kind)))
+        read_trial(write_steps(recorded, (kind, kind), in_newton_meters(kind)))
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,12 @@ def test_markers(tmp_path: Path) -> None:
         path = tmp_path / f"{unit}.trc"
         write_trc(path, Markers(TIME, names, position, path), units=unit, decimals=6)
     for unit, found in zip(units, read_back(*(tmp_path / f"{unit}.trc" for unit in units)), strict=True):
-        metres, label = units[unit]
+        meters, label = units[unit]
         assert tuple(found["names"]) == names
         assert found["Units"] == unit and float(found["DataRate"]) == pytest.approx(120.0)
         assert found["older"] == [4, TIME.size, label]
         np.testing.assert_allclose(found["time"], TIME, atol=1e-8)
-        numbers = metres * np.array(found["numbers"]).reshape(position.shape)
+        numbers = meters * np.array(found["numbers"]).reshape(position.shape)
         np.testing.assert_allclose(numbers, position, atol=1e-6)
 
 

@@ -15,7 +15,7 @@ from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.csv_file import read_csv_forces
-from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 from tests.support.refusals import refused
 
 LENGTHS = {
@@ -67,7 +67,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(
-    ("size_of", "known"), [(metres_in, LENGTHS), (newtons_in, FORCES), (newton_metres_in, MOMENTS)]
+    ("size_of", "known"), [(meters_in, LENGTHS), (newtons_in, FORCES), (newton_meters_in, MOMENTS)]
 )
 def test_units_are_known_by_many_names(size_of, known: dict[float, list[str]]) -> None:
     for size, names in known.items():
@@ -86,7 +86,7 @@ def test_units_are_known_by_many_names(size_of, known: dict[float, list[str]]) -
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_unit_or_none(text: str) -> None:
-    found = [size_of(text) for size_of in (metres_in, newtons_in, newton_metres_in)]
+    found = [size_of(text) for size_of in (meters_in, newtons_in, newton_meters_in)]
     assert sum(size is not None for size in found) <= 1
     assert all(size is None or 1e-6 <= size <= 1e3 for size in found)
 
@@ -94,10 +94,10 @@ def test_any_text_is_a_unit_or_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("unit", "metres"), [("mete", 1.0), ("MM", 1e-3), ("mill", 1e-3), ("inch", 0.0254), (" cm ", 0.01)]
 )
-def test_markers_of_a_c3d_file(tmp_path: Path, unit: str, metres: float) -> None:
+def test_markers_of_a_c3d_file(tmp_path: Path, unit: str, meters: float) -> None:
     points = np.random.default_rng(3).normal(size=(9, 2, 3))
     path = write_c3d(tmp_path / "a.c3d", 100.0, ["A", "B"], points, unit=unit)
-    np.testing.assert_allclose(read_markers(path).position, metres * points, rtol=1e-6)
+    np.testing.assert_allclose(read_markers(path).position, meters * points, rtol=1e-6)
     assert read_c3d(path).notes == ()
 
 
@@ -112,12 +112,12 @@ def test_markers_of_a_c3d_file(tmp_path: Path, unit: str, metres: float) -> None
     ],
 )
 def test_plates_of_a_c3d_file(
-    tmp_path: Path, force: str, moment: str, newtons: float, newton_metres: float
+    tmp_path: Path, force: str, moment: str, newtons: float, newton_meters: float
 ) -> None:
     plate = PlateOnPaper(2, (0.1, 0.2, 0.0), np.diag([1.0, -1.0, -1.0]))
     loads = np.tile([[10.0, -20.0, 700.0]], (9, 1))
     point, free = np.tile([[0.15, 0.22, 0.0]], (9, 1)), np.tile([[0.0, 0.0, 3.0]], (9, 1))
-    channels = plate.channels(loads, point, free) / np.r_[[newtons] * 3, [1e3 * newton_metres] * 3]
+    channels = plate.channels(loads, point, free) / np.r_[[newtons] * 3, [1e3 * newton_meters] * 3]
 
     def state(file) -> None:
         file["parameters"]["ANALOG"]["UNITS"]["value"] = [force] * 3 + [moment] * 3

@@ -151,7 +151,10 @@ def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     again = ms.read_result(tmp_path / "result.nc")
     assert isinstance(again, ResultDataset) and again.equals(stride)
     assert again.encoding["source"] == str(tmp_path / "result.nc")
-    assert Parsed(shown(again)).numbers == Parsed(stride_html).numbers
+    kept, made = Parsed(shown(again)).numbers, Parsed(stride_html).numbers
+    assert list(kept) == list(made)
+    for name, numbers in made.items():  # a mean over an array depends on the order of the array in memory
+        assert kept[name] == pytest.approx(numbers, rel=1e-12), name
     stride.to_netcdf(tmp_path / "plain.nc")
     assert ms.read_result(tmp_path / "plain.nc").equals(stride)
 

@@ -1,4 +1,4 @@
-"""Files are recognised by their content, and put together by trial."""
+"""Files are recognized by their content, and put together by trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.studies.average import average_results
 
 
-def test_kinds_are_recognised_by_content_in_any_order(tmp_path):
+def test_kinds_are_recognized_by_content_in_any_order(tmp_path):
     data = small()
     paths = [
         written(compared(data), tmp_path, "a.nc"),

@@ -224,7 +224,7 @@ def test_the_strip_is_the_same_in_every_process():
 
 
 def test_measured_fascicle_lengths_have_a_section_where_there_are_any(page):
-    """With a table of the errors in millimetres; pages of other results are without it."""
+    """With a table of the errors in millimeters; pages of other results are without it."""
     (first, second) = (page(data) for data in (with_fascicles(small()), small()))
     assert "fascicles" in first.sections and "fascicles" not in second.sections
     for part in ("US1", "5.0", "US2", "2.0", "standard deviation of 3 mm"):

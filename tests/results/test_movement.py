@@ -1,4 +1,4 @@
-"""The movement is recognised by ground reactions and motion, and is unknown where these are of none."""
+"""The movement is recognized by ground reactions and motion, and is unknown where these are of none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seen_motion import motion, stances
 
 import musclesolve as ms
 from musclesolve.pipeline.opensim.model_body import model_settings
-from musclesolve.results.movement import RECOGNISED, SeenMotion
+from musclesolve.results.movement import RECOGNIZED, SeenMotion
 from musclesolve.results.movement import movement as movement_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.settings.schema import settings_of, tables_of
@@ -189,7 +189,7 @@ def test_a_result_without_forces_or_pelvis(lost):
 
 def test_every_movement_has_words_and_may_be_stated():
     choices = tables_of(RecordedSettings)["time"].settings["movement"].choices
-    assert choices == (*RECOGNISED, "other")
+    assert choices == (*RECOGNIZED, "other")
     assert set(in_vivo()["words"]) == {*choices, "unknown"}
 
 
@@ -204,7 +204,7 @@ def test_a_movement_that_nobody_knows_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("kind", "expected"), [(Squat, "squat"), (Chair, "chair")])
 def test_squat_and_chair_as_recordings(kind, expected, tmp_path):
-    """The seat is measured by no plate: who sits is out of balance, and recognised nevertheless."""
+    """The seat is measured by no plate: who sits is out of balance, and recognized nevertheless."""
     result = ms.run(synthetic_recording(tmp_path, kind.to(0.25), truth=False))
     assert result["plausible"].attrs["movement"] == expected
     assert bool(result["valid"].all()) == (kind is Squat)
@@ -235,5 +235,5 @@ def test_the_trial_file_may_state_it(tmp_path):
 
 def test_every_movement_that_can_be_stated_has_words():
     stated = settings_of(TimeSettings)["movement"].choices
-    assert set(stated) >= set(RECOGNISED)
+    assert set(stated) >= set(RECOGNIZED)
     assert [name for name in stated if name not in in_vivo()["words"]] == []

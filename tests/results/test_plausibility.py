@@ -69,7 +69,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"])
     facts = Facts(doubled)
     assert facts.largest_kkt_residual == Facts(stride).largest_kkt_residual
-    assert facts.counts.valid == facts.counts.analysed
+    assert facts.counts.valid == facts.counts.analyzed
     assert failed(doubled) == {"contact"}
     page, said = judge(facts), chosen(statements(facts), "error", "warning")
     assert page.verdict == IMPLAUSIBLE
@@ -177,7 +177,7 @@ def test_reserves_and_emg():
     assert failed(data) == set()
     data["reserve_moment"][20:26, 3] = -7.0
     assert failed(data) == {"reserves"}
-    # the largest share of a peak moment, not the most newton metres; at most 1 N m speaks against nothing
+    # the largest share of a peak moment, not the most newton meters; at most 1 N m speaks against nothing
     data["reserve_moment"][20:26, 3] = -5.0
     data["joint_moment"][:, 1] *= 0.1
     for reserve, found in ((0.9, set()), (1.1, {"reserves"})):

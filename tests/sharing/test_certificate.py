@@ -133,7 +133,7 @@ def test_among_tiny_activations_the_sharing_is_not_resolved(power, activation, r
 
 
 @pytest.mark.parametrize("moment", [0.0, 1e-3, 0.5, 30.0])
-def test_moments_count_from_one_newton_metre(moment):
+def test_moments_count_from_one_newton_meter(moment):
     cost, arms = ActivationPower(), [[0.05, 0.05]]
     even, multiplier = np.full((1, 2), moment / 100), np.full((1, 1), 2 * moment / 100 / 50)
     for miss in (2e-7, -3e-4):

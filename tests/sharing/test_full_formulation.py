@@ -129,7 +129,7 @@ def test_a_shared_motion_with_a_driver_is_refused():
 
 
 def test_joint_reactions_as_a_cost():
-    """Soft rows are part of the programme: the same answer as the reduced formulation gives."""
+    """Soft rows are part of the program: the same answer as the reduced formulation gives."""
     random = np.random.default_rng(5)
     data = {"reaction_matrix": random.standard_normal((4, 3, 8)), "reaction_offset": np.full((4, 3), 50.0)}
     full = mechanism(data=data)

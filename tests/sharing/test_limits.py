@@ -28,7 +28,7 @@ def elbow(moment):
 
 
 def least_maximum(matrix, moment, ratio):
-    """The first level of min/max as a linear programme in (a, t)."""
+    """The first level of min/max as a linear program in (a, t)."""
     count = len(ratio)
     rows = np.hstack([np.diag(ratio), -np.ones((count, 1))])
     found = linprog(
@@ -73,7 +73,7 @@ def test_a_power_of_activation_on_one_joint(exponent, solver):
 
 
 @pytest.mark.parametrize("kind", [ActivationPower, MusclePower, SoftSaturation])
-def test_linear_costs_are_linear_programmes(make_leg, kind):
+def test_linear_costs_are_linear_programs(make_leg, kind):
     problem = make_leg(15, seed=31, effort=0.5)
     cost = kind(1.0)
     assert cost.linear and not kind().linear and (2 * cost + cost).linear
@@ -113,4 +113,4 @@ def test_min_max_has_the_slope_of_its_largest_load(make_leg):
     slope = MinMax().gradient(problem, activation)
     assert ((slope != 0).sum(axis=1) == 1).all()
     np.testing.assert_allclose((slope * activation).sum(axis=1), MinMax().value(problem, activation))
-    assert MinMax().needs == (2 * MinMax()).needs == {"linear_programme"}
+    assert MinMax().needs == (2 * MinMax()).needs == {"linear_program"}

@@ -45,9 +45,9 @@ def test_what_lacks_the_frame_axis_holds_for_every_frame():
     )
 
 
-def test_labelled_arrays_and_lists_are_accepted():
-    labelled = xr.DataArray(ARM, dims=("time", "dof", "muscle"))
-    made = problem(moment_arm=labelled, moment=MOMENT.tolist())
+def test_labeled_arrays_and_lists_are_accepted():
+    labeled = xr.DataArray(ARM, dims=("time", "dof", "muscle"))
+    made = problem(moment_arm=labeled, moment=MOMENT.tolist())
     np.testing.assert_array_equal(made.moment_arm, ARM)
 
 

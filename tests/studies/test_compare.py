@@ -79,7 +79,7 @@ def test_costs_differ_where_they_should_and_agree_with_themselves(stride):
         np.testing.assert_allclose(correlation[np.isfinite(correlation)], 1.0, atol=1e-12)
 
 
-def test_the_cost_that_is_minimised_is_least_under_its_own_name(stride):
+def test_the_cost_that_is_minimized_is_least_under_its_own_name(stride):
     """Sum of squared forces of the contractile elements, of both solutions, in frames without reserves."""
     force = stride["activation"] * stride["force_capacity"]
     muscles = [name for name in stride.muscle.values if name.endswith("_r")]

@@ -73,7 +73,7 @@ def renamed(folder: Path, new: Callable[[str], str | None], *files: str) -> None
         )
 
 
-def relabelled(folder: Path, new: Callable[[str], str | None], file: str = "forces.mot") -> None:
+def relabeled(folder: Path, new: Callable[[str], str | None], file: str = "forces.mot") -> None:
     """Give columns of forces other names; those without one are left out."""
     forces = read_mot(folder / file)
     kept = [k for k, name in enumerate(forces.names) if new(name) is not None]

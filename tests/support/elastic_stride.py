@@ -17,7 +17,7 @@ from musclesolve.recording.data import Trial
 PUSH_OFF = (0.7, 0.95)
 """Sixteen frames of the right leg [s]."""
 WEAK = 0.5
-"""Of the strength: the ankle then lacks some newton metres."""
+"""Of the strength: the ankle then lacks some newton meters."""
 
 
 def elastic_trial(**muscles: Any) -> Trial:

@@ -425,7 +425,7 @@ MOMENT_FAULTS = (
 
 
 def table(data: Path) -> str:
-    """Kind by data set: what is found in it, with severity and newton metres; "not found" where it should be."""
+    """Kind by data set: what is found in it, with severity and newton meters; "not found" where it should be."""
     from musclesolve.checking.model.examine import findings_of_body
     from musclesolve.errors import InputError
 

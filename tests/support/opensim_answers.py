@@ -136,7 +136,7 @@ def paths(given: Task) -> Any:
 
 
 def fibers(given: Task) -> Any:
-    """Normalised fiber lengths (T, n) behind rigid tendons of the muscles of the task."""
+    """Normalized fiber lengths (T, n) behind rigid tendons of the muscles of the task."""
     model = osim.Model(given["model"])
     chosen = [model.getMuscles().get(name) for name in given["muscles"]]
     for each in chosen:

@@ -61,7 +61,7 @@ def equipped(problem: Problem, alike: bool = False, seed: int = 3) -> Problem:
 
 
 def leg(frames: int, seed: int = 0, effort: float = 0.4, dofs: int = 7, muscles: int = 43) -> Problem:
-    """Feasible moments of a leg: arms of centimetres, capacities of some hundred newtons, known activations."""
+    """Feasible moments of a leg: arms of centimeters, capacities of some hundred newtons, known activations."""
     random = np.random.default_rng(seed)
     crosses = random.random((dofs, muscles)) < 0.4
     crosses[random.integers(dofs, size=muscles), np.arange(muscles)] = True

@@ -79,8 +79,8 @@ class Steps:
         turn = np.deg2rad(self.heading_deg)
         forward = np.array([np.cos(turn), np.sin(turn), 0.0])
         left = np.array([-forward[1], forward[0], 0.0])
-        travelled = 0.0 if self.belt else self.speed
-        pelvis = np.array([3.0, -1.0, 1.0]) + travelled * time[:, None] * forward
+        traveled = 0.0 if self.belt else self.speed
+        pelvis = np.array([3.0, -1.0, 1.0]) + traveled * time[:, None] * forward
         paths = {f"psis_{s}": pelvis + y * 0.05 * left for s, y in (("r", -1.0), ("l", 1.0))}
         for side, sign in (("r", -1.0), ("l", 1.0)):
             ahead = self.ahead(side, time)[:, None]

@@ -85,7 +85,7 @@ def test_limits_that_bind_are_kept_and_certified(cost):
     assert answer.rising_multiplier.max() > 0 and answer.falling_multiplier.max() > 0
 
 
-def test_a_general_purpose_optimiser_agrees():
+def test_a_general_purpose_optimizer_agrees():
     problem, time = burst(frames=9, height=0.6)
     cost, coupling = find_cost("force_squared"), ActivationLimits.from_rate_limits(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)

@@ -14,7 +14,7 @@ HEADER = """# The reference stride as coefficients: level walking of musclesolve
 # Series: a0, then a_k and b_k of every harmonic k: a0 + sum a_k cos(2 pi k phase) + b_k sin(2 pi k phase);
 # angles [rad], pelvis [m]. The phase is 0 at right heel strike; sided series are half a stride later on the left.
 # Ground: cubic B-splines over the stance of the right foot, force in body weights and moment about the ball of the foot
-# in body weight metres; what they miss of the balance is shared between the feet when the stride is evaluated.
+# in body weight meters; what they miss of the balance is shared between the feet when the stride is evaluated.
 # Model: human_model of this package for that person (segments after de Leva 1996), {dofs} degrees of freedom.
 """
 

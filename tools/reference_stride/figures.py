@@ -64,7 +64,7 @@ def _angles(judged: Judged) -> plt.Figure:
             axis.plot(100 * phase, aim, "k--", linewidth=0.8)
         axis.plot(100 * phase, factor * value)
         axis.set_title(f"{name} [{'mm' if name in TRANSLATIONS else 'deg'}]")
-    figure.suptitle("stride; dashed and grey: Schwartz 2008, free speed, mean and two standard deviations")
+    figure.suptitle("stride; dashed and gray: Schwartz 2008, free speed, mean and two standard deviations")
     return figure
 
 

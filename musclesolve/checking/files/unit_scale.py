@@ -23,8 +23,8 @@ HEADERS = (1.0, 100.0, 1000.0)
 LENGTHS = (
     {factor: f"{size} too small" for factor, size in SIZES.items()}
     | {1.0 / factor: f"{size} too large" for factor, size in SIZES.items()}
-    | {0.0254 * per_metre: "in inches" for per_metre in HEADERS}
-    | {0.3048 * per_metre: "in feet" for per_metre in HEADERS}
+    | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
+    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS}
 )
 FORCES = {
     1000.0: "kilonewtons",

@@ -32,7 +32,7 @@ from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_contacts, vertical_force
-from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.results.finding import Finding, Where, finding
 
 # Too little to judge by [s].

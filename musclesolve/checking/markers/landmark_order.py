@@ -38,7 +38,7 @@ from musclesolve.checking.repair import (
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.trial.recording_checks import NEIGHBOUR
+from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -324,7 +324,7 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
 @check_at(Stage.PAIRS_OF_LANDMARKS)
 def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
     """Find pairs that are nearer to the neighbor of the other side."""
-    for name, neighbor in NEIGHBOUR.items():
+    for name, neighbor in NEIGHBOR.items():
         if _is_across(case.trial, case.trial.markers, name, neighbor):
             static = case.trial.static
             standing = static is not None and _is_across(case.trial, static, name, neighbor)

@@ -25,7 +25,7 @@ from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
 # change so much [m], is frozen.
-FROZEN_FRAMES, FROZEN_FOR, NEIGHBOURS_GO = 4, 0.03, 0.01
+FROZEN_FRAMES, FROZEN_FOR, NEIGHBORS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
@@ -53,7 +53,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
                 gone = np.abs(length[last, near] - length[first, near])
             else:
                 gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
-            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _jumps_after(path, last):
+            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBORS_GO and _jumps_after(path, last):
                 held[first : last + 1] = True
         if held.any():
             # The first of the equal frames was measured.

@@ -65,9 +65,9 @@ def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     most = max((float(np.abs(values).max()) for values in angles.values()), default=np.nan)
     if not most < FEW_DEGREES:
         return
-    travelled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
-    values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": travelled}
-    severity: Severity = "error" if travelled > TRAVELS else "warning"
+    traveled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
+    values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": traveled}
+    severity: Severity = "error" if traveled > TRAVELS else "warning"
     yield finding("angle_units", severity, values, Where(body.motion.file))
 
 

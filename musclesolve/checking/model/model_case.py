@@ -155,8 +155,8 @@ class Motion:
 
         Then it is the median over the frames of the velocity of the heels, which stand for more than half of the time.
         """
-        travelled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
-        if travelled > WALKS * float(np.ptp(self.time)) or not self.soles:
+        traveled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
+        if traveled > WALKS * float(np.ptp(self.time)) or not self.soles:
             return np.zeros(3)
         heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
         return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])

@@ -59,7 +59,7 @@ def demo(
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Compute the bundled reference stride, end to end."""
-    analyse("demo", reference_stride(), output, figures, show=show)
+    analyze("demo", reference_stride(), output, figures, show=show)
 
 
 @with_settings(RecordedSettings, run_arguments())
@@ -99,9 +99,9 @@ def run(
             raise typer.BadParameter(f"{option} is for one trial, without --jobs, --scheduler and --again")
         if many:
             how = {"jobs": jobs, "scheduler": scheduler, "again": again, "questions": questions or ()}
-            analyse_many(trial, output, figures, options, **how)
+            analyze_many(trial, output, figures, options, **how)
         else:
-            analyse("run", trial[0], output, figures, uncertainty, seed, show, questions or (), **options)
+            analyze("run", trial[0], output, figures, uncertainty, seed, show, questions or (), **options)
 
 
 @with_settings(ModelSettings, share_arguments())
@@ -131,7 +131,7 @@ def share(
     finish_result("share", result, paths, page=figures is not False)
 
 
-def analyse(
+def analyze(
     command: str,
     trial: Path,
     output: Path,
@@ -149,7 +149,7 @@ def analyse(
     """
     from musclesolve.results.files.result_netcdf import check_folder
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
-    from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
+    from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
     from musclesolve.studies.questions.answers import answer_files, asked_of
 
     compile_kernel_beside()
@@ -158,7 +158,7 @@ def analyse(
     for name in answers:
         check_folder(output, name, trial)
     with progress() as report:
-        done = analyse_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
+        done = analyze_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
     result, paths, found = done
     finish_result(
         command, result, paths, found, page=show or figures is not False, show=show, answers=answers
@@ -218,7 +218,7 @@ def _answered(path: Path) -> str:
     return line(path.stem, f"no answer: {why}" if why else " ".join(answer_sentences(found, path.stem)))
 
 
-def analyse_many(
+def analyze_many(
     trials: list[Path], output: Path, figures: bool | None, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""

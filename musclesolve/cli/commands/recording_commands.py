@@ -90,7 +90,7 @@ def _print_study(draft: StudyDraft) -> None:
     """Print what was recognized of a study, what cannot be read, what is open, and the next command."""
     from musclesolve.results.tables.lines import line, lines
 
-    for subject, statement in draft.recognised:
+    for subject, statement in draft.recognized:
         print_summary(line(subject, statement))
     for text in (*lines("not read", draft.unread), *lines("left out", draft.left_out)):
         print_summary(text)
@@ -106,7 +106,7 @@ def _print_draft(draft: FolderDraft) -> None:
     from musclesolve.results.tables.lines import line, lines
 
     for trial in draft.trials:
-        for subject, statement in trial.recognised:
+        for subject, statement in trial.recognized:
             print_summary(line(subject, statement))
         for text in lines("left open", trial.todos or ("nothing",)):
             print_summary(text)

@@ -79,14 +79,14 @@ def study(
     from musclesolve.report.study.study_page import NAME, study_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.studies.many_trials.trial_record import CSV
-    from musclesolve.studies.study.analysis import analyse_study
+    from musclesolve.studies.study.analysis import analyze_study
     from musclesolve.studies.study.run_study import compute_trials
 
     pages = {REPORT: trial_report if reports else None}
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
     with page_style(page_style_of(file_format, width, font)), progress() as report:
         computed = compute_trials(file, output, pages=pages, progress=report, **how)
-        result = analyse_study(computed, report, values.value)
+        result = analyze_study(computed, report, values.value)
         drawn = (
             {}
             if result.groups is None or not drawn_figures(figures, file_format, width, font)

@@ -15,13 +15,13 @@ from musclesolve.results.tables.lines import names, numbers
 if TYPE_CHECKING:
     from musclesolve.studies.study.check_study import StudyCheck
 
-COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim"}
+COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
 def _table(severity: Severity, title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> Table:
     """Findings of a severity, a row each; the remedy, which notes do not have, stands last."""
     remedy = [] if severity == "note" else [Column("how to fix it", ratio=4)]
-    style = {"title_justify": "left", "title_style": COLOURS[severity], "show_lines": severity != "note"}
+    style = {"title_justify": "left", "title_style": COLORS[severity], "show_lines": severity != "note"}
     table = Table(*names("finding"), *columns, Column("what", ratio=5), *remedy, title=title, **style)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)

@@ -101,14 +101,14 @@ class Check:
 
     def _on_task(self) -> None:
         if self._state != self._shown:
-            if self._unknown and not self.desk.runner.busy and not self._was_cancelled:
+            if self._unknown and not self.desk.runner.busy and not self._was_canceled:
                 self._begin()  # another task was on its way before
             self._said.refresh()
 
     @property
-    def _was_cancelled(self) -> bool:
+    def _was_canceled(self) -> bool:
         task = self.desk.runner.task
-        return task is not None and task.name == "check" and task.cancelled
+        return task is not None and task.name == "check" and task.canceled
 
     def _todos(self) -> None:
         assert self.desk.trial is not None

@@ -98,15 +98,15 @@ class Files:
             ui.button(
                 "Draft the trial file anew" if drafted else "Draft the trial file", on_click=self._draft
             ).props(f"{'outline' if drafted else 'unelevated'} no-caps icon=auto_fix_high")
-        self._recognised()
+        self._recognized()
 
     @ui.refreshable_method
-    def _recognised(self) -> None:
+    def _recognized(self) -> None:
         if self.desk.draft is None:
             return
         for trial in self.desk.draft.trials:
             ui.label(f"Recognized for {trial.path.name}").classes("ms-part")
-            statements(trial.recognised)
+            statements(trial.recognized)
             if trial.todos:
                 ui.label("Left to decide").classes("ms-part")
                 with ui.element("ul").classes("ms-list"):

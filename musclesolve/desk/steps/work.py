@@ -84,7 +84,7 @@ class Work:
             if task.ended is None:
                 show_progress(self.view.desk, task)
                 return
-            if task.cancelled:
+            if task.canceled:
                 ui.label("Canceled: nothing was written.").props('role="status"')
             elif task.error is not None:
                 ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')

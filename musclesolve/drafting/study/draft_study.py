@@ -32,7 +32,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.subjects_table import SUFFIXES, SubjectsTable, names_subjects, read_subjects
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
-from musclesolve.results.cycles.normalisation import unit_settings
+from musclesolve.results.cycles.normalization import unit_settings
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_name
 from musclesolve.settings.other_files import study_schema
@@ -60,7 +60,7 @@ class StudyDraft:
 
     path: Path
     text: str
-    recognised: tuple[tuple[str, str], ...] = ()
+    recognized: tuple[tuple[str, str], ...] = ()
     todos: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -157,9 +157,9 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     about = [text for todo in todos[: len(people.todos) + bool(people.lacking)] for text in _as_todo(todo)]
     head, _, rest = draft_text(HEAD, blocks, "study").partition("\n\n")
     text = "\n\n".join([head, "\n".join([*about, *above]), rest])
-    recognised = tuple(_recognised(trials, named, known))
+    recognized = tuple(_recognized(trials, named, known))
     unread = (*found.unread, *dict.fromkeys(drafted.unread))
-    return StudyDraft(target, text, recognised, tuple(todos), unread, tuple(drafted.left_out), blank)
+    return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
 
 
 def _as_todo(sentence: str) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
     return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
 
 
-def _recognised(
+def _recognized(
     trials: Sequence[FoundTrial], named: Sequence[Role], known: SubjectsTable | None
 ) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""

@@ -455,10 +455,10 @@ def study_trials(folder: Path) -> FoundStudy:
             remedy=remedy,
             reason=reason.strerror or reason,
         ) from reason
-    modelled, misread = _of_models(folder, loose)
+    modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for each in trials if "file" in each.source for path in _named_files(each)}
-    modelled = [each for each in modelled if Path(each.source["coordinates"]).resolve() not in known]
-    known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
+    modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
+    known |= {path.resolve() for each in modeled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
     levels_of = {
         path: _levels(path, folder)
@@ -468,12 +468,12 @@ def study_trials(folder: Path) -> FoundStudy:
         if _is_text(str(path))
     }
     # A recording of the same name as coordinates of a model was computed there.
-    computed = {each.levels for each in modelled}
+    computed = {each.levels for each in modeled}
     with_markers = {each[:-1] for path, each in levels_of.items() if path.suffix.casefold() in RAW}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
     }
-    every = trials + modelled
+    every = trials + modeled
     odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}
     misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
     kept = tuple(each for each in every if not odd.intersection(map(str, each.source.values())))

@@ -31,7 +31,7 @@ from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.banded_programme import BandedProgramme, second_difference_band
+from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -139,8 +139,8 @@ def reactions_of_soles(
     about_center = plates.copy()
     about_center[..., 3:] -= vector_product(center[:, None], plates[..., :3])
     step = float(np.mean(np.diff(time))) if len(time) > 1 else 1.0
-    programme = _programme(needed, acting, cost, about_center / weight, step)
-    unknowns, residual = programme.solve()
+    program = _program(needed, acting, cost, about_center / weight, step)
+    unknowns, residual = program.solve()
     if not residual <= LARGEST_RESIDUAL:
         raise input_error("dynamics.reactions_not_found", residual=residual, most=LARGEST_RESIDUAL)
     feet = weight * np.einsum("tij,tj->ti", acting, unknowns)
@@ -208,7 +208,7 @@ def _acting(arm: Array) -> Array:
     return acting
 
 
-def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step: float) -> BandedProgramme:
+def _program(needed: Array, acting: Array, cost: Array, measured: Array, step: float) -> BandedProgram:
     """The program; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
 
     A measured foot is in the program for the smoothness of its forces alone.
@@ -253,4 +253,4 @@ def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step:
                     diagonal = smooth[i, j] * differences[apart, : frames - apart]
                     diagonal = diagonal + square[:, i, j] if apart == 0 else diagonal
                     band[apart * unknowns + i - j, np.arange(frames - apart) * unknowns + j] += diagonal
-    return BandedProgramme(band, linear, rows)
+    return BandedProgram(band, linear, rows)

@@ -22,7 +22,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
-from musclesolve.recording.units import metres_in
+from musclesolve.recording.units import meters_in
 
 LOG = logging.getLogger("musclesolve")
 VERSION = 1
@@ -146,17 +146,17 @@ class UdpStream:
         (time,) = _numbers([content.get("time")], 1, "time")
         if not np.isfinite(time):
             raise Malformed("no time")
-        metres = metres_in(str(content.get("unit", "m")))
-        if metres is None:
+        meters = meters_in(str(content.get("unit", "m")))
+        if meters is None:
             raise Malformed(f"the unit {as_text(content['unit'])}")
         made = {
-            kind: make(content[kind], metres)
+            kind: make(content[kind], meters)
             for kind, make in (("plates", self._plates), ("emg", self._emg), ("markers", self._markers))
             if content.get(kind) is not None
         }
         return [Reading(kind, time, values, received) for kind, values in made.items()]
 
-    def _markers(self, content: object, metres: float) -> Array:
+    def _markers(self, content: object, meters: float) -> Array:
         """Markers (n, 3) [m], by name, or in the order of the names that were sent; NaN of those that are hidden."""
         if isinstance(content, list):
             if len(content) != len(self._names):
@@ -168,9 +168,9 @@ class UdpStream:
         if not any(name in content for name in wanted):
             raise Malformed(f"none of the markers {', '.join(wanted[:3])} ...")
         rows = [_numbers(content.get(name), 3, f"the marker {name}") for name in wanted]
-        return self._wanted.markers(rows, metres)
+        return self._wanted.markers(rows, meters)
 
-    def _plates(self, content: object, metres: float) -> Array:
+    def _plates(self, content: object, meters: float) -> Array:
         """Plates (P, 9), in their order; NaN of those that are null."""
         count = len(self._wanted.live.plates)
         if not isinstance(content, list) or len(content) != count:
@@ -186,9 +186,9 @@ class UdpStream:
             rows.append(
                 [x for name in VECTORS for x in _numbers(plate[name], 3, f"{name} of plate {number}")]
             )
-        return self._wanted.plates(rows, metres)
+        return self._wanted.plates(rows, meters)
 
-    def _emg(self, content: object, metres: float) -> Array:
+    def _emg(self, content: object, meters: float) -> Array:
         """Envelopes (k,) by the names of the channels; NaN of those that are missing."""
         if not isinstance(content, Mapping):
             raise Malformed("emg that is no object")

@@ -119,13 +119,13 @@ class Abscissa:
     is_cycle: bool = False  # whether it is the gait cycle of each leg, not time
     strides: dict[str, Strides] = field(default_factory=dict)  # by side, where their mean is drawn
 
-    def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
+    def apply(self, axes: Axes, *, labeled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
         axes.set_xlim(*self.limits)
         if self.is_cycle:
             axes.set_xticks(percents(axes))
-        axes.tick_params(labelbottom=labelled)
-        if labelled and with_label:
+        axes.tick_params(labelbottom=labeled)
+        if labeled and with_label:
             sheet_of(axes).label_below(axes, self.label)
 
 
@@ -237,9 +237,9 @@ class Legs:
     )  # by side, where bars of stance were drawn
 
     @classmethod
-    def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
+    def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analyzed: bool = True) -> Legs:
         """Legs whose muscles were analyzed, or all that were measured."""
-        sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
+        sides = frames.sides(result) if analyzed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
         for side in set(sides) & set(axis.strides):  # one line, not one for every stride

@@ -70,7 +70,7 @@ def small_multiples(
         panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(panels))
-        x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
+        x.apply(panel, labeled=number + columns >= len(panels), with_label=False)
     sheet.label_axes(x.label, titles[1])
     return sheet
 
@@ -105,7 +105,7 @@ def joint_rows(
         row[0].set_ylabel("[body weights]")
         row[0].set_ylim(bottom=0.0)
         for axes in row:
-            x.apply(axes, labelled=joint == joints[-1])
+            x.apply(axes, labeled=joint == joints[-1])
 
 
 def dof_rows(
@@ -122,4 +122,4 @@ def dof_rows(
         row[1].set_ylabel(moment_unit)
         for axes in row:
             zero_line(axes)
-            x.apply(axes, labelled=dof == dofs[-1])
+            x.apply(axes, labeled=dof == dofs[-1])

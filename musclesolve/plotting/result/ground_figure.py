@@ -34,7 +34,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
 
     Without the last panel where an older result has no center of pressure, or no foot is on the ground.
     """
-    legs, weight = Legs.from_result(result, analysed=False), body_weight(result)
+    legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
     norms = NormBands.from_result(result, legs.x)
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
@@ -53,7 +53,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         axes.set_ylabel("[body weights]")
         zero_line(axes, LEAST_SCALE)
         axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
-        legs.x.apply(axes, labelled=axis == "y")
+        legs.x.apply(axes, labeled=axis == "y")
     for side, path in paths.items():
         color, axes = SIDE_COLOR[side], panels[-1, 0]
         axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))

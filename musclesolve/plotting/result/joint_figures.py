@@ -45,7 +45,7 @@ DIRECTIONS = {
 
 def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
-    legs = Legs.from_result(result, analysed=False)
+    legs = Legs.from_result(result, analyzed=False)
     mass = float(result.attrs["subject_mass_kg"])
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
     sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
@@ -66,7 +66,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
 
 def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
-    legs, stems = Legs.from_result(result, analysed=False), coordinate_stems(result)
+    legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
     angles, turned = _angles(result)
@@ -76,7 +76,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
             legs.draw_both(axes, stem, values, measured=True)
             legs.mark_events(axes)
             zero_line(axes)
-            legs.x.apply(axes, labelled=stem == stems[-1])
+            legs.x.apply(axes, labeled=stem == stems[-1])
             heading(axes, f"{stem.replace('_', ' ')}{what}")
             axes.set_ylabel(unit)
         _note_turns(row[0], stem, turned)
@@ -122,7 +122,7 @@ def quantity_curves(result: xr.Dataset, name: str, labels: Sequence[str] = ()) -
         legs.draw_both(axes, stem, factor * result[name])
         legs.mark_stance(axes)
         zero_line(axes)
-        legs.x.apply(axes, labelled=number + columns >= len(stems), with_label=False)
+        legs.x.apply(axes, labeled=number + columns >= len(stems), with_label=False)
         heading(axes, stem.replace("_", " "))
     sheet.label_axes(legs.x.label, f"{quantity.said} [{unit}]  (each panel has its own scale)")
     legs.legend(sheet, stance=True)
@@ -186,7 +186,7 @@ def knee_contact_forces(result: xr.Dataset) -> Sheet:
         peaks = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in shown.get(part, {}).items()]
         text = f"peak {', '.join(peaks)}" if peaks else ""
         heading(axes, f"knee: {part}", broken(text, sheet.style.note_pt, sheet.panel_width(axes)))
-        legs.x.apply(axes, labelled=axes in panels[-1])
+        legs.x.apply(axes, labeled=axes in panels[-1])
     for axes in panels[:, 0]:
         axes.set_ylabel("[body weights]")
     legs.legend(sheet, stance=True)
@@ -206,7 +206,7 @@ def contact_force_components(result: xr.Dataset) -> Sheet:
             legs.mark_stance(axes)
             zero_line(axes)
             heading(axes, f"{joint}: {name}", f"axes of the {SEGMENT_OF[joint]}")
-            legs.x.apply(axes, labelled=joint == LEG_JOINTS[-1])
+            legs.x.apply(axes, labeled=joint == LEG_JOINTS[-1])
         row[0].set_ylabel("[body weights]")
     legs.legend(sheet, stance=True)
     return sheet

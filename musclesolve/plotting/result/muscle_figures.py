@@ -109,7 +109,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
                 zero_line(axes)
             if quantity.startswith("tendon strain"):
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-            legs.x.apply(axes, labelled=stem == stems[-1], with_label=False)
+            legs.x.apply(axes, labeled=stem == stems[-1], with_label=False)
             heading(axes, stem.replace("_", " ") if axes is row[0] else "", quantity)
     sheet.label_axes(legs.x.label, FIBER_AXIS)
     legs.legend(sheet, events=True)

@@ -36,7 +36,7 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     Below them the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. In W and N m where
     the mass is not known; of a model without such joints the power of each coordinate.
     """
-    legs, joints = Legs.from_result(result, analysed=False), powered_joints(result)
+    legs, joints = Legs.from_result(result, analyzed=False), powered_joints(result)
     # Per body mass where that is known.
     mass, of_mass = result.attrs.get("subject_mass_kg", 1.0), "/kg" * ("subject_mass_kg" in result.attrs)
     if not joints:
@@ -102,7 +102,7 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
         legs.mark_stance(axes, side)
     axes.set_ylabel(unit)
     zero_line(axes)
-    legs.x.apply(axes, labelled=lowest)
+    legs.x.apply(axes, labeled=lowest)
 
 
 def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:

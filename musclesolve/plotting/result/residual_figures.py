@@ -72,14 +72,14 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
 
 def reserves(result: xr.Dataset) -> Sheet:
     """Moments that the muscles of an OpenSim model leave to reserves [N m]."""
-    legs, stems = Legs.from_result(result, analysed=False), coordinate_stems(result)
+    legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
     rows = -(-len(stems) // 2)
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
     height = min(1.0, 0.12 + (0.2 if legs.incomplete else 0.08) * rows)
     sheet, panels = page(result, title, rows, 2, height=height, labels=True)
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(stems))
-        legs.x.apply(axes, labelled=number + 2 >= len(stems))
+        legs.x.apply(axes, labeled=number + 2 >= len(stems))
     for axes, stem in zip(panels.flat, stems, strict=False):
         _reserve(axes, legs, stem)
     legs.legend(sheet, events=True)
@@ -104,7 +104,7 @@ def reserves_and_residual(result: xr.Dataset) -> Sheet:
     sheet, panels = page(result, title, rows, 2, height=0.25 * rows, labels=True)
     for number, axes in enumerate(panels[:-1].flat):
         axes.set_visible(number < len(dofs))
-        legs.x.apply(axes, labelled=False)
+        legs.x.apply(axes, labeled=False)
     for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
         _reserve(axes, legs, dof)
     _residual(result, legs, *panels[-1])
@@ -144,4 +144,4 @@ def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     for axes in (left, right):
         axes.set_ylim(bottom=0.0)
         legs.mark_events(axes)
-        legs.x.apply(axes, labelled=True)
+        legs.x.apply(axes, labeled=True)

@@ -112,7 +112,7 @@ def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
             _banded(axes, legs, side, "ground_reaction_force", where, 1.0 / weight, predicted)
             legs.mark_stance(axes, side)
             heading(axes, f"{SIDE_NAMES[side]}, {words}")
-            legs.x.apply(axes, labelled=axis == "y")
+            legs.x.apply(axes, labeled=axis == "y")
         row[0].set_ylabel("[body weights]")
     legs.legend(sheet, measured=True, stance=True)
     return sheet

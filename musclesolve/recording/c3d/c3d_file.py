@@ -33,7 +33,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Event, EventKind, Markers, Side, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import decoded, file_path, open_input, opening
-from musclesolve.recording.units import LARGEST, metres_in, plain_unit
+from musclesolve.recording.units import LARGEST, meters_in, plain_unit
 
 Value = Array | list[str]
 BLOCK = 512
@@ -439,7 +439,7 @@ def is_c3d(path: str | Path) -> bool:
 
 def length_in(unit: str) -> float | None:
     """Return how long a unit of length of a C3D file is [m]; None for what is none."""
-    size = metres_in(unit)
+    size = meters_in(unit)
     return _INCHES.get(plain_unit(unit)) if size is None else size
 
 
@@ -457,7 +457,7 @@ class C3D:
         return next(iter(self.description.texts("POINT:UNITS")), "")
 
     @property
-    def metres(self) -> float:
+    def meters(self) -> float:
         """Unit of length of the file [m].
 
         Raises:
@@ -486,10 +486,10 @@ class C3D:
     @property
     def labels(self) -> dict[str, int]:
         """The name of every labeled marker -> its place among the points, the first one of several."""
-        return self._labelled[0]
+        return self._labeled[0]
 
     @cached_property
-    def _labelled(self) -> tuple[dict[str, int], dict[str, str]]:
+    def _labeled(self) -> tuple[dict[str, int], dict[str, str]]:
         """The labels, and where those stand that do so more than once."""
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
         labels = enumerate(self.description.texts("POINT:LABELS")[: self.layout.points])
@@ -520,10 +520,10 @@ class C3D:
         Raises:
             InputError: there are none.
         """
-        (labels, repeated), layout = self._labelled, self.layout
+        (labels, repeated), layout = self._labeled, self.layout
         names, places = tuple(labels), list(labels.values())
         if not names:
-            raise input_error("recording.c3d.file_no_labelled_markers", file=self.path, where="POINT:LABELS")
+            raise input_error("recording.c3d.file_no_labeled_markers", file=self.path, where="POINT:LABELS")
         position = np.empty((layout.frames, len(places), 3))
         scale = layout.scale if layout.width == 2 else 1.0
         for rows, numbers in self._chunks():
@@ -535,7 +535,7 @@ class C3D:
             position[rows] = np.where(seen[..., None], points[..., :3] * scale, np.nan)
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
-        position *= self.metres
+        position *= self.meters
         blanked(position, names, repeated)
         notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
         return Markers(
@@ -622,7 +622,7 @@ class C3D:
         labels = enumerate(self.description.texts("ANALOG:LABELS")[: self.layout.channels])
         named = [(k, label) for k, label in labels if label]
         if not named:
-            raise input_error("recording.c3d.file_no_labelled_analog", file=self.path, where="ANALOG:LABELS")
+            raise input_error("recording.c3d.file_no_labeled_analog", file=self.path, where="ANALOG:LABELS")
         places, repeated = distinct_names(named, "ANALOG:LABELS, channels")
         values = self.analog(list(places.values()))
         blanked(values, tuple(places), repeated)

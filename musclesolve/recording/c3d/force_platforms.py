@@ -27,15 +27,15 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
-from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
+from musclesolve.recording.units import newton_meters_in, newtons_in, plain_unit
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
 _POUND = 0.45359237 * STANDARD_GRAVITY
 _POUNDS = {pound: _POUND for pound in ("lbf", "lb", "lbs")}
 _POUND_LENGTHS = {
-    first + second: _POUND * metres
+    first + second: _POUND * meters
     for pound in _POUNDS
-    for length, metres in (("in", 0.0254), ("ft", 0.3048))
+    for length, meters in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
 # Units that do not state the quantity of the channel: none, or that of the amplifier.
@@ -184,9 +184,9 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     plate = Plate(
         number=index + 1,
         kind=kind,
-        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
+        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
         # The point of type 1 lies on the surface.
-        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.metres,
+        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.meters,
         matrix=matrix,
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
@@ -230,7 +230,7 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
     length of the file, or in newtons times that.
     """
-    default = {"force": 1.0, "length": file.metres, "moment": file.metres}
+    default = {"force": 1.0, "length": file.meters, "moment": file.meters}
     stated, factors = file.description.texts("ANALOG:UNITS"), []
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
         unit = stated[channel] if channel < len(stated) else ""
@@ -238,7 +238,7 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
         sizes = {
             "force": newtons_in(unit) or _POUNDS.get(plain),
             "length": length_in(unit),
-            "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
+            "moment": newton_meters_in(unit) or _POUND_LENGTHS.get(plain),
         }
         if plain not in _NO_QUANTITY and not any(sizes.values()):
             raise input_error(

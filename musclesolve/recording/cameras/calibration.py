@@ -111,7 +111,7 @@ def calibrate_cameras(
     """
     place = f"calibration of camera '{name}'"
     world, pixels, names = checked_pairs(points, image, labels, place)
-    to_world, to_image = normalisation(world), normalisation(pixels)
+    to_world, to_image = normalization(world), normalization(pixels)
     near, seen = (
         points @ transform[:-1, :-1].T + transform[:-1, -1]
         for points, transform in ((world, to_world), (pixels, to_image))
@@ -287,7 +287,7 @@ def checked_pairs(
     return world, pixels, names
 
 
-def normalisation(points: Array) -> Array:
+def normalization(points: Array) -> Array:
     """Return the (d + 1, d + 1) transform of points (n, d) to mean zero and unit mean square of a coordinate.
 
     Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern Anal

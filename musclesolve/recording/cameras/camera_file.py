@@ -28,7 +28,7 @@ from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.number_rows import RowReader, check_measured, check_unique, number_table
 from musclesolve.recording.text.opensim_text import check_writable
 from musclesolve.recording.text.text_file import file_path, write_text
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import METERS
 from musclesolve.settings.other_files import CameraFileSettings
 
 # The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
@@ -100,7 +100,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
             raise document.error("recording.cameras.camera_stands_twice", "camera", "name", index, name=name)
     sources = [document.input_file("recording", "control_points", recording.control_points)]
     known, places = read_control_points(sources[0])
-    calibrations, digitised = [], []
+    calibrations, digitized = [], []
     for index, entry in enumerate(entries):
         control, markers = (
             document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
@@ -120,14 +120,14 @@ def read_camera_file(path: str | Path) -> CameraFile:
             before = f"camera '{name}', {control.name}: "
             raise document.placed(error, "camera", "control_points", index, before) from None
         calibrations.append(fit)
-        seen, offset = read_digitised(markers, recording.rate_hz), entry.offset_frames
+        seen, offset = read_digitized(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
             raise document.error(
                 "recording.cameras.offset_frames", "camera", "offset_frames", index, offset=offset
             )
-        digitised.append(replace(seen, frames=seen.frames + int(offset)))
+        digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
-    first, names, image = _together(document, digitised)
+    first, names, image = _together(document, digitized)
     limit = recording.largest_residual_px
     return CameraFile(
         path=document.path,
@@ -142,16 +142,16 @@ def read_camera_file(path: str | Path) -> CameraFile:
     )
 
 
-def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:
+def _together(document: Document, digitized: Sequence[Digitized]) -> tuple[int, tuple[str, ...], Array]:
     """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames.
 
     Cameras that have few rows for many frames are refused: at the row that jumps, or at the offsets.
     """
-    first = min(int(seen.frames[0]) for seen in digitised)
-    count = max(int(seen.frames[-1]) for seen in digitised) + 1 - first
-    if count > SPARSEST * max(len(seen.frames) for seen in digitised) + SPARE_FRAMES:
-        steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
-        seen, step = digitised[int(np.argmax(steps))], max(steps)
+    first = min(int(seen.frames[0]) for seen in digitized)
+    count = max(int(seen.frames[-1]) for seen in digitized) + 1 - first
+    if count > SPARSEST * max(len(seen.frames) for seen in digitized) + SPARE_FRAMES:
+        steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitized]
+        seen, step = digitized[int(np.argmax(steps))], max(steps)
         if step > SPARE_FRAMES:
             row = int(np.argmax(np.diff(seen.frames))) + 1
             raise input_error(
@@ -161,7 +161,7 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
                 step=step,
                 count=len(seen.frames),
             )
-        rows = sum(len(seen.frames) for seen in digitised)
+        rows = sum(len(seen.frames) for seen in digitized)
         raise document.error(
             "recording.cameras.cameras_rows_for_frames",
             "camera",
@@ -171,9 +171,9 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
             first=first,
             last=first + count - 1,
         )
-    names = tuple(dict.fromkeys(name for seen in digitised for name in seen.names))
-    image = np.full((len(digitised), count, len(names), 2), np.nan)
-    for k, seen in enumerate(digitised):
+    names = tuple(dict.fromkeys(name for seen in digitized for name in seen.names))
+    image = np.full((len(digitized), count, len(names), 2), np.nan)
+    for k, seen in enumerate(digitized):
         columns = [names.index(name) for name in seen.names]
         image[k][(seen.frames - first)[:, None], columns] = seen.image
     return first, names, image
@@ -202,7 +202,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Digitised:
+class Digitized:
     """Markers digitized from one camera: n markers in R rows.
 
     The line of every row (R,), increasing frame numbers (R,) and pixels (R, n, 2), NaN where not seen.
@@ -219,10 +219,10 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and positions (n, 3) of control points [m]."""
     heading, names, table, lines = _named_rows(path)
     columns = heading.columns[1:]
-    unit = next((unit for unit in METRES if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
+    unit = next((unit for unit in METERS if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
         raise heading.error("recording.cameras.bad_columns", columns=few(heading.columns, 12))
-    position = METRES[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
+    position = METERS[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
         raise heading.error("recording.cameras.control_point_no_place", lines[k], second=names[k])
     return names, position
@@ -239,7 +239,7 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     return tuple(name for name, there in zip(names, seen, strict=True) if there), table[seen]
 
 
-def read_digitised(path: Path, rate: float) -> Digitised:
+def read_digitized(path: Path, rate: float) -> Digitized:
     """Return the pixels of the markers in one camera: columns frame, or time [s], and NAME_u, NAME_v of every marker.
 
     `rate` turns times into frames [Hz].
@@ -276,7 +276,7 @@ def read_digitised(path: Path, rate: float) -> Digitised:
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
         raise heading.half_seen(names[column], lines[row])
-    return Digitised(path, lines, frames, names, image)
+    return Digitized(path, lines, frames, names, image)
 
 
 def _heading(reader: RowReader, path: Path) -> Heading:

@@ -453,8 +453,8 @@ def largest_noise(calibrations: Sequence[Calibration]) -> float:
     return float(np.sqrt(total / chdtri(sum(fit.spare for fit in calibrations), CONFIDENCE)))
 
 
-def _length(metres: float) -> str:
-    return f"{metres:.2g} m" if metres >= 0.1 else f"{1000 * metres:.2g} mm"
+def _length(meters: float) -> str:
+    return f"{meters:.2g} m" if meters >= 0.1 else f"{1000 * meters:.2g} mm"
 
 
 def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped: Mask) -> list[str]:

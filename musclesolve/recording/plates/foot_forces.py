@@ -34,7 +34,7 @@ from musclesolve.recording.plates.plate_assignment import (
 )
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
-from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.settings.trial import ForceSettings, RecordedSettings
 
 # The center of pressure lies on the plate to within this [m].

@@ -34,7 +34,7 @@ from musclesolve.recording.text.number_rows import (
     without_lost,
 )
 from musclesolve.recording.text.text_file import EXPORT_AGAIN, decimal_point, file_path
-from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 
 # Titles of the sections of a CSV file of Vicon Nexus.
 _VICON = "trajectories"
@@ -44,7 +44,7 @@ LENGTHS = "mm, cm, m"
 """The units of length that are expected, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
 """The units that are expected in the columns of a plate, for messages."""
-_ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
+_ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
 TIMES = ("time", "t")
@@ -63,7 +63,7 @@ class Coordinates:
     titles: Sequence[str]
     markers: tuple[str, ...]
     columns: NDArray[np.intp]
-    metres: Array
+    meters: Array
     times: Callable[[Array], Array]
     repeated: Mapping[str, str]
 
@@ -76,7 +76,7 @@ def read_csv_markers(path: str | Path) -> Markers:
         time, position, _, notes, _ = timed_rows(
             reader,
             _blocks(reader, header.titles, separator),
-            lambda rows: (header.times(rows), without_lost(rows[:, header.columns] * header.metres)),
+            lambda rows: (header.times(rows), without_lost(rows[:, header.columns] * header.meters)),
             "marker",
             header.markers,
             header.repeated,
@@ -284,15 +284,15 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     stated = [unit for triple in triples for _, unit in triple if unit is not None]
     if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
         raise _no_unit(next(iter(axes_of)), path, line)
-    metres = [
-        [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
+    meters = [
+        [factor(unit or stated[0], meters_in, LENGTHS, columns[k], path, line) for k, unit in triple]
         for triple in triples
     ]
     return Coordinates(
         columns,
         tuple(axes_of),
         np.array([[k for k, _ in triple] for triple in triples]),
-        np.array(metres),
+        np.array(meters),
         lambda rows: rows[:, clock] * seconds,
         {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()},
     )
@@ -324,8 +324,8 @@ def vicon_coordinates(
     triples = [[first, first + 1, first + 2] for first in firsts.values()]
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
         raise _no_unit(next(iter(firsts), "NAME"), path, line + 1)
-    metres = [
-        [factor(units[k], metres_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
+    meters = [
+        [factor(units[k], meters_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
         raise input_error("recording.text.column_belongs", file=path, where=line, extra=extra[0])
@@ -338,7 +338,7 @@ def vicon_coordinates(
         titles,
         tuple(firsts),
         np.array(triples),
-        np.array(metres),
+        np.array(meters),
         lambda rows: (rows[:, 0] - 1.0) / rate,
         repeated,
     )

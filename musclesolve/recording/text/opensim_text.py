@@ -47,7 +47,7 @@ from musclesolve.recording.text.text_file import (
     split_cells,
     write_text,
 )
-from musclesolve.recording.units import LARGEST, METRES, metres_in
+from musclesolve.recording.units import LARGEST, METERS, meters_in
 
 _NAME_LINE = 4
 RATE_TOLERANCE = 0.01
@@ -97,7 +97,7 @@ def read_trc(path: str | Path) -> Markers:
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, separator="\t", blank_end=True),
-            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["metres"])),
+            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["meters"])),
             "marker",
             tuple(columns),
             repeated,
@@ -137,10 +137,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 fields=fields[name],
             ) from None
     unit = fields.get("Units", "")
-    metres = metres_in(unit)
-    if metres is None:
+    meters = meters_in(unit)
+    if meters is None:
         raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
-    return values | {"metres": metres}
+    return values | {"meters": meters}
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
@@ -160,8 +160,8 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
         >>> ms.files.write_trc("walk.trc", markers, units="m")
     """
-    check_choice(units, "units", METRES)
-    written = markers.position / METRES[units]
+    check_choice(units, "units", METERS)
+    written = markers.position / METERS[units]
     path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
     if not markers.names:
         raise input_error("recording.text.no_markers_to_write", file=path)

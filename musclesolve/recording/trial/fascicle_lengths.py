@@ -9,7 +9,7 @@ from musclesolve.recording.data import Fascicles
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_columns
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import METERS
 from musclesolve.settings.trial import TrialSettings
 
 FASCICLE_CHANNELS = "fascicle.channels"
@@ -37,11 +37,11 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
     path = document.input_file("fascicle", "file", stated.file)
     table = read_channels(path)
     check_columns(document, channels, FASCICLE_CHANNELS, table, "column")
-    length = METRES[stated.unit] * np.stack([table[name] for name in channels], axis=-1)
+    length = METERS[stated.unit] * np.stack([table[name] for name in channels], axis=-1)
     for name, column in zip(channels, length.T, strict=True):
         known = column[np.isfinite(column)]
         if not known.size or known.min() <= 0.0:
-            shown = f"a length of {known.min() / METRES[stated.unit]:g}" if known.size else "no number"
+            shown = f"a length of {known.min() / METERS[stated.unit]:g}" if known.size else "no number"
             raise document.error(
                 "recording.trial.bad_column", FASCICLE_CHANNELS, name, name=name, path=path.name, shown=shown
             )
@@ -55,10 +55,10 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
             )
         median = float(np.median(known))
         if not SHORTEST_FASCICLE <= median <= LONGEST_FASCICLE:
-            in_file = median / METRES[stated.unit]
+            in_file = median / METERS[stated.unit]
             fitting = [
                 f'"{unit}"'
-                for unit, size in METRES.items()
+                for unit, size in METERS.items()
                 if SHORTEST_FASCICLE <= size * in_file <= LONGEST_FASCICLE
             ]
             raise document.error(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from musclesolve._util.old_names import with_old_settings
+from musclesolve._util.old_names import with_old_attributes
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.recording.schema import Document, trial_document, validated
@@ -48,7 +48,7 @@ class ModelTrial:
     notes: tuple[str, ...] = ()
 
     if not TYPE_CHECKING:
-        __getattr__ = with_old_settings("ModelTrial")
+        __getattr__ = with_old_attributes("ModelTrial")
 
     def with_settings(self, **tables: Any) -> ModelTrial:
         """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""

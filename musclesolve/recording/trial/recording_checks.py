@@ -29,7 +29,7 @@ _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": 
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
 # landmark -> its proximal neighbor, from the pelvis outward, so that the first pair that disagrees is the swapped one.
 # Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
-NEIGHBOUR = {
+NEIGHBOR = {
     "psis": "asis",
     "hip_center": "asis",
     "knee_lateral": "asis",
@@ -260,7 +260,7 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
     - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
     neighbor of the other side.
     """
-    for name, neighbor in NEIGHBOUR.items():
+    for name, neighbor in NEIGHBOR.items():
         pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]
         if not all(landmark in points for pair in pairs for landmark in pair):
             continue

@@ -33,7 +33,7 @@ from musclesolve.recording.plates.foot_forces import (
 from musclesolve.recording.plates.plate_checks import instants_of, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
-from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
+from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
@@ -363,12 +363,12 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
         return trial
     if settings.files.predicted:
         sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
-        return replace(trial, time_range=without_ends(trial), analysed=(sentence,))
+        return replace(trial, time_range=without_ends(trial), analyzed=(sentence,))
     filled = filled_trial(trial, settings)
-    analysed = find_range(filled)
-    if analysed is None:
-        return replace(trial, time_range=without_ends(trial), analysed=(nothing_found(filled),))
-    return replace(trial, time_range=analysed.time_range, legs=analysed.legs, analysed=analysed.sentences)
+    analyzed = find_range(filled)
+    if analyzed is None:
+        return replace(trial, time_range=without_ends(trial), analyzed=(nothing_found(filled),))
+    return replace(trial, time_range=analyzed.time_range, legs=analyzed.legs, analyzed=analyzed.sentences)
 
 
 def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:

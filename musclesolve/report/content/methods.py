@@ -191,7 +191,7 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "solver": text(result, "solver"),
         "kkt": f"{facts.largest_kkt_residual:.1e}",
         "valid": facts.counts.valid,
-        "analysed": facts.counts.analysed,
+        "analyzed": facts.counts.analyzed,
         "helped": facts.counts.with_reserve,
         "muscles": max(Counter(frames.muscle_sides(result).values()).values(), default=0),
         "order": text(result, "filter_order"),

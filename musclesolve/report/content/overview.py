@@ -53,7 +53,7 @@ def _numbers(facts: Facts) -> list[str]:
     ]
     both = facts.median_and_mean_correlation
     emg = DASH if both is None else cell(both[0], 2)
-    return [f"{facts.counts.valid} of {facts.counts.analysed}", speed, *peaks, emg]
+    return [f"{facts.counts.valid} of {facts.counts.analyzed}", speed, *peaks, emg]
 
 
 def subjects(inputs: Inputs) -> list[str]:

@@ -571,7 +571,7 @@ def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
         texts["subjects"].format(lead=_lead(result).rstrip(".")),
         texts["solved"].format(
             valid=total["solved"] + total["with_reserve"],
-            analysed=sum(total.values()) - total["not_measured"],
+            analyzed=sum(total.values()) - total["not_measured"],
             reserve=total["with_reserve"],
         ),
         texts["means"],

@@ -45,7 +45,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 
     Args:
         cycles: what ``cycles`` returned, or the cycles of a study along ``cycle``; in the units that the
-            values are to have (``normalised``).
+            values are to have (``normalized``).
         variables: curves, of `quantities.toml`; unless given angles, moments, powers, muscle, contact and ground
             forces, as far as they are there.
 

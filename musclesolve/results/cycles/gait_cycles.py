@@ -550,7 +550,7 @@ def _attributes(
     return {
         **kept,
         "side": side,
-        "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
+        "normalization": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
         "left_out": left_out or ([] if every else [f"{leg}: {found.why_none}"]),
         "invalid": counted(frames.unsolved(result, side), "without a valid solution"),
         "reserves": counted(frames.solved_with_reserve(result, side), "with a reserve"),
@@ -559,7 +559,7 @@ def _attributes(
 
 NO_TIME = 1e-9
 """Times [s] nearer than this are the same."""
-NEIGHBOURS = 3
+NEIGHBORS = 3
 """The slope at a frame follows from this many frames at most: three at an end, one to either side elsewhere."""
 
 
@@ -579,8 +579,8 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)
     # The slopes are local: the frames around the wanted times give the same curve as all of them.
-    start = max(int(np.searchsorted(time, at.min())) - NEIGHBOURS, 0)
-    stop = int(np.searchsorted(time, at.max())) + NEIGHBOURS + 1
+    start = max(int(np.searchsorted(time, at.min())) - NEIGHBORS, 0)
+    stop = int(np.searchsorted(time, at.max())) + NEIGHBORS + 1
     patterns, which = np.unique(np.isfinite(flat[start:stop]), axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         columns = np.flatnonzero(which.ravel() == number)

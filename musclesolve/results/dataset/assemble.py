@@ -58,7 +58,7 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
     spacing = {
         joint: apart for joint, apart in analysis.body.contact_spacing.items() if joint in segment_axes
     }
-    notes += [note for part in analysis.parts for note in unrecognised(part, segment_axes, spacing)]
+    notes += [note for part in analysis.parts for note in unrecognized(part, segment_axes, spacing)]
 
     def store(name: str, joint: str, force: Array) -> None:
         """One column of a variable."""
@@ -102,7 +102,7 @@ def segment_axes(analysis: Analysis) -> dict[str, Array]:
     return recording_axes(body) if isinstance(body, RecordedBody) else model_axes(body)  # type: ignore[arg-type]
 
 
-def unrecognised(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
+def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
     """Yield a sentence on muscles that extend a knee without being known as heads of the quadriceps by name."""
     names, loads = part.state.parameters.names, part.part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))

@@ -284,7 +284,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
             for bone, scale in joined([group.muscles for group in body.groups]).segment_scale.items()
         ],
         "completed": mechanics.measured.completed,
-        "analysed": list(trial.analysed),
+        "analyzed": list(trial.analyzed),
         **({} if time.movement is None else {"movement": time.movement}),
         **({"cycles_s": np.ravel(time.cycles_s).astype(float)} if time.cycles_s else {}),
     }

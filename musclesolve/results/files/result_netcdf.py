@@ -37,12 +37,16 @@ SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 
 
 def updated(result: xr.Dataset) -> xr.Dataset:
-    """The result with `strength`, `valid`, INVALID_MOTION and reserves apart from unassigned moments, where these lack.
+    """Return the result of an earlier version as this version writes it.
 
-    A dataset that is no result, or whose status has no flags, stays as it is.
+    It gets `strength`, `analyzed`, `valid`, INVALID_MOTION and reserves apart from unassigned moments where these
+    lack. A dataset that is no result, or whose status has no flags, stays as it is.
     """
     if "strength_factor" in result.attrs and "strength" not in result.attrs:
         result = result.assign_attrs(strength=result.attrs["strength_factor"])
+    if "analysed" in result.attrs:
+        result = result.copy()
+        result.attrs["analyzed"] = result.attrs.pop("analysed")
     has_status = "status" in result and "side" in result["status"].dims
     flags = set(result["status"].attrs) if has_status else set()
     if "valid" in result or not {"flag_values", "flag_meanings"} <= flags:

@@ -25,7 +25,7 @@ COUNTS = {
     "solved": "solved",
     "with reserve": "with_reserve",
     "without valid solution": "without_solution",
-    "not analyzed": "not_analysed",
+    "not analyzed": "not_analyzed",
 }
 """Headings of the numbers of frames, and the facts of a leg that they are."""
 OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}

@@ -280,7 +280,7 @@ def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
                 "solved": int((status == Status.SOLVED).sum()),
                 "with_reserve": int((status == Status.SOLVED_WITH_RESERVE).sum()),
                 "without_solution": int((~is_solved(status) & (status != Status.NOT_MEASURED)).sum()),
-                "not_analysed": int((status == Status.NOT_MEASURED).sum()),
+                "not_analyzed": int((status == Status.NOT_MEASURED).sum()),
                 "largest_reserve_nm": float(reserve[largest]),
                 "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
                 # efforts of different costs have different units
@@ -316,8 +316,8 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     counts = {"solved": "solved", "with_reserve": "reserve"}
     if any(each["without_solution"] for each in facts):
         counts["without_solution"] = "no solution"
-    if any(each["not_analysed"] for each in facts):
-        counts["not_analysed"] = "not measured"
+    if any(each["not_analyzed"] for each in facts):
+        counts["not_analyzed"] = "not measured"
     table = Table(
         *words("scenario"),
         *numbers(*counts.values(), "effort", *joints, whole=True),

@@ -95,7 +95,7 @@ def fit_cost_weights(
         raise input_error("sharing.no_costs_to_mix", where="costs")
     check_problem(problem)
     for cost in chosen:
-        if cost.needs & {"linear_programme", "nonsmooth"}:
+        if cost.needs & {"linear_program", "nonsmooth"}:
             raise input_error("sharing.cost_without_gradient", where="costs", cost=cost.name)
         cost.require(problem)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)

@@ -41,7 +41,7 @@ from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.linprog import minimise
+from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -357,7 +357,7 @@ def _least(
         *((0.0, bound) for bound in at_most),
     ]
     rows = np.hstack([problem.moment_matrix[frame], further])
-    optimum = minimise(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
+    optimum = minimize(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
     return None if optimum is None else (optimum[0][count:], optimum[1])
 
 
@@ -377,7 +377,7 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     ]
     rows = np.column_stack([matrix, np.zeros(problem.n_dof)])
     cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
-    optimum = minimise(cost, rows, problem.moment[frame], bounds, limits)
+    optimum = minimize(cost, rows, problem.moment[frame], bounds, limits)
     return float("inf") if optimum is None else float(optimum[0][-1])
 
 

@@ -38,7 +38,7 @@ from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.linprog import minimise
+from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -174,11 +174,11 @@ def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Arra
 def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
     """Activation (n,) and multipliers (m,) of least slope . a, slope (n,), in a frame; None if there are none."""
     bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
-    return minimise(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
+    return minimize(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
 
 
 _ROUNDS = 60
-UNFIT = frozenset({"nonconvex", "linear_programme"})
+UNFIT = frozenset({"nonconvex", "linear_program"})
 """Costs whose h(v) has no single minimum, or whose optimum has levels."""
 
 

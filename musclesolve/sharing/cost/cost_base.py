@@ -20,7 +20,7 @@ NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
     "coupled": "terms in which the slope of one muscle depends on the activation of another",
     "rows": "squares of linear combinations of the activations",
-    "linear_programme": "a largest value minimized lexicographically (min/max)",
+    "linear_program": "a largest value minimized lexicographically (min/max)",
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }
@@ -198,7 +198,7 @@ class WeightedSum(Cost):
         for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
                 raise input_error("sharing.bad_cost_factor", cost=cost.name, factor=factor)
-            if len(self.summands) > 1 and "linear_programme" in cost.needs:
+            if len(self.summands) > 1 and "linear_program" in cost.needs:
                 raise input_error("sharing.cost_not_addable", cost=cost.name)
 
     @property

@@ -71,7 +71,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
                 muscles=muscles,
                 needed=shape,
             )
-    if cost.needs & {"linear_programme", "nonsmooth"}:
+    if cost.needs & {"linear_program", "nonsmooth"}:
         return
     slope, size = at["gradient"].astype(np.float64), np.abs(at["value"].astype(np.float64))[:, None]
     step = DIFFERENCE_STEP * (problem.upper - problem.lower)

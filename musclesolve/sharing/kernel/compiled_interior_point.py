@@ -45,7 +45,7 @@ from musclesolve.sharing.kernel.constants import (  # isort: skip
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
-    factorise,
+    factorize,
     largest_of,
     product_of,
     schur_of,
@@ -65,7 +65,7 @@ LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
 
 
-class FreeProgramme(NamedTuple):
+class FreeProgram(NamedTuple):
     """One frame as the interior point takes it: its n free muscles; rows of the moments, and below them soft rows."""
 
     terms: Terms
@@ -120,7 +120,7 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
 
 
 @compiled
-def slopes(x: FreeProgramme, at: int, out: int) -> None:
+def slopes(x: FreeProgram, at: int, out: int) -> None:
     """The marginal costs f'(a) for a row of activations, into the row `out`."""
     w, n = x.w, x.n
     for i in range(x.padded):
@@ -134,7 +134,7 @@ def slopes(x: FreeProgramme, at: int, out: int) -> None:
 
 
 @compiled
-def change_of_slope(x: FreeProgramme, reach: float) -> None:
+def change_of_slope(x: FreeProgram, reach: float) -> None:
     """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
     w = x.w
     for i in range(x.padded):
@@ -147,7 +147,7 @@ def change_of_slope(x: FreeProgramme, reach: float) -> None:
 
 
 @compiled
-def start(x: FreeProgramme) -> None:
+def start(x: FreeProgram) -> None:
     """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
     matrix, hard, rows, n, padded, w, s = x.matrix, x.hard, x.rows, x.n, x.padded, x.w, x.s
     # problem_scale.load
@@ -206,7 +206,7 @@ def start(x: FreeProgramme) -> None:
 
 
 @compiled
-def minimise(x: FreeProgramme, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
+def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
     """Minimize the cost of a frame; returns the claim (a Status) and the iterations.
 
     The frame is done at the tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`,
@@ -313,7 +313,7 @@ def minimise(x: FreeProgramme, tolerance: float, max_iterations: int, seek_proof
         schur_of(matrix, w, INVERSE, MIDDLE, rows, padded, schur)
         for r in range(rows):
             schur[r, r] += s[COMPLIANCE, r]
-        factorise(schur, s[DIAGONAL], rows)
+        factorize(schur, s[DIAGONAL], rows)
         product_of(matrix, w, OWN, rows, padded, s[RHS])
         for r in range(rows):
             s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]

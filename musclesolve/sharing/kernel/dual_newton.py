@@ -58,7 +58,7 @@ from musclesolve.sharing.kernel.constants import NO_ROOM, TERM_POWER, TERM_TARGE
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
-    factorise,
+    factorize,
     product_of,
     schur_of,
     substitute,
@@ -295,7 +295,7 @@ def solve_dual(
         for r in range(rows):
             schur[r, r] += s[COMPLIANCE, r]
             s[RHS, r] = s[RESIDUAL, r]
-        factorise(schur, s[DIAGONAL], rows)
+        factorize(schur, s[DIAGONAL], rows)
         substitute(schur, s[DIAGONAL], rows, s[RHS])
         before = 0.0
         for r in range(rows):

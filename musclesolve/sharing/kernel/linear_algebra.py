@@ -61,7 +61,7 @@ def schur_of(matrix: Any, w: Any, inverse: int, row: int, rows: int, n: int, out
 
 
 @compiled_in_order
-def factorise(matrix: Any, scale: Any, size: int) -> None:
+def factorize(matrix: Any, scale: Any, size: int) -> None:
     """The Cholesky factor of the matrix, brought to unit diagonal, in the place of its lower half; pivots inverted."""
     largest = 0.0
     for j in range(size):

@@ -20,9 +20,9 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
-    FreeProgramme,
+    FreeProgram,
     gather_terms,
-    minimise,
+    minimize,
 )
 from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
 from musclesolve.sharing.kernel.constants import (
@@ -213,10 +213,10 @@ def run_interior_point(
         w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
         for r in range(rows):
             work.matrix[r, j] = 0.0
-    programme = FreeProgramme(
+    program = FreeProgram(
         data.terms, count, t, curved, work.matrix, hard, rows, n, padded, w, s, work.schur
     )  # fmt: skip
-    claim, steps = minimise(programme, tolerance, max_iterations, not (with_cost and reserved))
+    claim, steps = minimize(program, tolerance, max_iterations, not (with_cost and reserved))
     return claim, steps, n
 
 

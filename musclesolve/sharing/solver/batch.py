@@ -23,7 +23,7 @@ from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)
-class Vectorised:
+class Vectorized:
     """The interior-point method in numpy, in blocks of frames that fit a processor's cache."""
 
     tolerance: float = 1e-9  # certificate at which a frame is done
@@ -72,9 +72,9 @@ class Batch:
             check_integer(self.threads, "threads", 1)
 
     @property
-    def fallback(self) -> Vectorised:
+    def fallback(self) -> Vectorized:
         """The method for the frames and the costs that are not for compiled code."""
-        return Vectorised(self.tolerance, self.max_iterations, self.block)
+        return Vectorized(self.tolerance, self.max_iterations, self.block)
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""

@@ -14,7 +14,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_programme import independent_rows, ipopt_options
+from musclesolve.sharing.solver.frame_program import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -66,11 +66,9 @@ class Ipopt:
                 independent = independent_rows(matrices[t] * (upper > lower))
                 combination = combination if independent.shape[1] == dofs else independent
             matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-            programme = _programme(
-                cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations
-            )
+            program = _program(cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations)
             guess = np.clip(start[0] if warm_start is None else warm_start[t], lower, upper)
-            claimed = programme(
+            claimed = program(
                 x0=np.concatenate([guess, np.zeros(soft)]),
                 p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
                 lbx=np.concatenate([lower, -free]),
@@ -78,7 +76,7 @@ class Ipopt:
                 lbg=0.0,
                 ubg=0.0,
             )
-            status = programme.stats()
+            status = program.stats()
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
             x = np.asarray(claimed["x"])[:, 0]
@@ -94,7 +92,7 @@ class Ipopt:
 
 
 @lru_cache(maxsize=32)
-def _programme(
+def _program(
     cost: Cost, rows: int, muscles: int, soft: int, sizes: tuple[int, int], tolerance: float, limit: int
 ) -> Any:
     """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""

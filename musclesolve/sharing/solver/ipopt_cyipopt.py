@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Claim, Reduced, frame_by_frame, ipopt_options
+from musclesolve.sharing.solver.frame_program import Claim, Reduced, frame_by_frame, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -37,28 +37,28 @@ class Cyipopt:
         with CASADI:
             return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Claim:
+    def _call(self, program: Reduced, guess: Array) -> Claim:
         # the lower triangle of the Hessian, or the diagonal alone where muscles do not meet in the cost
         diagonal, iterations = np.arange(guess.size), [0]
-        places = np.tril_indices(guess.size) if programme.coupled else (diagonal, diagonal)
+        places = np.tril_indices(guess.size) if program.coupled else (diagonal, diagonal)
 
         class Functions:
             """Functions that cyipopt calls, by the names that it looks for; the constraints are linear."""
 
-            objective = staticmethod(programme.value)
-            gradient = staticmethod(programme.gradient)
+            objective = staticmethod(program.value)
+            gradient = staticmethod(program.gradient)
 
             def constraints(self, x: Array) -> Array:
-                return programme.matrix @ x
+                return program.matrix @ x
 
             def jacobian(self, x: Array) -> Array:
-                return programme.matrix.ravel()
+                return program.matrix.ravel()
 
             def hessianstructure(self) -> Any:
                 return places
 
             def hessian(self, x: Array, multiplier: Array, factor: float) -> Array:
-                return factor * programme.hessian(x)[places]
+                return factor * program.hessian(x)[places]
 
             def intermediate(self, *report: Any) -> bool:
                 iterations[0] = int(report[1])
@@ -66,12 +66,12 @@ class Cyipopt:
 
         ipopt = cyipopt.Problem(
             n=guess.size,
-            m=programme.moment.size,
+            m=program.moment.size,
             problem_obj=Functions(),
-            lb=programme.lower,
-            ub=programme.upper,
-            cl=programme.moment,
-            cu=programme.moment,
+            lb=program.lower,
+            ub=program.upper,
+            cl=program.moment,
+            cu=program.moment,
         )
         for option, value in ipopt_options(self.tolerance, self.max_iterations).items():
             ipopt.add_option(option, value)

@@ -22,7 +22,7 @@ NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-7, 1e-7
 NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
 
 
-def minimise(
+def minimize(
     cost: Array,
     rows: Array,
     right: Array,
@@ -60,7 +60,7 @@ class Linprog:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to HiGHS through SciPy and is ignored."""
-        if "linear_programme" in cost.needs:
+        if "linear_program" in cost.needs:
             return self._levels(problem, cost)
         attempt, slopes = Attempt.blank(problem), cost.gradient(problem, problem.lower)
         for t, slope in enumerate(slopes):
@@ -112,7 +112,7 @@ class Linprog:
                 matrix, rest = basis.T @ matrix, basis.T @ rest
             count = matrix.shape[1]
             bounds = np.stack([load * lower, load * upper], axis=1)[open_]
-            programme = (
+            program = (
                 np.append(np.zeros(count), 1.0),
                 np.hstack([matrix, np.zeros((len(rest), 1))]),
                 rest,
@@ -120,10 +120,10 @@ class Linprog:
                 # no load above the largest
                 (np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)),
             )
-            result = self._call(*programme)
+            result = self._call(*program)
             if multipliers and result.x is None:
                 # what is held leaves the others no room but that of rounding
-                result = replace(self, tolerance=LOOSE)._call(*programme)
+                result = replace(self, tolerance=LOOSE)._call(*program)
             attempt.iterations[t] += result.nit
             if result.x is None:
                 claim = CLAIMS.get(result.status, Status.SOLVER_FAILED)

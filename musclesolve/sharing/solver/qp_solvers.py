@@ -25,7 +25,7 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Claim, Reduced, polished, solve_reduced
+from musclesolve.sharing.solver.frame_program import Claim, Reduced, polished, solve_reduced
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -47,9 +47,9 @@ class QuadraticFrame(NamedTuple):
     upper: Array  # (k,)
 
     @classmethod
-    def from_programme(cls, part: Reduced) -> QuadraticFrame:
+    def from_program(cls, part: Reduced) -> QuadraticFrame:
         """Return the quadratic program of a frame without fixed unknowns and repeated rows."""
-        whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
+        whole, matrix = part.program, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
         return cls(*terms, matrix, part.moment, part.lower, part.upper)
 
@@ -67,7 +67,7 @@ class QuadraticFrame(NamedTuple):
 
 
 @dataclass(frozen=True)
-class QuadraticProgramme:
+class QuadraticProgram:
     """A backend of qpsolvers, set up anew for each frame.
 
     A result whose certificate is between 1e-9 and 0.1 goes through Newton's method on the bounds at which it has
@@ -106,7 +106,7 @@ class QuadraticProgramme:
                 else:
                     rest = np.clip(0.0, frame.lower, frame.upper)
                     claimed = solve_reduced(
-                        frame, free[t], rest, lambda part, _: self.call(QuadraticFrame.from_programme(part))
+                        frame, free[t], rest, lambda part, _: self.call(QuadraticFrame.from_program(part))
                     )
                 x[t], attempt.iterations[t], attempt.claim[t] = claimed.x, claimed.iterations, claimed.claim
                 multiplier[t] = 0.0 if claimed.multiplier is None else claimed.multiplier
@@ -136,7 +136,7 @@ class QuadraticProgramme:
         else:
             hessian = csc_matrix((frame.curvature, np.arange(size), np.arange(size + 1)))
             parts |= {name: csc_matrix(parts[name]) for name in ("A", "G") if name in parts}
-        programme = qpsolvers.Problem(hessian, frame.slope, **parts)
+        program = qpsolvers.Problem(hessian, frame.slope, **parts)
         # tolerance and iterations by the names of the backend; quadprog has neither
         both = {"eps_abs": self.tolerance, "eps_rel": self.tolerance, "max_iter": self.max_iterations}
         gap = {"eps_duality_gap_abs": self.tolerance, "eps_duality_gap_rel": self.tolerance}
@@ -158,7 +158,7 @@ class QuadraticProgramme:
                 "qp_iteration_limit": self.max_iterations,
             },
         }
-        result = qpsolvers.solve_problem(programme, self.name, **options.get(self.name, {}))
+        result = qpsolvers.solve_problem(program, self.name, **options.get(self.name, {}))
         x = np.full(size, np.nan) if result.x is None else np.array(result.x)
         # qpsolvers adds multiplier times constraint to the cost; here it is subtracted
         multiplier = np.full(rows, np.nan) if result.y is None else -np.array(result.y)

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, minimize
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import LARGE, Claim, Reduced, frame_by_frame
+from musclesolve.sharing.solver.frame_program import LARGE, Claim, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -38,14 +38,14 @@ class Slsqp:
         """See Solver."""
         return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Claim:
-        matrix, moment = programme.matrix, programme.moment
-        bounds = np.stack([programme.lower, programme.upper], axis=1)
-        bounds[programme.upper >= LARGE] = (-np.inf, np.inf)
+    def _call(self, program: Reduced, guess: Array) -> Claim:
+        matrix, moment = program.matrix, program.moment
+        bounds = np.stack([program.lower, program.upper], axis=1)
+        bounds[program.upper >= LARGE] = (-np.inf, np.inf)
         result = minimize(
-            programme.value,
+            program.value,
             guess,
-            jac=programme.gradient,
+            jac=program.gradient,
             method="SLSQP",
             bounds=bounds,
             constraints={"type": "eq", "fun": lambda x: matrix @ x - moment, "jac": lambda x: matrix},
@@ -75,21 +75,21 @@ class TrustConstr:
             warnings.filterwarnings("ignore", "Singular Jacobian matrix")
             return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Claim:
-        reserves, moment = programme.upper >= LARGE, programme.moment
+    def _call(self, program: Reduced, guess: Array) -> Claim:
+        reserves, moment = program.upper >= LARGE, program.moment
         bounds = Bounds(
-            np.where(reserves, -np.inf, programme.lower),
-            np.where(reserves, np.inf, programme.upper),
+            np.where(reserves, -np.inf, program.lower),
+            np.where(reserves, np.inf, program.upper),
             keep_feasible=True,
         )
-        rows = LinearConstraint(programme.matrix, moment, moment) if moment.size else ()
-        x, barrier, iterations = _inner(programme), FIRST_BARRIER, 0
+        rows = LinearConstraint(program.matrix, moment, moment) if moment.size else ()
+        x, barrier, iterations = _inner(program), FIRST_BARRIER, 0
         while True:
             result = minimize(
-                programme.value,
+                program.value,
                 x,
-                jac=programme.gradient,
-                hess=programme.hessian,
+                jac=program.gradient,
+                hess=program.hessian,
                 method="trust-constr",
                 bounds=bounds,
                 constraints=rows,
@@ -110,13 +110,13 @@ class TrustConstr:
         return Claim(x, -result.v[0] if moment.size else np.zeros(0), iterations, claim)
 
 
-def _inner(programme: Reduced) -> Array:
+def _inner(program: Reduced) -> Array:
     """The point farthest from all bounds, relative to their distance, that meets the moments: a linear program.
 
     Started where the moments are not met, the method may shrink its steps to nothing before they are. With reserves
     the middle of the bounds will do: these bear what the muscles do not. It is also the start where there is none.
     """
-    lower, upper, matrix, moment = programme.lower, programme.upper, programme.matrix, programme.moment
+    lower, upper, matrix, moment = program.lower, program.upper, program.matrix, program.moment
     reserves = upper >= LARGE
     start = np.where(reserves, 0.0, 0.5 * (lower + upper))
     if reserves.any():

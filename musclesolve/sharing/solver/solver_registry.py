@@ -213,7 +213,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     able = [name for name, other in REGISTRY.items() if other.fits(cost, reserves)]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
-    elif "quadratic_programme" in can:
+    elif "quadratic_program" in can:
         lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
     else:
         lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
@@ -235,6 +235,6 @@ def _can(solver: Solver) -> frozenset[str]:
 
 def _covers(can: frozenset[str], cost: Cost, reserves: bool) -> bool:
     """Whether `can` covers the cost: what solves for levels solves linear costs too, but without quadratic reserves."""
-    if cost.needs <= can or (cost.quadratic and "quadratic_programme" in can):
+    if cost.needs <= can or (cost.quadratic and "quadratic_program" in can):
         return True
-    return cost.linear and "linear_programme" in can and not reserves
+    return cost.linear and "linear_program" in can and not reserves

@@ -59,7 +59,7 @@ from musclesolve.studies.calibration.gauss_newton import (
     Linear,
     Posterior,
     Prior,
-    minimise,
+    minimize,
     undetermined,
 )
 from musclesolve.studies.calibration.inner_optimum import directions_of
@@ -353,7 +353,7 @@ class CalibrationProblem:
             share = 1.0 - 0.8**number
             report(f"calibration, step {number}, misfit {value:.4g}", span[0] + (span[1] - span[0]) * share)
 
-        return minimise(evaluate, theta, prior or self.prior, step, least)
+        return minimize(evaluate, theta, prior or self.prior, step, least)
 
 
 def calibrate_muscles(

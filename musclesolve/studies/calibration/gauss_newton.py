@@ -95,7 +95,7 @@ def squares(linear: Linear, theta: Array, prior: Prior) -> float:
     return float(np.square(linear.residual).sum() + np.square(prior.whitening @ (theta - prior.mean)).sum())
 
 
-def minimise(
+def minimize(
     evaluate: Callable[[Array], Linear | None],
     theta: Array,
     prior: Prior,

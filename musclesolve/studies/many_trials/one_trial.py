@@ -88,7 +88,7 @@ class Job:
         return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, details=details)
 
 
-def analyse(
+def analyze(
     trial: Path,
     folder: Path,
     options: Mapping[str, object],
@@ -128,7 +128,7 @@ def analyse(
         return result, write_files(folder, files, replaced)
 
 
-def analyse_with_uncertainty(
+def analyze_with_uncertainty(
     trial: Path,
     folder: Path,
     options: Mapping[str, object],
@@ -137,19 +137,19 @@ def analyse_with_uncertainty(
     samples: int | str | None,
     seed: int = 0,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
-    """Analyze a trial as `analyse` does, with samples over the sources of error, as in `uncertainty`, unless None:
+    """Analyze a trial as `analyze` does, with samples over the sources of error, as in `uncertainty`, unless None:
     uncertainty.nc.
 
     Returns:
         The result, the files, and what `uncertainty` returns, None without samples.
     """
     if samples is None:
-        return (*analyse(trial, folder, options, figures, progress), None)
+        return (*analyze(trial, folder, options, figures, progress), None)
     from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
     further = UncertaintyFiles(samples, seed, figures, progress)
     return (
-        *analyse(trial, folder, options, figures, progress, further, completed=further.judged),
+        *analyze(trial, folder, options, figures, progress, further, completed=further.judged),
         further.found,
     )
 
@@ -210,7 +210,7 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
             result = None
             if measures is None:
                 files = job.trial, job.folder, job.options, job.figures, progress
-                result, _ = analyse(*files, outdated=job.further)
+                result, _ = analyze(*files, outdated=job.further)
                 measures, outcome = Measures.from_json(result.attrs[MEASURES]), Outcome.COMPUTED
             if missing := _missing(job):
                 path = job.folder / RESULT

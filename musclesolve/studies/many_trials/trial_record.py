@@ -74,7 +74,7 @@ class Measures:
             solved=sum(leg.solved for leg in legs),
             with_reserve=sum(leg.with_reserve for leg in legs),
             without_solution=sum(leg.without_solution for leg in legs),
-            not_measured=sum(leg.not_analysed for leg in legs),
+            not_measured=sum(leg.not_analyzed for leg in legs),
             residual_percent=(facts.root_residual_percent or 0.0)
             if size is None
             else size.peak_force_percent_body_weight,

@@ -88,7 +88,7 @@ def contributions(
     analysis = share(body, progress=report)
     report("contact models", 0.9)
     joined = linked(analysis)
-    labelled = assemble(analysis, findings_of(trial, body))
+    labeled = assemble(analysis, findings_of(trial, body))
     solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
     found = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
     first = next(iter(found.values()))
@@ -100,7 +100,7 @@ def contributions(
     of_side = np.array([[float(side == other) for other in feet] for side in sides])
     dofs = [dof for dof in body.dofs if dof in joined.speeds]
     columns = [joined.speeds.index(dof) for dof in dofs]
-    groups = dict(zip(map(str, labelled["muscle"].values), map(str, labelled["group"].values), strict=True))
+    groups = dict(zip(map(str, labeled["muscle"].values), map(str, labeled["group"].values), strict=True))
     of_part = [with_side(groups[name], side_of(name)) if name in groups else name for name in parts]
     variables: dict[str, Variable] = {
         "center_acceleration": (("contact", "part", "time", "axis"), _stacked(found, "center", solved)),
@@ -115,7 +115,7 @@ def contributions(
         "touching": (("time", "side"), np.asarray((touching[:, None] & (of_side > 0.0)).any(axis=2))),
     }
     variables |= _of_contact_forces(analysis, joined, found, solved, sides)
-    strides = Facts(labelled).whole_strides
+    strides = Facts(labeled).whole_strides
     variables |= _of_power(body.time, joined, first, solved, of_side, strides)
     result = xr.Dataset(
         variables,
@@ -131,14 +131,14 @@ def contributions(
             "compartment": ["medial", "lateral"],
         },
         {
-            "subject": str(labelled.attrs.get("subject", "")),
+            "subject": str(labeled.attrs.get("subject", "")),
             "subject_mass_kg": float(joined.bodies.mass.sum()),
-            "body_weight_n": float(body_weight(labelled)),
+            "body_weight_n": float(body_weight(labeled)),
             "cost": body.sharing.cost.label,
             "frames": len(body.time),
             "frames_solved": int(solved.sum()),
             "whole_strides": 0 if strides is None else strides[1],
-            **judgement_of(labelled),
+            **judgement_of(labeled),
         },
     )
     return explained(result)

@@ -127,10 +127,10 @@ def run_study(
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
     """
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": samples}
-    return analyse_study(compute_trials(study, output, progress=progress, **how), progress, values_format)
+    return analyze_study(compute_trials(study, output, progress=progress, **how), progress, values_format)
 
 
-def analyse_study(
+def analyze_study(
     computed: ComputedStudy, progress: Progress | None = None, values_format: str = CSV
 ) -> StudyResult:
     """Collect the cycles of a study, mark unusual ones, and describe and compare groups and conditions.

@@ -26,7 +26,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
-from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
+from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import written_whole
@@ -288,10 +288,10 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
             cycles.attrs[f"subject_{key}"] = stated
     spreads = {str(name): str(name).removesuffix(SPREAD) for name in cycles if str(name).endswith(SPREAD)}
     try:
-        in_their_units = normalised(cycles, study.units)
+        in_their_units = normalized(cycles, study.units)
         if not spreads:
             return in_their_units
-        spread = normalised(cycles[list(spreads)].rename(spreads), study.units)
+        spread = normalized(cycles[list(spreads)].rename(spreads), study.units)
         return in_their_units.assign({name: spread[each].variable for name, each in spreads.items()})
     except InputError as error:
         raise study.document.placed(error, "trials", name) from None

@@ -17,7 +17,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
-from musclesolve.results.cycles.normalisation import unit_settings
+from musclesolve.results.cycles.normalization import unit_settings
 from musclesolve.results.cycles.outcomes import is_number_of_cycle
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.settings.other_files import (

@@ -16,7 +16,7 @@ from musclesolve.recording.trial.settings import error_keys
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import UncertaintySettings
 
-MILLIMETRE, DEGREE = 1e-3, math.pi / 180.0
+MILLIMETER, DEGREE = 1e-3, math.pi / 180.0
 BODY_WEIGHTS = "body weights"
 
 
@@ -39,7 +39,7 @@ class Source:
 
     def in_si(self, sd: float) -> float:
         """A standard deviation in the unit of the key as one in `unit`."""
-        return sd * {"m": MILLIMETRE, "rad": DEGREE}.get(self.unit, 1.0)
+        return sd * {"m": MILLIMETER, "rad": DEGREE}.get(self.unit, 1.0)
 
 
 @cache

@@ -29,7 +29,7 @@ from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset import assemble as labelled
+from musclesolve.results.dataset import assemble as labeled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.plausibility import with_uncertainty
@@ -134,7 +134,7 @@ def uncertainty(
     person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
     predicted = isinstance(prepared, RecordedBody) and prepared.trial.predicted_spans is not None
     check_sources({**stated, **(sd or {})}, kind, person is not None, predicted)
-    result = labelled.assemble(share(prepared)) if known is None else known
+    result = labeled.assemble(share(prepared)) if known is None else known
     replay: Replay = (
         RecordedReplay.from_body(prepared, chosen)
         if isinstance(prepared, RecordedBody)

@@ -172,10 +172,10 @@ def assemble(
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
-    labelled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
-    if PREDICTED in labelled and not labelled[PREDICTED].any():
-        labelled = labelled.drop_vars(PREDICTED)
-    labelled = labelled.assign_coords(
+    labeled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
+    if PREDICTED in labeled and not labeled[PREDICTED].any():
+        labeled = labeled.drop_vars(PREDICTED)
+    labeled = labeled.assign_coords(
         source_label=("source", [source.label for source in known.values()]),
         source_unit=("source", [source.unit for source in known.values()]),
     )
@@ -187,7 +187,7 @@ def assemble(
     }
     # the loads of an OpenSim model do not err, and are not followed
     of_ground = isinstance(replay, RecordedReplay)
-    sizes = {dim: size for dim, size in labelled.sizes.items() if of_ground or dim != "axis"}
+    sizes = {dim: size for dim, size in labeled.sizes.items() if of_ground or dim != "axis"}
     variables: dict[str, Variable] = {}
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
@@ -228,13 +228,13 @@ def assemble(
             shares = _about("1", f"{of.long_name}; share of each source in the variance, to first order")
             variables[f"{name}_first_order_sd"] = (of.dims, np.sqrt(total), spread)
             variables[f"{name}_contribution"] = (("source", *of.dims), share, shares)
-    labelled = labelled.assign(variables)
+    labeled = labeled.assign(variables)
     notes = [] if replay.person is None else replay.person.error_notes(result["muscle"].values.tolist())
     if any(replay.parameters.sd[name] for name in OF_COST) and not can_vary(cost := replay.sharing.cost):
         notes.append(
             f"the cost is no power sum ({cost.label}): it is the same in all samples, its uncertainty left out"
         )
-    labelled.attrs = result.attrs | {
+    labeled.attrs = result.attrs | {
         "notes": [*listed(result, "notes"), *notes],
         "samples": statistics.samples,
         "quantile_samples": statistics.kept,
@@ -246,7 +246,7 @@ def assemble(
         ],
         "without_contributions": found.why_not,
     }
-    return labelled
+    return labeled
 
 
 def _about(unit: str, meaning: str) -> dict[str, str]:

@@ -18,11 +18,11 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
-from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.frame_program import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
 from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE, MotionAttempt
-from musclesolve.trajectory.collocation.programme import (
-    Programme,
+from musclesolve.trajectory.collocation.program import (
+    Program,
     between,
     joined,
     moment_interpolation,
@@ -52,7 +52,7 @@ Where a cost is flat both may be small at once, and their ratio decides whether 
 class CollocationReport:
     """An attempt with the figures of its quality, whatever the scheme.
 
-    kkt_residual: the largest miss of the conditions of its own program (`programme_residual`); defect (T-1, n): the
+    kkt_residual: the largest miss of the conditions of its own program (`program_residual`); defect (T-1, n): the
     error of the transcription between two frames, in units of activation (`defects`); cost: the integral over time,
     reserves included, over the mean time between frames; reserve: (T, m) [N m].
     """
@@ -141,9 +141,9 @@ class Collocation:
                 transcription = spline_scheme(problem.time, self.mesh)
             else:
                 transcription = polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
-            programme = Programme.from_problem(problem, cost, transcription)
+            program = Program.from_problem(problem, cost, transcription)
             equations, points = transcription.by_rate.shape
-            moments, free = programme.row.size, (2 * points - equations) * len(problem.muscles.names)
+            moments, free = program.row.size, (2 * points - equations) * len(problem.muscles.names)
             if problem.reserve_weight is None and moments > free:
                 raise input_error(
                     "trajectory.more_moments_than_forces", where="Collocation", moments=moments, free=free
@@ -157,21 +157,21 @@ class Collocation:
                 "max_wall_time": self.max_seconds,
                 "compl_inf_tol": COMPLEMENTARITY * self.tolerance,
             }
-            solver = casadi_ipopt("motion", programme.functions, settings)
-            result = solver(x0=first_guess(programme, problem, start), **programme.bounds)
+            solver = casadi_ipopt("motion", program.functions, settings)
+            result = solver(x0=first_guess(program, problem, start), **program.bounds)
             statistics = solver.stats()
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
-            z, rate, activation, reserve = programme.unknowns(x)
+            z, rate, activation, reserve = program.unknowns(x)
 
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds
-            moment, balance, _, rates = split(-programme.size * of_rows, programme.row_shapes)
+            moment, balance, _, rates = split(-program.size * of_rows, program.row_shapes)
             moment, coordinate = (
-                moment / programme.row,
-                split(-programme.size * of_bounds, programme.shapes)[0],
+                moment / program.row,
+                split(-program.size * of_bounds, program.shapes)[0],
             )
             limit = np.maximum(rates, 0.0) if rates.size else np.zeros((2, problem.n_frames - 1, z.shape[1]))
-            if programme.problem is not problem:
-                moment = moment_interpolation(problem.time, programme.held.time).T @ moment
+            if program.problem is not problem:
+                moment = moment_interpolation(problem.time, program.held.time).T @ moment
                 balance = coordinate = np.full(problem.musculotendon_length.shape, np.nan)
                 limit = np.full((2, problem.n_frames - 1, z.shape[1]), np.nan)
             order = "" if self.scheme == "spline" else f" of {self.order} points"
@@ -189,9 +189,9 @@ class Collocation:
             )
             return CollocationReport(
                 attempt,
-                kkt_residual=programme_residual(programme, x, of_rows, of_bounds),
+                kkt_residual=program_residual(program, x, of_rows, of_bounds),
                 defect=defects(problem, transcription, z, rate, activation),
-                cost=float(result["f"]) * programme.size,
+                cost=float(result["f"]) * program.size,
                 reserve=reserve[transcription.moment_frame],
             )
 
@@ -201,7 +201,7 @@ HIGHEST = 2.5
 _STEPS = 50
 
 
-def first_guess(programme: Programme, problem: MotionProblem, start: tuple[Array, Array] | None) -> Array:
+def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Array] | None) -> Array:
     """The x of states and activations (T, n) of the frames: a spline, and straight lines, between these.
 
     Without any: the activation 0.1, and the tendons in balance with it at rest.
@@ -219,8 +219,8 @@ def first_guess(programme: Programme, problem: MotionProblem, start: tuple[Array
         check_array(part, name, shape, real=True, where="start")
         for part, name in zip(start, ("the tendon coordinate", "the activation"), strict=True)
     )
-    curve, points = CubicSpline(problem.time, z), programme.problem.time
-    return programme.start(curve(points), curve(points, 1), between(problem.time, activation, points))
+    curve, points = CubicSpline(problem.time, z), program.problem.time
+    return program.start(curve(points), curve(points, 1), between(problem.time, activation, points))
 
 
 def balanced(problem: MotionProblem, activation: Array) -> Array:
@@ -286,9 +286,7 @@ def sentence(status: str) -> str:
     return _SENTENCES.get(status, f"Ipopt ended with the status {status}")
 
 
-def programme_residual(
-    programme: Programme, x: Array, row_multiplier: Array, bound_multiplier: Array
-) -> float:
+def program_residual(program: Program, x: Array, row_multiplier: Array, bound_multiplier: Array) -> float:
     """The largest miss of the conditions of an optimum of the program; infinite where a number is not finite.
 
     Signs are as in CasADi. Slopes count relative to the sum of the sizes of their terms (certificate.py), of all
@@ -296,7 +294,7 @@ def programme_residual(
     """
     from scipy import sparse
 
-    parts, bounds = programme.functions, programme.bounds
+    parts, bounds = program.functions, program.bounds
     symbols, objective, rows = parts["x"], parts["f"], parts["g"]
     results = [casadi.gradient(objective, symbols), rows, casadi.jacobian(rows, symbols)]
     *columns, derivative = casadi.Function("conditions", [symbols], results)(x)
@@ -308,7 +306,7 @@ def programme_residual(
     terms = [slope, jacobian.T @ row_multiplier, bound_multiplier]
     magnitude = np.abs(slope) + abs(jacobian).T @ np.abs(row_multiplier) + np.abs(bound_multiplier)
     largest, sizes = float(magnitude.max()), []
-    for block in split(magnitude, programme.shapes):
+    for block in split(magnitude, program.shapes):
         least = np.maximum(LEAST_OF_MUSCLE * block.max(axis=0, initial=0.0), LEAST_OF_ALL * largest)
         sizes.append(np.maximum(block, np.where(least > 0.0, least, 1.0)))
     size = joined(*sizes)
@@ -316,8 +314,8 @@ def programme_residual(
     filled = np.append(size[by_row.indices], np.inf)
     row_size = np.where(np.diff(by_row.indptr) > 0, np.minimum.reduceat(filled, by_row.indptr[:-1]), 1.0)
     row_unit = joined(
-        programme.row / np.maximum(1.0, np.abs(programme.held.moment)),
-        *(np.ones(shape) for shape in programme.row_shapes[1:]),
+        program.row / np.maximum(1.0, np.abs(program.held.moment)),
+        *(np.ones(shape) for shape in program.row_shapes[1:]),
     )
     held = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
     kept = np.clip(value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"])

@@ -1,4 +1,4 @@
-"""Units of points and markers are recognized; whole millimetres are no fault."""
+"""Units of points and markers are recognized; whole millimeters are no fault."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 @pytest.mark.parametrize(
     ("per_metre", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
 )
-def test_points_are_brought_to_metres_from_their_unit(per_metre: float, name: str, tmp_path: Path) -> None:
+def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: str, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     for plate in copy.plates():
-        copy.set_plate(plate, "point", per_metre * copy.plate(plate, "point"))
+        copy.set_plate(plate, "point", per_meter * copy.plate(plate, "point"))
     report = check(write_copy(copy, tmp_path))
     assert set(report.codes) == {"point_units"}, str(report)
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
 @pytest.mark.parametrize("per_metre", [0.001, 1 / 25.4, 1 / 304.8])
-def test_markers_are_brought_to_metres_from_their_unit(per_metre: float, tmp_path: Path) -> None:
+def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
-    copy.put(per_metre * copy.walk.position)
+    copy.put(per_meter * copy.walk.position)
     assert copy.static is not None
-    copy.put(per_metre * copy.static.position, static=True)
+    copy.put(per_meter * copy.static.position, static=True)
     report = check(write_copy(copy, tmp_path))
-    # Five decimals of a millimetre: what is far too small has lost its digits.
+    # Five decimals of a millimeter: what is far too small has lost its digits.
     assert report.codes[:1] == ("marker_units",), str(report)
-    if per_metre > 0.001:
+    if per_meter > 0.001:
         assert set(report.codes) == {"marker_units"}, str(report)
 
 
 @pytest.mark.parametrize(("rate_hz", "marker_set"), [(200.0, "plug_in_gait"), (500.0, "gait2392")])
-def test_a_resting_marker_in_whole_millimetres_is_not_frozen(
+def test_a_resting_marker_in_whole_millimeters_is_not_frozen(
     marker_set: str, rate_hz: float, tmp_path: Path
 ) -> None:
     trial = synthetic_recording(

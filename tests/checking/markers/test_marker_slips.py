@@ -18,12 +18,12 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 
 
 def moved(
-    copy: Copy, marker: str, share: float, millimetres: tuple[float, float, float], frames: int | None
+    copy: Copy, marker: str, share: float, millimeters: tuple[float, float, float], frames: int | None
 ) -> None:
     """Move a marker from some share of the range on, for some frames or for good."""
     first = copy.frame(share)
-    metres = tuple(0.001 * part for part in millimetres)
-    copy.move(marker, slice(first, None if frames is None else first + frames), copy.in_file(metres))
+    meters = tuple(0.001 * part for part in millimeters)
+    copy.move(marker, slice(first, None if frames is None else first + frames), copy.in_file(meters))
 
 
 def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]:
@@ -42,14 +42,14 @@ def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]
     ],
 )
 def test_slips_of_the_stride_are_found(
-    marker: str, millimetres: tuple[float, float, float], tmp_path: Path
+    marker: str, millimeters: tuple[float, float, float], tmp_path: Path
 ) -> None:
     copy = open_copy(STRIDE)
-    moved(copy, marker, 0.4, millimetres, None)
+    moved(copy, marker, 0.4, millimeters, None)
     report, codes = found(copy, tmp_path)
     assert codes == [("marker_slipped", {marker})]
     size = float(report.findings[0].what.partition("moves by ")[2].partition(" mm")[0])
-    assert size == pytest.approx(np.linalg.norm(millimetres), rel=0.2)
+    assert size == pytest.approx(np.linalg.norm(millimeters), rel=0.2)
 
 
 def test_the_marker_that_slips_is_blamed_and_not_its_neighbor(

@@ -1,4 +1,4 @@
-"""musclesolve init FOLDER --study: what it recognises is a study file that `musclesolve study` reads."""
+"""musclesolve init FOLDER --study: what it recognizes is a study file that `musclesolve study` reads."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_session_of_opencap_without_study(tmp_path: Path) -> None:
     trial = read_trial(tmp_path / "again.toml")
     assert trial.model.name == "m_scaled.osim" and trial.settings.files.loads == "predicted"
     assert trial.settings.filter.cutoff_hz == KEY_POINT_CUTOFF_HZ
-    stated = " ".join(text for _, text in draft.trials[0].recognised)
+    stated = " ".join(text for _, text in draft.trials[0].recognized)
     assert "mass_kg 60.5" in stated and "female" in stated
     # the mass of the model is that of the results
     assert any("scale the model" in todo and "60.5 kg" in todo for todo in draft.trials[0].todos)

@@ -17,7 +17,7 @@ from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.report.study.study_page import study_page
 from musclesolve.studies.many_trials.one_trial import attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
-from musclesolve.studies.study.analysis import analyse_study
+from musclesolve.studies.study.analysis import analyze_study
 from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
 from musclesolve.studies.study.run_study import ComputedStudy, prepared
 from musclesolve.studies.study.study_file import Study, read_study
@@ -99,7 +99,7 @@ def test_a_tree_becomes_a_page(layout: str, trees: Path, tmp_path: Path) -> None
     assert report.ok, report
     guessed = [finding for finding in report.findings if finding.code == "landmark_guessed"]
     assert bool(guessed) == (layout == "days_of_subjects")
-    result = analyse_study(done)
+    result = analyze_study(done)
     assert not result.not_averaged
     assert set(result.cycles["subject"].values) == {"S01"}
     if layout == "days_of_subjects":

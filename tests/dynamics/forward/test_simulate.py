@@ -45,7 +45,7 @@ def standing_start(model):
 
 
 def system_of(model, rows=None, seed=52):
-    """Mass matrix, Jacobian, random force and the stabilised right-hand side of one state."""
+    """Mass matrix, Jacobian, random force and the stabilized right-hand side of one state."""
     moving, rows = random_motion(model, 1), model.constraints if rows is None else rows
     mass = mass_matrix(model.rigid_bodies, model.basic_mass, moving.q)[0]
     jacobian = rows.jacobian(moving.q)[0].reshape(-1, len(mass))

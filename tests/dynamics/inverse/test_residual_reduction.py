@@ -45,7 +45,7 @@ def reduction(stride):
 
 @pytest.fixture(scope="module")
 def disturbed(stride):
-    """The stride with a trunk and a pelvis that sway by some millimetres."""
+    """The stride with a trunk and a pelvis that sway by some millimeters."""
     model, motion, _ = stride
     wave = np.sin(2.0 * np.pi * 2.0 * motion.time)
     change = np.zeros_like(motion.coordinates)

@@ -68,7 +68,7 @@ def test_the_two_angle_branches_of_a_pose_are_distinguished(model):
 
 
 def test_a_straight_elbow_does_not_let_the_arm_spin(model):
-    """Three millimetres of noise on an arm that hangs straight."""
+    """Three millimeters of noise on an arm that hangs straight."""
     rng = np.random.default_rng(50)
     angles, _ = arm_motion(model, "shoulder_flexion_r", 10.0)
     angles[:, model.dof("elbow_flexion_r")] = 0.0

@@ -54,7 +54,7 @@ def test_measured_points_stay_and_the_rest_is_of_the_nearest_pose(walk) -> None:
 
 
 def test_the_violation_is_the_error_of_the_length(walk) -> None:
-    """A knee seen a centimetre farther along the thigh makes the thigh a centimetre too long."""
+    """A knee seen a centimeter farther along the thigh makes the thigh a centimeter too long."""
     model, time, motion, _ = walk
     hip, knee = (motion.q[:, model.slot(name)] for name in ("hip_r", KNEE))
     along = (knee - hip) / np.linalg.norm(knee - hip, axis=1, keepdims=True)

@@ -82,7 +82,7 @@ def test_the_forward_model_weighs_what_the_subject_weighs():
 
 
 def test_a_head_far_from_its_neck_keeps_a_possible_inertia():
-    """Two parts half a metre apart would need more inertia than the table's head has."""
+    """Two parts half a meter apart would need more inertia than the table's head has."""
     offsets = {"head_base": np.array([0.1, 0.1, 0.45])}
     subject = human_model(66.0, 1.68, "female", offsets)
     plain = human_model(66.0, 1.68, "female")

@@ -145,7 +145,7 @@ def test_directions_of_a_point_are_those_of_the_tree(model, motion):
 
 @pytest.fixture(scope="module")
 def measured(model, motion):
-    """Points and axes that no pose fits exactly: errors of some centimetres, smooth in time."""
+    """Points and axes that no pose fits exactly: errors of some centimeters, smooth in time."""
     rng = np.random.default_rng(32)
     slots = [model.slot(name) for name in POINTS + AXES]
     wave = np.sin(6.0 * motion.time[:, None, None] + 6.0 * rng.random((len(slots), 3)))

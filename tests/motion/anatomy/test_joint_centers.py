@@ -14,7 +14,7 @@ from musclesolve.motion.anatomy.pelvis import (
     upright_tilt,
 )
 
-# By hand, in millimetres, for a pelvis 240 wide and 150 deep and a leg of 900.
+# By hand, in millimeters, for a pelvis 240 wide and 150 deep and a leg of 900.
 THETA, BETA, C, X = np.deg2rad(28.4), np.deg2rad(18.0), 0.115 * 900 - 15.3, 0.1288 * 900 - 48.56 + 7.0
 BY_HAND = {
     "davis_1991": (

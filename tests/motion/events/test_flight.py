@@ -64,7 +64,7 @@ def test_walking_has_no_flight_with_and_without_plates(speed: float, plates: str
     assert len(flights_of(Steps(speed=speed, noise=0.001).trial(plates=plates))) == 0
 
 
-def test_noise_of_digitised_film_does_not_fly_where_no_plate_was_recorded(tmp_path) -> None:
+def test_noise_of_digitized_film_does_not_fly_where_no_plate_was_recorded(tmp_path) -> None:
     file = synthetic_recording(
         tmp_path, noise_mm=5.0, strides=8, force_rate_hz=100.0, truth=False, forward="+y"
     )

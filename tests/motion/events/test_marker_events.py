@@ -86,7 +86,7 @@ def test_steps_in_any_direction_on_floor_and_belt(heading, belt, speed, stride, 
     check(Steps(heading_deg=heading, belt=belt, speed=speed, stride=stride, rate=rate))
 
 
-def test_noise_of_three_millimetres_adds_no_events():
+def test_noise_of_three_millimeters_adds_no_events():
     check(Steps(noise=0.003, duration=20.0))
 
 
@@ -188,9 +188,9 @@ def test_a_false_maximum_within_the_period_is_dropped():
 def test_a_turn_on_the_spot_is_seen_from_the_pelvis():
     """Ahead for 2 s, round by half a turn to the left in 4 s, and back."""
     time = np.arange(0.0, 8.0, 0.01)
-    travelled = np.clip(time, 0.0, 2.0) - np.clip(time - 6.0, 0.0, 2.0)
+    traveled = np.clip(time, 0.0, 2.0) - np.clip(time - 6.0, 0.0, 2.0)
     angle = np.pi * np.clip((time - 2.0) / 4.0, 0.0, 1.0)
-    pelvis = np.stack([travelled, 0.0 * time, 0.0 * time], axis=1)
+    pelvis = np.stack([traveled, 0.0 * time, 0.0 * time], axis=1)
     facing = 0.2 * np.stack([np.cos(angle), np.sin(angle), 0.0 * time], axis=1)
     heading, travels = headings(time, pelvis, facing)
     assert travels

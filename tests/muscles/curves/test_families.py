@@ -42,7 +42,7 @@ def test_slopes_are_those_of_the_curves(family):
 
 
 @FAMILIES
-def test_the_curves_are_one_where_they_are_normalised(family):
+def test_the_curves_are_one_where_they_are_normalized(family):
     assert family.active(OPTIMUM.get(family.name, 1.0)) == pytest.approx(1.0, abs=1e-10)
     assert family.velocity(0.0) == pytest.approx(1.0, abs=1e-12)
     assert family.velocity(-1.0) == pytest.approx(0.0, abs=1e-12)

@@ -16,7 +16,7 @@ DATABASE = muscle_db.load("silva_2003")
 def test_the_moment_is_the_rate_of_the_energy_of_the_springs(model):
     """Work of the passive tensions on their muscles is that of the passive moment on the joint: F dL = -M dtheta.
 
-    Conditional points change the length by fractions of a millimetre where they join the path.
+    Conditional points change the length by fractions of a millimeter where they join the path.
     """
     angle = np.linspace(20.0, 110.0, 1801)
     sweep = Sweep("knee_flexion", {"hip_flexion": 10.0}, angle, np.zeros_like(angle), "")

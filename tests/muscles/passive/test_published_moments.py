@@ -46,7 +46,7 @@ def test_muscles_of_two_joints_couple_them():
     assert at("hip_flexion", hip=80.0, knee=15.0) < at("hip_flexion", hip=80.0, knee=60.0)  # the hamstrings
 
 
-def test_two_studies_agree_within_ten_newton_metres():
+def test_two_studies_agree_within_ten_newton_meters():
     for sweep in SWEEPS:
         other = riener_edrich_1999(sweep.dof, sweep.angles())
         inside = np.abs(other - sweep.moment)[2:-2]

@@ -42,8 +42,8 @@ def tabulated(database):
     return np.array(lengths).T
 
 
-def normalised(model, muscles, side):
-    """Normalised fiber lengths (P, n) over the range of motion; zero where the tendon is slack."""
+def normalized(model, muscles, side):
+    """Normalized fiber lengths (P, n) over the range of motion; zero where the tendon is slack."""
     length = muscles.paths.evaluate(*sampled_poses(model, side)).length
     parameters = muscles.parameters
     along = np.maximum(length - parameters.tendon_slack_length, 0.0) / parameters.optimal_fiber_length
@@ -77,7 +77,7 @@ def test_a_person_twice_as_large_works_in_the_same_range(name):
     for field in LENGTHS:
         twice = 2.0 * getattr(one.parameters, field)
         np.testing.assert_allclose(getattr(other.parameters, field), twice, rtol=1e-12)
-    ranges = [normalised(*each, "r") for each in ((small, one), (large, other))]
+    ranges = [normalized(*each, "r") for each in ((small, one), (large, other))]
     np.testing.assert_allclose(*ranges, rtol=1e-10)
 
 
@@ -113,7 +113,7 @@ def test_the_operating_range_of_another_set():
         ],
     )
     kept, standing = (
-        normalised(model, scale_muscles(model, database, "r", fiber_lengths=rule), "r")
+        normalized(model, scale_muscles(model, database, "r", fiber_lengths=rule), "r")
         - ranges.normalized_length
         for rule in ("operating_range", "standing")
     )
@@ -132,7 +132,7 @@ def test_lengths_that_fit_exactly_are_found(seed):
 
 
 def test_noise_of_paths_moves_short_fibers_no_more_than_they_are_trusted():
-    """A millimetre of error in every pose, in a muscle whose length hardly changes and in one whose does."""
+    """A millimeter of error in every pose, in a muscle whose length hardly changes and in one whose does."""
     rng = np.random.default_rng(3)
     for swing in (0.01, 0.5):
         normal = 1.0 + swing * rng.uniform(-1.0, 1.0, (128, 1))

@@ -36,7 +36,7 @@ def gait(model):
 @pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_muscles_work_where_muscles_work_in_walking(subject, name):
-    """Normalised fiber lengths; semimembranosus and the glutei of gait2392 come near .4 at the end of their range."""
+    """Normalized fiber lengths; semimembranosus and the glutei of gait2392 come near .4 at the end of their range."""
     model = SUBJECTS[subject]
     muscles = scale_muscles(model, muscle_db.load(name), "r")
     state = muscle_state(model, muscles, gait(model))

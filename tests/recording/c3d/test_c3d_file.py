@@ -44,16 +44,16 @@ def setting(group: str, **values):
 
 
 @pytest.mark.parametrize(("unit", "metres"), [("mm", 1e-3), ("cm", 1e-2), ("m", 1.0)])
-def test_markers_come_back_in_metres(tmp_path: Path, unit: str, metres: float) -> None:
+def test_markers_come_back_in_meters(tmp_path: Path, unit: str, meters: float) -> None:
     points = trajectories()
     markers = read_markers(write(tmp_path / "a.c3d", points=points, unit=unit).rename(tmp_path / "A.C3D"))
     assert markers.names == ("M0", "M1", "M2")
-    np.testing.assert_allclose(markers.position, metres * points, rtol=1e-6)
+    np.testing.assert_allclose(markers.position, meters * points, rtol=1e-6)
     np.testing.assert_allclose(markers.time, np.arange(20) / 100.0)
     assert read_c3d(markers.path).notes == ()
 
 
-def test_a_file_without_a_unit_is_taken_in_millimetres_and_says_so(tmp_path: Path) -> None:
+def test_a_file_without_a_unit_is_taken_in_millimeters_and_says_so(tmp_path: Path) -> None:
     points = trajectories()
     file = read_c3d(write(tmp_path / "a.c3d", setting("POINT", UNITS=[]), points=points))
     np.testing.assert_allclose(file.markers().position, 1e-3 * points, rtol=1e-6)

@@ -87,7 +87,7 @@ def test_the_noise_is_estimated_without_bias() -> None:
     assert np.mean(np.square(noise)) == pytest.approx(0.49, rel=0.1)
 
 
-def test_a_badly_digitised_point_is_named() -> None:
+def test_a_badly_digitized_point_is_named() -> None:
     rng = np.random.default_rng(5)
     camera, points = ring(4)[0], some_points(5, 10)
     image = camera.project(points) + 0.5 * rng.normal(size=(16, 2))

@@ -138,7 +138,7 @@ def test_times_offsets_comments_and_semicolons_are_understood(tmp_path: Path) ->
     change_cells(names[1], shifted)
     edited(path, ('camera_2_markers.csv"', 'camera_2_markers.csv"\noffset_frames = -17'))
     text = names[2].read_text().replace(",", ";").replace("HEEL_u", '"HEEL_u"')
-    names[2].write_text("# digitised by hand\n\n" + text)
+    names[2].write_text("# digitized by hand\n\n" + text)
     edited(tmp_path / "cameras_points.csv", ("x_m,y_m,z_m", "x_cm,y_cm,z_cm"))
     found = read_camera_markers(path)
     np.testing.assert_allclose(found.time, markers.time)
@@ -205,14 +205,14 @@ def test_a_loose_calibration_is_noted(tmp_path: Path) -> None:
     )
 
 
-def test_cameras_that_are_not_synchronised_are_noted(tmp_path: Path) -> None:
+def test_cameras_that_are_not_synchronized_are_noted(tmp_path: Path) -> None:
     path = written(tmp_path, 0.3)
     assert not any("far worse" in note for note in read_camera_markers(path).notes)
     edited(path, ('camera_2_markers.csv"', 'camera_2_markers.csv"\noffset_frames = 1'))
     assert any("far worse" in note and "offset_frames" in note for note in read_camera_markers(path).notes)
 
 
-def test_a_badly_digitised_control_point_is_noted(tmp_path: Path) -> None:
+def test_a_badly_digitized_control_point_is_noted(tmp_path: Path) -> None:
     path = written(tmp_path, 0.3)
 
     def off(rows: list[list[str]]) -> list[list[str]]:
@@ -342,7 +342,7 @@ def test_one_mistyped_frame_does_not_fill_the_memory(tmp_path: Path) -> None:
         read_camera_markers(path)
 
 
-def test_what_no_camera_digitised_is_no_pixel(tmp_path: Path) -> None:
+def test_what_no_camera_digitized_is_no_pixel(tmp_path: Path) -> None:
     path = written(tmp_path)
     change_cells(tmp_path / MARKERS, lambda rows: [*rows[:5], [rows[5][0], "1e300", *rows[5][2:]], *rows[6:]])
     message = refusal(path)

@@ -40,7 +40,7 @@ def test_points_are_recovered_from_exact_pixels(seed: int, count: int) -> None:
     assert found.cameras == tuple(camera.name for camera in cameras)
 
 
-def test_the_answer_minimises_the_distance_in_the_images() -> None:
+def test_the_answer_minimizes_the_distance_in_the_images() -> None:
     rng = np.random.default_rng(1)
     cameras, points = ring(3), cloud(1, 3, 2)
     seen = images(cameras, points) + 4.0 * rng.normal(size=(3, 3, 2, 2))

@@ -18,7 +18,7 @@ from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 
-def relabelled(folder: Path, walk: str = "", static: str = "", *edits: tuple[str, str]) -> Path:
+def relabeled(folder: Path, walk: str = "", static: str = "", *edits: tuple[str, str]) -> Path:
     """The synthetic trial with a person before every label of one file or both."""
     path = write_trial(folder, *edits)
     for name, person in (("walk.trc", walk), ("static.trc", static)):
@@ -38,12 +38,12 @@ def same(one: Trial, other: Trial) -> bool:
 def test_one_mapping_serves_files_with_and_without_the_subject(tmp_path, walk: str, static: str) -> None:
     for folder in ("plain", "person"):
         (tmp_path / folder).mkdir()
-    plain = read_trial(relabelled(tmp_path / "plain"))
-    assert same(plain, read_trial(relabelled(tmp_path / "person", walk, static)))
+    plain = read_trial(relabeled(tmp_path / "plain"))
+    assert same(plain, read_trial(relabeled(tmp_path / "person", walk, static)))
 
 
 def test_a_mapping_may_write_the_whole_label(tmp_path) -> None:
-    path = relabelled(tmp_path, "Ann:", "Ann:")
+    path = relabeled(tmp_path, "Ann:", "Ann:")
     text = path.read_text(encoding="utf-8").replace('heel_r = "RHEE"', 'heel_r = "Ann:RHEE"')
     path.write_text(text, encoding="utf-8")
     trial = read_trial(path)
@@ -52,7 +52,7 @@ def test_a_mapping_may_write_the_whole_label(tmp_path) -> None:
 
 def two_persons(folder: Path, *edits: tuple[str, str]) -> Path:
     """Bob is recorded; Ann walks beside him, and comes first in the file."""
-    path = relabelled(folder, "Bob:", "Bob:", *edits)
+    path = relabeled(folder, "Bob:", "Bob:", *edits)
     walk = read_trc(folder / "walk.trc")
     beside = walk.position + np.array([0.0, 0.0, 1.0])
     names = (*(label.replace("Bob", "Ann") for label in walk.names), *walk.names)
@@ -64,7 +64,7 @@ def two_persons(folder: Path, *edits: tuple[str, str]) -> Path:
 def test_two_subjects_are_refused_unless_one_is_named(tmp_path) -> None:
     for folder in ("alone", "two"):
         (tmp_path / folder).mkdir()
-    alone = read_trial(relabelled(tmp_path / "alone"))
+    alone = read_trial(relabeled(tmp_path / "alone"))
     path = two_persons(tmp_path / "two")
     with refused("conflict", "walk.trc"):
         read_trial(path)
@@ -83,12 +83,12 @@ def test_two_subjects_are_refused_unless_one_is_named(tmp_path) -> None:
 
 
 def test_the_standing_trial_of_another_subject_is_reported(tmp_path) -> None:
-    notes = read_trial(relabelled(tmp_path, "Ann:", "Bob:")).notes
+    notes = read_trial(relabeled(tmp_path, "Ann:", "Bob:")).notes
     assert any("motion is of Ann, the standing trial of Bob" in note for note in notes)
 
 
 def test_an_object_beside_the_subject_does_not_matter(tmp_path) -> None:
-    path = relabelled(tmp_path, "Ann:", "Ann:")
+    path = relabeled(tmp_path, "Ann:", "Ann:")
     walk = read_trc(tmp_path / "walk.trc")
     wand = np.concatenate([walk.position, walk.position[:, :1]], axis=1)
     write_trc(tmp_path / "walk.trc", Markers(walk.time, (*walk.names, "Wand:W1"), wand, walk.path))
@@ -96,7 +96,7 @@ def test_an_object_beside_the_subject_does_not_matter(tmp_path) -> None:
 
 
 def test_conversion_leaves_the_only_subject_out(tmp_path) -> None:
-    relabelled(tmp_path, "Ann:")
+    relabeled(tmp_path, "Ann:")
     convert(tmp_path / "walk.trc", [tmp_path / "plain.trc"])
     assert "RHEE" in read_trc(tmp_path / "plain.trc").names
     markers = read_trc(tmp_path / "plain.trc")

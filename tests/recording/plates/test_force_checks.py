@@ -136,7 +136,7 @@ def test_a_foot_that_was_not_seen_beside_the_range_says_nothing_of_the_point(tmp
     assert not any(plate.impossible for plate in read_trial(path).forces)
 
 
-def test_moments_in_newton_millimetres_are_refused(tmp_path: Path) -> None:
+def test_moments_in_newton_millimeters_are_refused(tmp_path: Path) -> None:
     def change(table: Table, values: np.ndarray) -> None:
         values[:, [table.names.index(f"r_m{axis}") for axis in "xyz"]] *= 1000.0
 

@@ -194,17 +194,17 @@ def test_transducers_that_do_not_lie_below_the_plate_are_refused(
         read_plates(read_c3d(path), GLOBAL)
 
 
-def test_lengths_in_metres_make_moments_of_newton_metres(tmp_path: Path) -> None:
+def test_lengths_in_meters_make_moments_of_newton_meters(tmp_path: Path) -> None:
     plate = paper(2)
     force, point, free = step(plate)
     channels = plate.channels(force, point, free) * np.repeat([1.0, 1e-3], 3)
 
-    def in_metres(file) -> None:
+    def in_meters(file) -> None:
         group = file["parameters"]["FORCE_PLATFORM"]
         for name in ("CORNERS", "ORIGIN"):
             group[name]["value"] = group[name]["value"] / 1000.0
 
-    found = only(write(tmp_path / "a.c3d", [plate], [channels], in_metres, unit="m"))
+    found = only(write(tmp_path / "a.c3d", [plate], [channels], in_meters, unit="m"))
     np.testing.assert_allclose(found.point, point, atol=1e-6)
     np.testing.assert_allclose(found.moment, free, atol=1e-3)
 

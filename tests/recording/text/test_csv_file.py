@@ -132,7 +132,7 @@ def test_a_decimal_point_among_decimal_commas_is_refused(
         read_markers(written(tmp_path, text))
 
 
-def test_forces_come_in_newtons_and_metres_where_the_header_says_what_they_are(tmp_path: Path) -> None:
+def test_forces_come_in_newtons_and_meters_where_the_header_says_what_they_are(tmp_path: Path) -> None:
     text = "time,fx,fz [kN],px [mm],mz (Nmm)\n0.0,1,2,3,4\n0.001,1.5,,3,4\n"
     found = read_forces_table(written(tmp_path, text))
     assert found.names == ("fx", "fz", "px", "mz") and not found.in_degrees

@@ -95,7 +95,7 @@ def test_any_labels(tmp_path: Path, form: str, labels: list[str]) -> None:
         assert np.isfinite(found[label]).all() if once else np.isnan(found[label]).all()
 
 
-def relabelled(path: Path, old: str, new: str) -> None:
+def relabeled(path: Path, old: str, new: str) -> None:
     """Write another label into the line of names of a TRC file."""
     lines = path.read_text(encoding="utf-8").split("\n")
     lines[3] = "\t".join(new if cell == old else cell for cell in lines[3].split("\t"))
@@ -110,7 +110,7 @@ def with_extra(path: Path, *labels: str) -> None:
     position = np.concatenate([markers.position, extra], axis=1)
     write_trc(path, replace(markers, names=(*markers.names, *names), position=position))
     for name, label in zip(names, labels, strict=True):
-        relabelled(path, name, label)
+        relabeled(path, name, label)
 
 
 @pytest.mark.parametrize(

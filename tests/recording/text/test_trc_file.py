@@ -73,7 +73,7 @@ def test_what_is_written_is_read_again(
     assert [p.name for p in tmp_path.iterdir()] == ["x.trc"]
 
 
-def test_positions_come_in_metres_with_gaps(tmp_path: Path) -> None:
+def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
     found = read_trc(sample(tmp_path))
     assert found.names == ("A.one", "B two")
     np.testing.assert_allclose(

@@ -87,7 +87,7 @@ def test_what_cannot_be_right_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize("factor", [100.0, 1000.0])
-def test_millimetres_and_centimetres_called_metres(tmp_path: Path, factor: float) -> None:
+def test_millimeters_and_centimeters_called_meters(tmp_path: Path, factor: float) -> None:
     fitting = {100.0: '"cm"', 1000.0: '"mm"'}[factor]
     with refused("bad_units", f"{1000.0 * factor * np.median(LENGTH):.4g} mm", fitting):
         read_trial(trial_with(tmp_path, factor * LENGTH))

@@ -42,7 +42,7 @@ def test_files_that_change_during_the_run_are_named_and_their_hashes_are_of_what
         assert digest(content) in attrs["recipe"]
         assert any(note.startswith(f"{each.name} was changed") for note in attrs["warnings"])
     assert "walk.trc was changed" not in str(attrs["warnings"])
-    # what is there now has not been analysed
+    # what is there now has not been analyzed
     monkeypatch.setattr(one_trial, "run", run)
     assert attempt(job).outcome is Outcome.COMPUTED
     again = read_result(job.folder / "result.nc").attrs

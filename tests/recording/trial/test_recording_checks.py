@@ -286,14 +286,14 @@ def spiked(column: str, by: float) -> Callable[[Table], Table]:
     return change
 
 
-def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:
+def test_points_of_force_in_millimeters_are_refused(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
 
-    def in_millimetres(table: Table) -> Table:
+    def in_millimeters(table: Table) -> Table:
         factors = [1000.0 if "_p" in name else 1.0 for name in table.names]
         return replace(table, values=table.values * factors)
 
-    rewrite_forces(tmp_path / "forces.mot", in_millimetres)
+    rewrite_forces(tmp_path / "forces.mot", in_millimeters)
     assert "points are in meters" in refused(path)
 
 

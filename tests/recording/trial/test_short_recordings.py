@@ -30,7 +30,7 @@ def test_valid_frames_of_a_short_recording_have_the_true_moments(whole, duration
         kept = (table.time >= 0.9) & (table.time <= 0.9 + duration + 1e-6)
         setattr(copy, name, replace(table, time=table.time[kept], **{values: getattr(table, values)[kept]}))
     result = ms.run(write_copy(copy, tmp_path))
-    assert "but its ends" in result.attrs["analysed"][0] or "right leg" in result.attrs["analysed"][0]
+    assert "but its ends" in result.attrs["analyzed"][0] or "right leg" in result.attrs["analyzed"][0]
     with xr.open_dataset(whole.parent / "truth.nc") as truth:
         for side in "rl":
             dofs = [f"{dof}_{side}" for dof in DOFS]

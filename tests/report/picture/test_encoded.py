@@ -1,4 +1,4 @@
-"""The data in a page: the numbers of the result to their rounding, grey where there is no solution, small."""
+"""The data in a page: the numbers of the result to their rounding, gray where there is no solution, small."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def places(page: dict, name: str, count: int) -> np.ndarray:
     return (steps + numbers(page["offset"], "<i4", page["frames"], 1, 3)) * page["step"]
 
 
-def test_positions_are_those_of_the_result_to_a_tenth_of_a_millimetre(stride: xr.Dataset) -> None:
+def test_positions_are_those_of_the_result_to_a_tenth_of_a_millimeter(stride: xr.Dataset) -> None:
     page = in_page(stride)
     np.testing.assert_array_equal(numbers(page["time"], "<f8", -1), stride["time"])
     skeleton = places(page, "skeleton", len(page["points"]))

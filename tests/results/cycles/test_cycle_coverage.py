@@ -86,7 +86,7 @@ def test_cycles_without_any_force_count_for_their_motion():
 def test_cycles_of_a_file_can_be_kept_in_a_file(tmp_path):
     write_result(lost(data(), 0.86, 1.2), tmp_path / "result.nc")
     result_of_file = read_result(tmp_path / "result.nc")
-    cycles = ms.with_outliers(ms.normalised(ms.cycles(result_of_file, "r", without_side=True)))
+    cycles = ms.with_outliers(ms.normalized(ms.cycles(result_of_file, "r", without_side=True)))
     write_result(cycles, tmp_path / "cycles.nc")
     back = read_result(tmp_path / "cycles.nc")
     for name in (

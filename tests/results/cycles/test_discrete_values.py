@@ -10,7 +10,7 @@ from synthetic_result import few_muscles, result
 
 import musclesolve as ms
 from musclesolve.results.cycles.discrete_values import discrete_values, write_values
-from musclesolve.results.cycles.normalisation import normalised
+from musclesolve.results.cycles.normalization import normalized
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_phase_that_was_not_measured_has_no_value_and_the_stance_has(cycles):
 
 def test_the_measures_of_strides_and_units(cycles):
     cycles.attrs["subject_mass_kg"] = 70.0
-    table = discrete_values(normalised(cycles))
+    table = discrete_values(normalized(cycles))
     time = pick(table, variable="stride_time")
     np.testing.assert_allclose(time["value"], [1.2, 0.8])
     assert set(time["measure"]) == {"value"} and set(time["unit"]) == {"s"}

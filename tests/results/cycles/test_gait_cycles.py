@@ -160,7 +160,7 @@ def test_measures_of_the_stride_belong_to_its_cycle():
     np.testing.assert_array_equal(cadence, [np.nan, 111.0])
 
 
-def test_what_belongs_to_the_laboratory_or_the_solver_is_not_normalised():
+def test_what_belongs_to_the_laboratory_or_the_solver_is_not_normalized():
     data = result(n_frames=251)
     data["center_of_pressure"] = data["ground_reaction_force"] * 0.0
     cycles = ms.cycles(data, "r", strides=True)

@@ -78,7 +78,7 @@ def test_the_residual_is_known_where_both_feet_were_measured(result):
     assert result.balanced.all()
 
 
-def test_it_is_a_result_that_did_not_fail_and_says_what_was_analysed(result):
+def test_it_is_a_result_that_did_not_fail_and_says_what_was_analyzed(result):
     assert checked_result(result) is result and judge(Facts(result)).complete
     text = summary(result)
     assert "analyzed          right leg: 1.07 to 2.5" in text
@@ -113,7 +113,7 @@ def test_moments_are_the_true_ones(folder, result, side):
 
 def test_check_and_run_end_well(folder, tmp_path):
     checked = CliRunner().invoke(app, ["check", str(folder / "trial.toml")])
-    assert checked.exit_code == 0 and "analysed" in checked.output
+    assert checked.exit_code == 0 and "analyzed" in checked.output
     ran = CliRunner().invoke(
         app, ["run", str(folder / "trial.toml"), "-o", str(tmp_path / "out"), "--no-figures", "--side", "r"]
     )
@@ -121,7 +121,7 @@ def test_check_and_run_end_well(folder, tmp_path):
     assert "not analyzed" in ran.output
 
 
-def test_comparing_and_many_count_only_what_was_analysed(folder):
+def test_comparing_and_many_count_only_what_was_analyzed(folder):
     from musclesolve.results.comparison_facts import ComparisonFacts
     from musclesolve.studies.many_trials.trial_record import Measures
 

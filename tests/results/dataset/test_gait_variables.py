@@ -1,4 +1,4 @@
-"""Events and strides in a result: labelled, with units, and whole after writing and reading."""
+"""Events and strides in a result: labeled, with units, and whole after writing and reading."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_events_survive_the_file(tmp_path):
     )
 
 
-def test_strides_are_labelled_by_leg_and_time():
+def test_strides_are_labeled_by_leg_and_time():
     data = dataset(gait())
     right = data.isel(stride=data.stride_side.values == "r")
     np.testing.assert_allclose(right.stride_end - right.stride_start, right.stride_time)

@@ -213,8 +213,9 @@ def old() -> tuple[xr.Dataset, xr.Dataset]:
 
 def test_a_result_of_an_earlier_version_is_read_as_this_one_writes_it(old, tmp_path):
     now, before = old
-    write_result(before, tmp_path / "result.nc")
+    write_result(before.assign_attrs(analysed=["a sentence"]), tmp_path / "result.nc")
     found = read_result(tmp_path / "result.nc")
+    assert found.attrs["analyzed"] == "a sentence" and "analysed" not in found.attrs
     for name in ("valid", "status", "activation", "muscle_force", "joint_reaction"):
         np.testing.assert_array_equal(found[name].values, now[name].values)
         assert found[name].dims == now[name].dims

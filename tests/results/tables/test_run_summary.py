@@ -48,7 +48,7 @@ def test_counts_add_up_to_the_frames():
             assert sum(map(int, counts)) == data.sizes["time"]
 
 
-def test_a_leg_that_was_not_analysed_is_not_reported():
+def test_a_leg_that_was_not_analyzed_is_not_reported():
     assert "left leg" not in summary(result(sides="r"))
 
 

@@ -1,4 +1,4 @@
-"""The reason of an infeasible frame, against closed forms and independent linear programmes."""
+"""The reason of an infeasible frame, against closed forms and independent linear programs."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_verdict_on_reserves(missing, verdict):
     assert ("beyond the limit of 10 %" in text) == (verdict is Verdict.LARGE)
 
 
-def test_the_worst_reserve_is_the_largest_share_beyond_a_newton_metre():
+def test_the_worst_reserve_is_the_largest_share_beyond_a_newton_meter():
     assert worst_reserve(np.array([0.5, 8.0, 3.0]), np.array([24.0, 0.1, 0.3])) == 2
     assert worst_reserve(np.array([0.5, 0.8]), np.array([24.0, 0.1])) == 1
     answer = solve(elbow(68.5), "force_squared", on_infeasible="reserve")

@@ -34,7 +34,7 @@ def test_two_muscles_and_an_antagonist_by_hand():
     np.testing.assert_allclose(feasible_range(pair(60.0)).least, [600.0, 200.0, 0.0], atol=1e-3)
 
 
-def test_every_end_is_that_of_a_linear_programme(make_leg):
+def test_every_end_is_that_of_a_linear_program(make_leg):
     problem = make_leg(4, seed=5, effort=0.8, dofs=4, muscles=10)
     span = feasible_range(problem)
     for t in range(4):

@@ -1,4 +1,4 @@
-"""Least strength: closed forms, an independent linear programme, and solutions on both sides of it."""
+"""Least strength: closed forms, an independent linear program, and solutions on both sides of it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_passive_forces_shrink_with_the_strength():
 
 
 @pytest.mark.parametrize("passive", [False, True])
-def test_a_linear_programme_finds_the_same(passive):
+def test_a_linear_program_finds_the_same(passive):
     problem = random_problem(3, passive)
     weak = np.isin(NAMES, ["muscle_0", "muscle_4", "muscle_7"])
     found = strength_margin(problem, [name for name, own in zip(NAMES, weak, strict=True) if own])
@@ -127,7 +127,7 @@ def test_a_bound_of_activation_without_passive_forces_is_a_strength():
         np.testing.assert_allclose(bound.strength, strength.strength, atol=2e-5)
 
 
-def test_the_least_bound_of_activation_is_that_of_a_linear_programme():
+def test_the_least_bound_of_activation_is_that_of_a_linear_program():
     problem = random_problem(4, passive=True)
     found = activation_margin(problem, ["muscle_1", "muscle_4"]).strength
     for frame in np.flatnonzero(np.isfinite(found))[:12]:
@@ -144,7 +144,7 @@ def test_the_least_bound_of_activation_is_that_of_a_linear_programme():
         assert max(found[frame], 0.01) == pytest.approx(answer.fun, abs=1e-6)
 
 
-def test_the_least_torque_is_that_of_a_linear_programme():
+def test_the_least_torque_is_that_of_a_linear_program():
     problem = random_problem(5, passive=False)
     problem = problem.with_arrays(moment=2.5 * problem.moment)
     found = least_assistance(problem, problem.dof[1])

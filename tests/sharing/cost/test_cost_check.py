@@ -1,4 +1,4 @@
-"""A cost that is not built in is checked before it is minimised."""
+"""A cost that is not built in is checked before it is minimized."""
 
 from __future__ import annotations
 

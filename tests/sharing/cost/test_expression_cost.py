@@ -28,7 +28,7 @@ def neighbors(activation, force, data):
 
 
 STRESS = expression_cost("stress", stress, uses=("max_isometric_force",), convex=True)
-NEIGHBOURS = expression_cost("neighbors", neighbors, convex=True)
+NEIGHBORS = expression_cost("neighbors", neighbors, convex=True)
 
 
 def test_written_out_again_a_known_cost_is_itself(make_leg):
@@ -49,20 +49,20 @@ def test_written_out_again_a_known_cost_is_itself(make_leg):
 
 def test_the_needs_of_an_expression_follow_from_its_hessian():
     assert STRESS.needs == {"separable"}
-    assert NEIGHBOURS.needs == {"coupled"}
+    assert NEIGHBORS.needs == {"coupled"}
     assert expression_cost("x", lambda a, f, d: casadi.sumsqr(a)).needs == {"separable", "nonconvex"}
     picked = expression_cost("x", lambda a, f, d: a[40] ** 2 + a[3] ** 2, convex=True)
     assert picked.needs == {"separable"}
-    assert (STRESS + 2 * NEIGHBOURS).needs == {"separable", "coupled"}
+    assert (STRESS + 2 * NEIGHBORS).needs == {"separable", "coupled"}
 
 
 def test_a_coupled_cost_is_solved_by_ipopt_and_certified(make_leg):
     problem = make_leg(4)
-    answer = solve(problem, NEIGHBOURS, "ipopt")
+    answer = solve(problem, NEIGHBORS, "ipopt")
     assert (answer.status == Status.SOLVED).all()
     plain = solve(problem, "activation_power")
-    assert (NEIGHBOURS.value(problem, plain.activation) > answer.cost).all()
-    curvature = NEIGHBOURS.hessian(problem, answer.activation)
+    assert (NEIGHBORS.value(problem, plain.activation) > answer.cost).all()
+    curvature = NEIGHBORS.hessian(problem, answer.activation)
     assert curvature[0, 0, 1] == -2.0 and curvature[0, 0, 0] == 4.0 and curvature[0, 1, 1] == 6.0
 
 
@@ -71,7 +71,7 @@ def test_the_derivatives_of_a_coupled_cost(make_leg):
     random = np.random.default_rng(2)
     activation, along = random.random((2, *problem.force_capacity.shape))
     up, down = activation + 1e-5 * along, activation - 1e-5 * along
-    for cost in (NEIGHBOURS, 2 * NEIGHBOURS + ForceSquared() * 1e-6):
+    for cost in (NEIGHBORS, 2 * NEIGHBORS + ForceSquared() * 1e-6):
         slope = (cost.value(problem, up) - cost.value(problem, down)) / 2e-5
         np.testing.assert_allclose((cost.gradient(problem, activation) * along).sum(axis=1), slope, rtol=1e-7)
         bent = (cost.gradient(problem, up) - cost.gradient(problem, down)) / 2e-5

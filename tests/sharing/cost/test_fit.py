@@ -59,7 +59,7 @@ def test_a_custom_solver_gets_the_costs_that_it_declares(make_leg):
 
 
 def test_a_solver_without_multipliers_of_levels_proves_nothing(make_leg):
-    careless = Custom(can=frozenset({"linear_programme"}))
+    careless = Custom(can=frozenset({"linear_program"}))
     answer = solve(make_leg(2), "min_max", careless)
     assert not answer.solved.any() and np.isnan(answer.activation).all()
 
@@ -72,6 +72,6 @@ def test_the_refusal_of_cyipopt_explains_how_to_build_it(make_leg, monkeypatch):
         solve(make_leg(1), "stress_cubed", "cyipopt")
 
 
-def test_every_cost_can_be_minimised():
+def test_every_cost_can_be_minimized():
     for kind in REGISTRY.values():
         assert any(record.fits(kind()) for record in solvers().values())

@@ -1,4 +1,4 @@
-"""The compiled solver against the vectorised one, and its certificate against the one in numpy."""
+"""The compiled solver against the vectorized one, and its certificate against the one in numpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.sharing.solver.batch import Batch, Vectorised
+from musclesolve.sharing.solver.batch import Batch, Vectorized
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.solve_rate_limited import solve_rate_limited
@@ -36,7 +36,7 @@ COSTS = [
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
 def test_compiled_and_numpy_methods_agree(make_leg, cost):
     problem = make_leg(20, seed=6)
-    fast, slow = solve(problem, cost), solve(problem, cost, Vectorised())
+    fast, slow = solve(problem, cost), solve(problem, cost, Vectorized())
     np.testing.assert_array_equal(fast.status, slow.status)
     assert (fast.status == Status.SOLVED).all()
     np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
@@ -149,7 +149,7 @@ def test_an_invalid_capacity_causes_no_warning(cost, number, make_leg):
 
 def test_many_muscles_and_moments(make_leg):
     problem = make_leg(4, seed=3, dofs=30, muscles=200)
-    fast, slow = solve(problem), solve(problem, solver=Vectorised())
+    fast, slow = solve(problem), solve(problem, solver=Vectorized())
     assert (fast.status == Status.SOLVED).all()
     np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
 
@@ -173,7 +173,7 @@ def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
     np.testing.assert_allclose(answer.activation, 30.0 / (5.0 * muscles), rtol=1e-5)
 
 
-class Uncompiled(Vectorised):
+class Uncompiled(Vectorized):
     """The same method by another name, so that the loop over frames is the one in Python."""
 
 
@@ -248,7 +248,7 @@ def test_the_frame_before_saves_steps_and_changes_no_solution(make_leg, cost):
     moment[40:45] *= 30.0
     problem = replace(problem, moment=moment)
     fast = solve(problem, cost, on_infeasible="reserve")
-    slow = solve(problem, cost, Vectorised(), on_infeasible="reserve")
+    slow = solve(problem, cost, Vectorized(), on_infeasible="reserve")
     np.testing.assert_array_equal(fast.status, slow.status)
     assert (fast.status[40:45] == Status.SOLVED_WITH_RESERVE).all() and fast.kkt_residual.max() <= 1e-7
     assert np.median(fast.iterations) < 0.7 * np.median(slow.iterations)

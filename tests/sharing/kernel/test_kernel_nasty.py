@@ -10,7 +10,7 @@ from musclesolve.sharing.certificate import farkas_ratio, kkt_residual, within_d
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.batch import Batch, Vectorised
+from musclesolve.sharing.solver.batch import Batch, Vectorized
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -57,7 +57,7 @@ def nasty(draw):
 def test_every_status_is_proved_and_the_numpy_method_agrees(case):
     problem, kind = case
     cost = find_cost(kind)
-    answer, slow = solve(problem, cost), solve(problem, cost, Vectorised())
+    answer, slow = solve(problem, cost), solve(problem, cost, Vectorized())
     assert answer.status[0] in (Status.SOLVED, Status.INFEASIBLE) or answer.status[0] == slow.status[0]
     if answer.status[0] == Status.SOLVED:
         given = (answer.activation, answer.reserve, answer.multiplier)
@@ -79,7 +79,7 @@ def test_with_reserves_every_frame_is_solved(case, weight):
     problem, kind = case
     cost = find_cost(kind)
     reserved = problem.with_arrays(reserve_weight=np.full_like(problem.moment, weight))
-    fast, slow = solve(reserved, cost), solve(reserved, cost, Vectorised())
+    fast, slow = solve(reserved, cost), solve(reserved, cost, Vectorized())
     assert fast.solved[0] or fast.status[0] in (Status.INFEASIBLE, slow.status[0])
     if fast.solved[0] and slow.solved[0]:
         total = [x.cost[0] + 0.5 * weight * (x.reserve[0] ** 2).sum() for x in (fast, slow)]

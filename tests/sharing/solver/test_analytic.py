@@ -55,7 +55,7 @@ def test_stress_cubed_shares_by_the_square_root_of_the_arm():
     ("moment", "load"), [(10.0, (0.142, 0.091)), (30.0, (0.419, 0.283)), (50.0, (0.676, 0.506))]
 )
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_soft_saturation_is_maximised(moment, load, solver):
+def test_soft_saturation_is_maximized(moment, load, solver):
     strongest = np.array([1000.0, 800.0])
     answer = solve(Problem([[0.05, 0.04]], [moment], strongest, strongest), "soft_saturation", solver)
     np.testing.assert_allclose(answer.force / strongest, load, atol=1e-3)

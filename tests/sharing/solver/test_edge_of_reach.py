@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.batch import Vectorised
-from musclesolve.sharing.solver.frame_programme import Claim, frame_by_frame
+from musclesolve.sharing.solver.batch import Vectorized
+from musclesolve.sharing.solver.frame_program import Claim, frame_by_frame
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -108,7 +108,7 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
         assert not (answer.status == Status.MAX_ITERATIONS).any()
 
 
-@pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorised()])
+@pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorized()])
 @pytest.mark.parametrize("cost", POWERS)
 def test_no_claim_is_accepted_at_the_edge(cost, solver):
     """Those that find the optimum there have it certified; no other answer is."""
@@ -116,7 +116,7 @@ def test_no_claim_is_accepted_at_the_edge(cost, solver):
         record = solvers()[solver]
         if not record.installed or ("separable" not in record.can and cost != "force_squared"):
             pytest.skip(f"{solver} is not installed, or does not take this cost")
-    surely = solver in ("batch", "ipopt", "quadprog") or isinstance(solver, Vectorised)
+    surely = solver in ("batch", "ipopt", "quadprog") or isinstance(solver, Vectorized)
     for mixed in (False, True):
         frames = {"trust-constr": 2, "slsqp": 4}.get(str(solver), 12)
         case = edge(frames if THOROUGH else frames // 2, (2, 4), cost, mixed)
@@ -157,7 +157,7 @@ def test_a_leg_at_the_edge_of_its_strength(cost, make_leg):
 
 
 @pytest.mark.parametrize("decades", [4, 6, 8])
-@pytest.mark.parametrize("solver", ["batch", Vectorised()])
+@pytest.mark.parametrize("solver", ["batch", Vectorized()])
 def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
     """The moments of a corner of reach, which a single activation produces: none costs more that is as near."""
     random, frames = np.random.default_rng(decades), 200 if solver == "batch" else 40
@@ -198,7 +198,7 @@ def test_a_solver_of_frames_has_one_thread_of_blas():
     """The threads of a large machine wait for each other over the small matrices of a frame."""
     seen = []
 
-    def call(programme, guess):
+    def call(program, guess):
         seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
         return Claim(guess, None, 0, Status.SOLVED)
 

@@ -12,13 +12,13 @@ from sharing_cases import SMOOTH
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, ForceSquared, StressCubed
-from musclesolve.sharing.solver.frame_programme import Claim
-from musclesolve.sharing.solver.qp_solvers import QuadraticProgramme
+from musclesolve.sharing.solver.frame_program import Claim
+from musclesolve.sharing.solver.qp_solvers import QuadraticProgram
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-QUADRATIC = [name for name, record in solvers().items() if "quadratic_programme" in record.can]
+QUADRATIC = [name for name, record in solvers().items() if "quadratic_program" in record.can]
 COSTS = {name: REGISTRY[name]() for name in SMOOTH} | {
     "cube": ActivationPower(3.0),
     "line": ActivationPower(1.0),
@@ -71,10 +71,10 @@ def test_they_are_silent(solver, make_leg, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-class Wrong(QuadraticProgramme):
+class Wrong(QuadraticProgram):
     """A backend that claims a wrong result."""
 
-    can = frozenset({"quadratic_programme"})
+    can = frozenset({"quadratic_program"})
 
     def call(self, frame):
         return Claim(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)

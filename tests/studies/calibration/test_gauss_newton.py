@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.studies.calibration.gauss_newton import Linear, Prior, minimise, undetermined
+from musclesolve.studies.calibration.gauss_newton import Linear, Prior, minimize, undetermined
 
 
 def prior(count: int, sd: float = 1.0, bound: float = 10.0) -> Prior:
@@ -21,7 +21,7 @@ def test_linear_problem_ends_at_the_posterior_of_its_closed_form():
     random = np.random.default_rng(0)
     matrix, right = random.standard_normal((30, 4)), 0.2 * random.standard_normal(30)
     known = prior(4, 0.5)
-    found = minimise(linear(matrix, right), np.zeros(4), known)
+    found = minimize(linear(matrix, right), np.zeros(4), known)
     precision = matrix.T @ matrix + np.eye(4) / 0.25
     assert found.converged
     assert found.theta == pytest.approx(np.linalg.solve(precision, matrix.T @ right), abs=1e-3)
@@ -34,7 +34,7 @@ def test_curved_problem_converges_though_the_first_step_is_too_long():
             np.array([10.0 * np.expm1(3.0 * theta[0]) - 20.0]), np.array([[30.0 * np.exp(3.0 * theta[0])]])
         )
 
-    found = minimise(evaluate, np.array([-1.0]), prior(1, 100.0))
+    found = minimize(evaluate, np.array([-1.0]), prior(1, 100.0))
     assert found.converged
     assert found.theta == pytest.approx([np.log(3.0) / 3.0], abs=1e-3)
 
@@ -43,14 +43,14 @@ def test_a_step_without_an_optimum_is_halved():
     def evaluate(theta):
         return None if theta[0] > 0.25 else Linear(10.0 * (theta - 0.24), np.array([[10.0]]))
 
-    found = minimise(evaluate, np.zeros(1), prior(1, 100.0))
+    found = minimize(evaluate, np.zeros(1), prior(1, 100.0))
     assert found.theta == pytest.approx([0.24], abs=2e-3)
 
 
 def test_bounds_hold_and_the_rest_is_best_given_them():
     matrix = np.array([[1.0, 1.0], [1.0, -1.0]]) * 100.0
     known = Prior(np.zeros(2), np.diag([1e6, 1e6]), np.array([-0.1, -9.0]), np.array([0.1, 9.0]))
-    found = minimise(linear(matrix, np.array([100.0, 0.0])), np.zeros(2), known)
+    found = minimize(linear(matrix, np.array([100.0, 0.0])), np.zeros(2), known)
     assert found.theta[0] == pytest.approx(0.1)
     assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
 
@@ -59,7 +59,7 @@ def test_bounds_hold_and_the_rest_is_best_given_them():
 def test_parameter_that_is_held_stays_and_the_rest_is_best_given_it(which):
     matrix = np.array([[1.0, 1.0], [1.0, -1.0]]) * 100.0
     known, start = prior(2, 1e3), np.array([0.2, 0.0])
-    found = minimise(linear(matrix, np.array([100.0, 0.0])), start, known.held(which, start))
+    found = minimize(linear(matrix, np.array([100.0, 0.0])), start, known.held(which, start))
     assert found.theta[0] == pytest.approx(0.2, abs=1e-8)
     assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
 
@@ -67,7 +67,7 @@ def test_parameter_that_is_held_stays_and_the_rest_is_best_given_it(which):
 def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_prior():
     matrix = np.array([[30.0, 30.0, 0.0], [0.0, 0.0, 20.0]])
     known = prior(3, 0.3)
-    found = minimise(linear(matrix, np.zeros(2)), np.zeros(3), known)
+    found = minimize(linear(matrix, np.zeros(2)), np.zeros(3), known)
     (direction,) = undetermined(found, known, ["slack", "fiber", "strength"])
     assert {name for name, _ in direction.shares} == {"slack", "fiber"}
     assert direction.gain == pytest.approx(0.0, abs=1e-9)
@@ -78,7 +78,7 @@ def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_
 
 
 def test_nothing_is_named_where_all_is_determined():
-    found = minimise(linear(100.0 * np.eye(2), np.zeros(2)), np.zeros(2), prior(2))
+    found = minimize(linear(100.0 * np.eye(2), np.zeros(2)), np.zeros(2), prior(2))
     assert undetermined(found, prior(2), ["a", "b"]) == ()
 
 
@@ -87,7 +87,7 @@ def test_what_parameters_have_in_common_is_not_told_by_their_difference():
     covariance = np.array([[0.16, 0.12], [0.12, 0.16]])
     ends = np.full(2, 9.0)
     known = Prior(np.zeros(2), covariance, -ends, ends)
-    found = minimise(linear(np.array([[50.0, -50.0]]), np.zeros(1)), np.zeros(2), known)
+    found = minimize(linear(np.array([[50.0, -50.0]]), np.zeros(1)), np.zeros(2), known)
     common, difference = np.array([1.0, 1.0]) / 2.0, np.array([1.0, -1.0])
     assert common @ found.covariance @ common == pytest.approx(0.14)
     assert difference @ found.covariance @ difference < 1e-3

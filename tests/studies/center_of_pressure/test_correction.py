@@ -123,7 +123,7 @@ def test_a_misplaced_plate_is_found(trial, plain, shift):
     np.testing.assert_allclose(change, np.broadcast_to(-np.array(shift), change.shape), atol=1.5e-3)
 
 
-def test_a_plate_off_by_ten_centimetres_is_corrected_into_the_sole(trial, tmp_path):
+def test_a_plate_off_by_ten_centimeters_is_corrected_into_the_sole(trial, tmp_path):
     wrong = ms.studies.center_of_pressure_correction(
         plant("pressure_offset_100mm", trial.files["trial"], tmp_path)
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from many_trials import write_stride
 
-from musclesolve.report.drawing import analysed_trial, recording_state
+from musclesolve.report.drawing import analyzed_trial, recording_state
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
@@ -30,7 +30,7 @@ def test_a_copy_is_checked_against_its_own_trial_file_and_computed_again(compute
     copy = computed.with_name("copy")
     shutil.copytree(computed, copy)
     trial, result = copy / "trial.toml", copy / "out" / "walk" / "result.nc"
-    assert analysed_trial(read_result(result)) == trial.resolve()
+    assert analyzed_trial(read_result(result)) == trial.resolve()
     assert recording_state(read_result(result)) == ""
     assert attempt(job(copy)).outcome is Outcome.UNCHANGED
     trial.write_bytes(trial.read_bytes() + b"# another mass\n")
@@ -48,14 +48,14 @@ def test_a_project_that_moved_is_at_hand(computed: Path) -> None:
     shutil.copytree(computed, before)
     before.rename(moved)
     assert (
-        analysed_trial(read_result(moved / "out" / "walk" / "result.nc")) == (moved / "trial.toml").resolve()
+        analyzed_trial(read_result(moved / "out" / "walk" / "result.nc")) == (moved / "trial.toml").resolve()
     )
     assert attempt(job(moved)).outcome is Outcome.UNCHANGED
 
 
 def test_a_result_that_moved_alone_has_the_trial_file_where_it_was(computed: Path, tmp_path: Path) -> None:
     alone = shutil.copy(computed / "out" / "walk" / "result.nc", tmp_path / "result.nc")
-    assert analysed_trial(read_result(alone)) == (computed / "trial.toml").resolve()
+    assert analyzed_trial(read_result(alone)) == (computed / "trial.toml").resolve()
     other = Job("other", write_stride(tmp_path / "other"), tmp_path, {"side": "r"}, figures=False)
     refused = attempt(other)
     assert refused.outcome is Outcome.REFUSED and "another trial" in refused.message

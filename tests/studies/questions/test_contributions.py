@@ -146,7 +146,7 @@ def test_a_model_with_moments_instead_of_loads_is_refused(tmp_path):
 
 
 def test_curves_over_the_stance_are_those_of_complete_stances(found):
-    """Its ends are the first and the last frame of the stance; where the analysed time cuts a stance there is none."""
+    """Its ends are the first and the last frame of the stance; where the analyzed time cuts a stance there is none."""
     of = over_stance(found)
     for leg in of["leg"].values:
         touching = found["touching"].sel(side=leg).values

@@ -117,7 +117,7 @@ def test_several_subjects_with_the_same_fault():
     assert errors(compare_subjects(means)) == {("subject_scale", name) for name in ("S01", "S04", "S07")}
 
 
-def test_moments_in_newton_metres_are_held_over_the_mass():
+def test_moments_in_newton_meters_are_held_over_the_mass():
     """A child of 20 kg among adults is sound, in N m too; an adult in N m/kg is not, and the mass names the unit."""
     means = walkers(8, np.random.default_rng(3))
     mass = np.array([20.0, *np.linspace(60.0, 95.0, 7)])

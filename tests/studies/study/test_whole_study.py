@@ -34,7 +34,7 @@ from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import FLAGS
 from musclesolve.studies.many_trials.trial_record import Outcome
-from musclesolve.studies.study.analysis import StudyResult, analyse_study
+from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
@@ -111,13 +111,13 @@ def test_one_broken_trial_does_not_stop_the_others(whole):
 
 
 def test_cycles_of_the_study_are_those_of_single_results(whole):
-    """Second route: read a result, cut and normalise it by the public functions."""
+    """Second route: read a result, cut and normalize it by the public functions."""
     study = ms.open_study(whole.computed.folder)
     for name in ("S01_free_1", "S05_loaded_2"):
         result = ms.read_result(whole.computed.folder / "trials" / name / "result.nc")
         own = ms.cycles(result, "r", without_side=True)
         own.attrs["subject_mass_kg"] = whole.computed.study.of_subject(name[:3], "mass_kg")
-        own = ms.normalised(own, whole.computed.study.units)
+        own = ms.normalized(own, whole.computed.study.units)
         there = study.isel(cycle=np.flatnonzero(study["cycle_trial"].values == name))
         assert there.sizes["cycle"] == own.sizes["cycle"] == 1
         for variable in ("joint_angle", "joint_moment", "joint_power", "muscle_force", "activation"):
@@ -363,13 +363,13 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
     computed, monkey = whole.computed, monkeypatch
     two = {name: computed.records[name] for name in ("S01_free_1", "S02_free_1")}
     computed = replace(computed, records=two)
-    found = analyse_study(computed)
+    found = analyze_study(computed)
     assert found.comparisons is None and found.groups is not None
     assert "one group, one condition" in found.not_compared
     assert not (computed.folder / "comparisons.csv").exists()
     with monkey.context() as patch:
         patch.setitem(sys.modules, "spm1d", None)
-        found = analyse_study(computed)
+        found = analyze_study(computed)
     assert found.comparisons is None and found.groups is not None
     assert "spm1d" in found.not_compared and 'pip install "musclesolve[study]"' in found.not_compared
     units = {**computed.study.units, "moment": "N m/(kg m)"}
@@ -478,7 +478,7 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
         file = records[name].folder / "result.nc"
         stored = json.dumps([finding("low_rate", severity, values).as_dict()])
         file.write_bytes(netcdf_bytes(ms.read_result(file).assign_attrs(findings=stored)))
-    result = analyse_study(replace(whole.computed, folder=place, records=records))
+    result = analyze_study(replace(whole.computed, folder=place, records=records))
     assert set(result.left_out) == {name for name in records if name.startswith("S02")}
     assert list(result.not_averaged) == ["S01_free_1"]
     codes = {(found.code, found.severity): trials for found, trials in result.findings}
@@ -514,7 +514,7 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
             for each in result.computed.study.trials
         ),
     )
-    kept = analyse_study(replace(result.computed, study=study_file))
+    kept = analyze_study(replace(result.computed, study=study_file))
     assert not kept.left_out and not kept.not_averaged
     assert kept.groups["subjects"].values.tolist() == [[5, 5]]
     assert ("subject_scale", "error") in {(found.code, found.severity) for found, _ in kept.findings}
@@ -551,7 +551,7 @@ def with_verdicts(result, place, wrong):
 
 def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_path):
     wrong = ("S01_free_1", "S02_loaded_2")
-    result = analyse_study(with_verdicts(whole, tmp_path / "some", wrong))
+    result = analyze_study(with_verdicts(whole, tmp_path / "some", wrong))
     assert {leg.trial for leg in result.verdicts if leg.verdict == "not plausible"} == set(wrong)
     assert result.sensitivity.startswith("2 of 19 legs of trials are not plausible and count.")
     values = pd.read_csv(tmp_path / "some" / "values.csv", keep_default_na=False)
@@ -560,7 +560,7 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     study = whole.computed.study
     trials = tuple(replace(t, exclude="no" * (t.name in wrong)) for t in study.trials)
     left = {name: each for name, each in result.computed.records.items() if name not in wrong}
-    alone = analyse_study(replace(result.computed, study=replace(study, trials=trials), records=left))
+    alone = analyze_study(replace(result.computed, study=replace(study, trials=trials), records=left))
     for name in ("statistic", "threshold", "p"):
         np.testing.assert_allclose(result.plausible[name], alone.comparisons[name], rtol=1e-5)
     assert result.comparisons["statistic"].values[0] != pytest.approx(
@@ -571,9 +571,9 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     document = study_document(result)
     assert document["sensitivity"] == result.sensitivity
     assert {leg["trial"] for leg in document["legs"] if leg["plausibility"] == "not plausible"} == set(wrong)
-    none = analyse_study(with_verdicts(whole, tmp_path / "all", tuple(whole.computed.records)))
+    none = analyze_study(with_verdicts(whole, tmp_path / "all", tuple(whole.computed.records)))
     assert none.plausible is None and none.sensitivity.endswith("nothing can be tested: no leg is left.")
-    assert analyse_study(with_verdicts(whole, tmp_path / "none", ())).sensitivity == ""
+    assert analyze_study(with_verdicts(whole, tmp_path / "none", ())).sensitivity == ""
 
 
 def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
@@ -591,7 +591,7 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
         name: replace(each, folder=tmp_path / "results" / "trials" / name)
         for name, each in whole.computed.records.items()
     }
-    result = analyse_study(
+    result = analyze_study(
         replace(whole.computed, study=ms.read_study(path), folder=tmp_path / "results", records=records)
     )
     tests = result.comparisons
@@ -660,7 +660,7 @@ def test_legs_and_odd_cycles(whole, tmp_path):
     )
     read = ms.read_study(path)
     assert {each["affected_side"] for each in read.subjects.values()} == {"l"}
-    result = analyse_study(replace(whole.computed, study=read, folder=place, records=records))
+    result = analyze_study(replace(whole.computed, study=read, folder=place, records=records))
     assert result.groups["leg"].values.tolist() == ["sound", "affected"]
     tests = result.comparisons
     assert {"condition", "leg", "condition x leg"} <= set(tests["effect"].values.tolist())

@@ -56,7 +56,7 @@ def test_paths_alone(trial: Trial, database: str) -> None:
     """The spread of the samples is that of the derivatives, as far as twelve samples tell.
 
     But not where a muscle begins on a surface that it wraps: the medial gastrocnemius of rajagopal_2023 begins a
-    fraction of a millimetre outside of the cylinder of the condyles, and a point inside of one does not wrap it.
+    fraction of a millimeter outside of the cylinder of the condyles, and a point inside of one does not wrap it.
     """
     other = replace(trial.with_settings(muscles={"database": database}), time_range=(0.6, 0.66))
     sd = NONE | {"muscle_path_mm": 1.0}

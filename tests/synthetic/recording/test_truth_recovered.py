@@ -55,7 +55,7 @@ def test_without_noise_from_the_pixels_of_four_cameras(tmp_path):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_with_three_millimetres_of_noise_from_the_pixels_of_four_cameras(tmp_path, seed):
+def test_with_three_millimeters_of_noise_from_the_pixels_of_four_cameras(tmp_path, seed):
     """100 frames a second, one pixel of noise, which is 3 mm; the recording chooses the cut-offs of its markers.
 
     Here: hip 3 to 5 %, knee 3 to 4 %, ankle 1 % rms; 14 % at one instant.
@@ -69,7 +69,7 @@ def test_with_three_millimetres_of_noise_from_the_pixels_of_four_cameras(tmp_pat
     assert largest.max() < 20.0
 
 
-def test_with_three_millimetres_of_noise_on_the_markers_and_one_filter_for_all(tmp_path):
+def test_with_three_millimeters_of_noise_on_the_markers_and_one_filter_for_all(tmp_path):
     """Forces filtered like the feet: below 8 % at 200 frames a second; 100 give up to 9 % at the knee."""
     trial, _, true, found = recovered(
         tmp_path, noise_mm=3.0, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=1

@@ -1,4 +1,4 @@
-"""Runs with flight: exact, in balance, and analysed with notes that make sense."""
+"""Runs with flight: exact, in balance, and analyzed with notes that make sense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk on a curve: exact, in balance, and analysed like any other."""
+"""A walk on a curve: exact, in balance, and analyzed like any other."""
 
 from __future__ import annotations
 

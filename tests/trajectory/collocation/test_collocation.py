@@ -15,10 +15,10 @@ from musclesolve.trajectory.certificate import Certifier
 from musclesolve.trajectory.collocation.collocation import (
     Collocation,
     CollocationReport,
-    programme_residual,
+    program_residual,
     sentence,
 )
-from musclesolve.trajectory.collocation.programme import Programme
+from musclesolve.trajectory.collocation.program import Program
 from musclesolve.trajectory.collocation.transcription import spline_scheme
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
@@ -172,11 +172,11 @@ def test_residual_shows_what_is_changed():
     problem = small_motion()
     cost = MotionCost.from_cost(problem, "activation_power")
     found = solved(problem).attempt
-    programme = Programme.from_problem(problem, cost, spline_scheme(problem.time, 1))
-    x = programme.start(found.coordinate, np.zeros_like(found.coordinate), found.activation)
-    rows = np.zeros(sum(int(np.prod(shape)) for shape in programme.row_shapes))
-    assert programme_residual(programme, x, rows, np.zeros_like(x)) > 0.1
-    assert programme_residual(programme, x, rows, np.full_like(x, np.nan)) == np.inf
+    program = Program.from_problem(problem, cost, spline_scheme(problem.time, 1))
+    x = program.start(found.coordinate, np.zeros_like(found.coordinate), found.activation)
+    rows = np.zeros(sum(int(np.prod(shape)) for shape in program.row_shapes))
+    assert program_residual(program, x, rows, np.zeros_like(x)) > 0.1
+    assert program_residual(program, x, rows, np.full_like(x, np.nan)) == np.inf
 
 
 @pytest.mark.parametrize(

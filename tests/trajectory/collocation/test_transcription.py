@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from motion_cases import small_motion
 
-from musclesolve.trajectory.collocation.programme import moment_interpolation, motion_at
+from musclesolve.trajectory.collocation.program import moment_interpolation, motion_at
 from musclesolve.trajectory.collocation.transcription import polynomial_scheme, spline_scheme
 from musclesolve.trajectory.time_basis import TimeBasis
 

@@ -35,7 +35,7 @@ class MinMax(Cost):
     @property
     def needs(self) -> frozenset[str]:
         """The word for a linear program at each level."""
-        return frozenset({"linear_programme"})
+        return frozenset({"linear_program"})
 
     @property
     def linear(self) -> bool:

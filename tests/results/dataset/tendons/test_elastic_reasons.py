@@ -1,4 +1,4 @@
-"""Sentences on reserves with elastic tendons name joint, newton metres, time and the limits that muscles are at."""
+"""Sentences on reserves with elastic tendons name joint, newton meters, time and the limits that muscles are at."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ FEWEST_FRAMES_LEFT = 10
 
 
 @dataclass(frozen=True)
-class AnalysedRange:
+class AnalyzedRange:
     """The part of a recording that is analyzed: first and last time, the times of each leg in it [s], and
     notes on why.
     """
@@ -49,7 +49,7 @@ def finds_range(settings: RecordedSettings) -> bool:
     return settings.time.start_s is None and settings.time.end_s is None
 
 
-def find_range(trial: Trial) -> AnalysedRange | None:
+def find_range(trial: Trial) -> AnalyzedRange | None:
     """Return what can be analyzed of a recording with filled gaps, None where no contact is known to be measured."""
     feet, time, rate = seen_feet(trial), trial.markers.time, trial.markers.rate
     if not feet:
@@ -121,7 +121,7 @@ def find_range(trial: Trial) -> AnalysedRange | None:
     both = f"both feet {_span(times((first, stop)))}" if len(legs) == 2 and stop > first else "never both"
     sentences.append(f"pelvis residual: {both}")
     whole = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
-    return AnalysedRange(times(whole), {side: times(run) for side, run in legs.items()}, tuple(sentences))
+    return AnalyzedRange(times(whole), {side: times(run) for side, run in legs.items()}, tuple(sentences))
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:

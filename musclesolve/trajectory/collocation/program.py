@@ -39,7 +39,7 @@ FLAT_TENDON_SLOPE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Programme:
+class Program:
     """The program of a motion.
 
     problem, cost: at the points of the transcription; held: the problem at the times of its moments; step: mean time
@@ -55,9 +55,7 @@ class Programme:
     row: Array
 
     @classmethod
-    def from_problem(
-        cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription
-    ) -> Programme:
+    def from_problem(cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription) -> Program:
         """The program of a motion by a transcription of its frames."""
         fine = motion_at(problem, transcription.time)
         at_points = cost if fine is problem else MotionCost.from_cost(fine, cost.cost)

@@ -19,7 +19,7 @@ ACCURATE = 1e-8
 
 
 @dataclass(frozen=True)
-class BandedProgramme:
+class BandedProgram:
     """The program of T frames with n unknowns each.
 
     band (k+1, T n): H by its diagonals, the main one first (`scipy.linalg.cholesky_banded(lower=True)`); linear (T, n):

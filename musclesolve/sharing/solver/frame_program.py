@@ -43,7 +43,7 @@ class Claim:
     claim: Status
 
 
-class FrameProgramme:
+class FrameProgram:
     """The functions of one frame and their exact derivatives."""
 
     def __init__(self, problem: Problem, cost: Cost) -> None:
@@ -100,11 +100,11 @@ class Reduced:
     zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
     """
 
-    def __init__(self, programme: Any, free: Mask) -> None:
-        self.programme, self.free = programme, free
-        self.lower, self.upper = programme.lower[free], programme.upper[free]
-        rest = programme.moment - programme.matrix[:, ~free] @ programme.lower[~free]
-        matrix = programme.matrix[:, free]
+    def __init__(self, program: Any, free: Mask) -> None:
+        self.program, self.free = program, free
+        self.lower, self.upper = program.lower[free], program.upper[free]
+        rest = program.moment - program.matrix[:, ~free] @ program.lower[~free]
+        matrix = program.matrix[:, free]
         self.combination = independent_rows(matrix)
         self.matrix, self.moment = self.combination.T @ matrix, self.combination.T @ rest
         self.consistent = bool(np.abs(self.combination @ self.moment - rest).max(initial=0.0) <= INCONSISTENT)
@@ -112,25 +112,25 @@ class Reduced:
     @property
     def coupled(self) -> bool:
         """Return whether the Hessian has entries beside its diagonal."""
-        return bool(self.programme.coupled)
+        return bool(self.program.coupled)
 
     def whole(self, y: Array) -> Array:
         """The free unknowns y (k,) among all."""
-        x = np.array(self.programme.lower)
+        x = np.array(self.program.lower)
         x[self.free] = y
         return x
 
     def value(self, y: Array) -> float:
         """The value at free unknowns y (k,)."""
-        return float(self.programme.value(self.whole(y)))
+        return float(self.program.value(self.whole(y)))
 
     def gradient(self, y: Array) -> Array:
         """The gradient by the free unknowns y, both (k,)."""
-        return np.asarray(self.programme.gradient(self.whole(y))[self.free])
+        return np.asarray(self.program.gradient(self.whole(y))[self.free])
 
     def hessian(self, y: Array) -> Array:
         """The second derivatives by the free unknowns y (k,), (k, k)."""
-        return np.asarray(self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)])
+        return np.asarray(self.program.hessian(self.whole(y))[np.ix_(self.free, self.free)])
 
 
 def independent_rows(matrix: Array) -> Array:
@@ -140,7 +140,7 @@ def independent_rows(matrix: Array) -> Array:
     return independent
 
 
-def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
+def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
     """Solve a program (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
@@ -150,8 +150,8 @@ def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Redu
     contradict each other.
     """
     if not free.any():
-        return Claim(np.array(programme.lower), None, 0, Status.SOLVED)
-    reduced = Reduced(programme, free)
+        return Claim(np.array(program.lower), None, 0, Status.SOLVED)
+    reduced = Reduced(program, free)
     if not reduced.consistent:
         return Claim(guess, None, 0, Status.INFEASIBLE)
     claimed = call(reduced, guess[free])
@@ -162,7 +162,7 @@ def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Redu
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
-    """Every frame by `call(programme, first guess)`, the last digits by Newton's method (`polished`).
+    """Every frame by `call(program, first guess)`, the last digits by Newton's method (`polished`).
 
     Without a warm start each frame starts from the one before it. Matrices of a frame are so small that the threads of
     BLAS wait for each other ten times as long as one of them computes: it has one here.
@@ -178,24 +178,22 @@ def _by_frames(
     attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
-        programme = FrameProgramme(problem.frames(np.array([t])), cost)
+        program = FrameProgram(problem.frames(np.array([t])), cost)
         guess = previous[0] if warm_start is None else warm_start[t]
-        guess = np.append(np.clip(guess, problem.lower[t], problem.upper[t]), np.zeros_like(programme.unit))
-        free = programme.upper - programme.lower > NO_ROOM
-        claimed = solve_reduced(programme, free, guess, call)
+        guess = np.append(np.clip(guess, problem.lower[t], problem.upper[t]), np.zeros_like(program.unit))
+        free = program.upper - program.lower > NO_ROOM
+        claimed = solve_reduced(program, free, guess, call)
 
-        x, multiplier = np.clip(claimed.x, programme.lower, programme.upper), claimed.multiplier
+        x, multiplier = np.clip(claimed.x, program.lower, program.upper), claimed.multiplier
         if multiplier is None:
-            slope = programme.gradient(x)
-            multiplier = least_squares_multiplier(
-                programme.matrix, slope, x, programme.lower, programme.upper
-            )
+            slope = program.gradient(x)
+            multiplier = least_squares_multiplier(program.matrix, slope, x, program.lower, program.upper)
         if claimed.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
-            x, multiplier = polished(programme, x, multiplier)
+            x, multiplier = polished(program, x, multiplier)
         attempt.activation[t] = x[:muscles]
-        if programme.unit.size:
-            attempt.reserve[t] = x[muscles:] * programme.unit * programme.row
-        attempt.multiplier[t] = multiplier * programme.scale / programme.row
+        if program.unit.size:
+            attempt.reserve[t] = x[muscles:] * program.unit * program.row
+        attempt.multiplier[t] = multiplier * program.scale / program.row
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
@@ -230,7 +228,7 @@ def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array
     return np.asarray(result.x[: len(matrix)])
 
 
-def polished(programme: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
+def polished(program: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
     """The result and its multipliers after some steps of Newton's method, or as they were if these leave the bounds.
 
     The program has bounds `lower` and `upper` (n,) on its unknowns x (n,), rows `matrix` (m, n) of which
@@ -241,23 +239,23 @@ def polished(programme: Any, x: Array, multiplier: Array) -> tuple[Array, Array]
     """
     first, best = (x, multiplier), x
     for _ in range(STEPS):
-        force = programme.gradient(best) - programme.matrix.T @ multiplier
-        low, high = best - programme.lower < force, programme.upper - best < -force
-        best = np.where(low, programme.lower, np.where(high, programme.upper, best))
+        force = program.gradient(best) - program.matrix.T @ multiplier
+        low, high = best - program.lower < force, program.upper - best < -force
+        best = np.where(low, program.lower, np.where(high, program.upper, best))
         free = ~(low | high)
-        matrix, rows = programme.matrix[:, free], len(programme.moment)
-        hessian = programme.hessian(best)[np.ix_(free, free)]
+        matrix, rows = program.matrix[:, free], len(program.moment)
+        hessian = program.hessian(best)[np.ix_(free, free)]
         system = np.block([[hessian, -matrix.T], [matrix, np.zeros((rows, rows))]])
-        right = np.concatenate([-programme.gradient(best)[free], programme.moment - programme.matrix @ best])
+        right = np.concatenate([-program.gradient(best)[free], program.moment - program.matrix @ best])
         if not (np.isfinite(system).all() and np.isfinite(right).all()):
             return first
         step = np.linalg.lstsq(system, right, rcond=1e-14)[0]
         best[free] += step[: free.sum()]
         multiplier = step[free.sum() :]
-        if (best < programme.lower).any() or (best > programme.upper).any():
-            best = np.clip(best, programme.lower, programme.upper)
+        if (best < program.lower).any() or (best > program.upper).any():
+            best = np.clip(best, program.lower, program.upper)
         elif np.abs(step[: free.sum()]).max(initial=0.0) <= LAST:
             break
-    missed, largest = np.abs(programme.matrix @ best - programme.moment).max(), np.abs(programme.moment).max()
+    missed, largest = np.abs(program.matrix @ best - program.moment).max(), np.abs(program.moment).max()
     met = missed <= 1e-9 * (1.0 + largest)
     return (best, multiplier) if met and np.isfinite(multiplier).all() else first

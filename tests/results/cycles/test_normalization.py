@@ -8,7 +8,7 @@ from refusals import refused
 from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
-from musclesolve.results.cycles.normalisation import chosen_units, normalised
+from musclesolve.results.cycles.normalization import chosen_units, normalized
 from musclesolve.results.files.result_netcdf import read_result, write_result
 from musclesolve.studies.average import average_results
 
@@ -40,7 +40,7 @@ def cycles(mass: float = MASS):
 
 
 def test_each_quantity_is_divided_by_what_its_unit_says():
-    plain, found = cycles(), normalised(cycles())
+    plain, found = cycles(), normalized(cycles())
     for name, divisor, unit in (
         ("joint_moment", MASS, "N m/kg"),
         ("joint_power", MASS, "W/kg"),
@@ -58,7 +58,7 @@ def test_stature_degrees_and_newtons():
     tall = cycles()
     tall.attrs["subject_stature_m"] = 1.75
     units = {"moment": "N m/(kg m)", "force": "N/kg", "muscle_force": "BW", "angle": "deg", "power": "W"}
-    found = normalised(tall, units)
+    found = normalized(tall, units)
     np.testing.assert_allclose(found["joint_moment"], tall["joint_moment"] / (MASS * 1.75))
     np.testing.assert_allclose(found["ground_reaction_force"], tall["ground_reaction_force"] / MASS)
     np.testing.assert_allclose(found["muscle_force"], tall["muscle_force"] / WEIGHT)
@@ -67,29 +67,29 @@ def test_stature_degrees_and_newtons():
 
 
 def test_what_grows_with_the_body_is_the_same_for_all():
-    child, adult = (normalised(cycles(mass)) for mass in (25.0, 80.0))
+    child, adult = (normalized(cycles(mass)) for mass in (25.0, 80.0))
     for name in ("joint_moment", "joint_power", "ground_reaction_force", "muscle_force"):
         np.testing.assert_allclose(child[name], adult[name], rtol=1e-12, atol=1e-12)
 
 
 def test_the_same_units_again_change_nothing_and_others_are_refused():
-    once = normalised(cycles())
-    np.testing.assert_array_equal(normalised(once)["joint_moment"], once["joint_moment"])
+    once = normalized(cycles())
+    np.testing.assert_array_equal(normalized(once)["joint_moment"], once["joint_moment"])
     with refused("not_comparable", "N m/kg"):
-        normalised(once, {"moment": "N m/(kg m)"})
+        normalized(once, {"moment": "N m/(kg m)"})
 
 
 def test_what_is_not_known_is_named_with_a_remedy_that_works():
     with refused("missing_key", "stature"):
-        normalised(cycles(), {"moment": "N m/(kg m)"})
-    normalised(cycles(), {"moment": "N m/kg"})
+        normalized(cycles(), {"moment": "N m/(kg m)"})
+    normalized(cycles(), {"moment": "N m/kg"})
     nobody = cycles()
     del nobody.attrs["subject_mass_kg"]
     with refused("missing_key", "mass"):
-        normalised(nobody)
-    normalised(nobody, {"moment": "N m", "force": "N", "power": "W", "energy": "J"})
+        normalized(nobody)
+    normalized(nobody, {"moment": "N m", "force": "N", "power": "W", "energy": "J"})
     with refused("missing_key", "max_isometric_force"):
-        normalised(cycles().drop_vars("max_isometric_force"))
+        normalized(cycles().drop_vars("max_isometric_force"))
     for units in ({"moments": "N m"}, {"moment": "Nm"}, {"moment": None}):
         with refused("unknown_name"):
             chosen_units(units)

@@ -63,7 +63,7 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
     return chosen
 
 
-def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr.Dataset:
+def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr.Dataset:
     """Cycles of one person in units that persons share.
 
     Args:
@@ -84,7 +84,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
             a result.
 
     Examples:
-        >>> strides = ms.normalised(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> strides = ms.normalized(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
         >>> strides["joint_moment"].attrs["units"]
         'N m/kg'
     """

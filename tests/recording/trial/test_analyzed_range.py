@@ -16,7 +16,7 @@ from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
 from musclesolve.recording.plates.foot_contacts import ground_velocity
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot
-from musclesolve.recording.trial.analysed_range import nothing_found
+from musclesolve.recording.trial.analyzed_range import nothing_found
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
@@ -41,14 +41,14 @@ def legs_of(trial: Trial) -> list[float]:
     return [time for side in "rl" for time in trial.legs[side]]
 
 
-def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_strike_after_it(standard):
+def test_each_leg_is_analyzed_from_the_toe_off_before_its_plate_to_the_heel_strike_after_it(standard):
     trial = read_trial(standard)
     assert legs_of(trial) == pytest.approx([RIGHT_OFF_1, RIGHT_ON_3, LEFT_OFF_1, LEFT_ON_3], abs=0.03)
     # Nothing of an unmeasured contact is taken.
     assert trial.legs["r"][0] > RIGHT_OFF_1 - 0.005 and trial.legs["r"][1] < RIGHT_ON_3
     assert trial.time_range == (trial.legs["l"][0], trial.legs["r"][1])
     assert trial.balanced_range == (trial.legs["r"][0], trial.legs["l"][1])
-    sentences = "\n".join(trial.analysed)
+    sentences = "\n".join(trial.analyzed)
     assert (
         "right leg: 1.07 to 2.5" in sentences
         and "on the floor beside the plates (0.40 to 1.05 s)" in sentences
@@ -67,7 +67,7 @@ def test_where_every_step_is_on_a_plate_only_the_ends_are_left_out(tmp_path):
     end = trial.markers.time[-1]
     assert trial.time_range == pytest.approx((0.1, end - 0.1), abs=0.02)
     assert set(trial.legs.values()) == {trial.time_range}
-    assert "the recording begins" in trial.analysed[0] and "the recording ends" in trial.analysed[0]
+    assert "the recording begins" in trial.analyzed[0] and "the recording ends" in trial.analyzed[0]
 
 
 def test_a_range_of_the_trial_file_overrides(standard):
@@ -76,15 +76,15 @@ def test_a_range_of_the_trial_file_overrides(standard):
         given = path.with_name(f"{line[:3]}.toml")
         given.write_text(path.read_text(encoding="utf-8") + f"\n[time]\n{line}\n", encoding="utf-8")
         trial = read_trial(given)
-        assert trial.time_range == pytest.approx(expected) and not trial.legs and not trial.analysed
+        assert trial.time_range == pytest.approx(expected) and not trial.legs and not trial.analyzed
         assert trial.measured("l", trial.markers.time).all()
 
 
 def test_markers_of_legs_and_pelvis_bound_it(tmp_path):
     trial = read_trial(walk(tmp_path, gaps=(("asis_r", 0.0, 0.9), ("toe_l", 2.3, 4.05))))
     assert trial.time_range == pytest.approx((1.01, 2.19), abs=0.015)
-    assert "before it 'asis_r' not seen at 0.90 s" in trial.analysed[1]
-    assert "after it 'toe_l' not seen at 2.30 s" in trial.analysed[0]
+    assert "before it 'asis_r' not seen at 0.90 s" in trial.analyzed[1]
+    assert "after it 'toe_l' not seen at 2.30 s" in trial.analyzed[0]
 
 
 def test_gaps_that_are_filled_do_not_bound_it(standard, tmp_path):
@@ -98,7 +98,7 @@ def test_gaps_far_from_it_are_not_spoken_of(tmp_path):
     assert trial.gaps == () and not any("heel_l" in note for note in trial.notes)
 
 
-def test_a_leg_without_a_plate_is_analysed_in_swing_and_without_any_not_at_all(tmp_path):
+def test_a_leg_without_a_plate_is_analyzed_in_swing_and_without_any_not_at_all(tmp_path):
     trial = read_trial(walk(tmp_path, steps=("r2",)))
     # The left foot swings from 1.61 to 2.03 s, within the time of the right leg.
     assert trial.legs["l"] == pytest.approx((LEFT_OFF_2, LEFT_ON_3), abs=0.05)
@@ -109,7 +109,7 @@ def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     """The gap takes the swing of the left foot, which has no plate."""
     trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
     assert set(trial.legs) == {"r"} and trial.balanced_range is None
-    assert trial.analysed[1].startswith("left leg: not analyzed") and "never both" in trial.analysed[2]
+    assert trial.analyzed[1].startswith("left leg: not analyzed") and "never both" in trial.analyzed[2]
     with refused("bad_forces", "side"):
         find_options(trial, None, None, "l")
     assert find_options(trial, None, None, "both").sides == ("r", "l")
@@ -117,7 +117,7 @@ def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
 
 def test_other_stretches_that_were_measured_are_reported(tmp_path):
     trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
-    right, left = trial.analysed[:2]
+    right, left = trial.analyzed[:2]
     assert "measured too" not in right
     assert "measured too, for [time]: 0.53 to 2.0" in left
 
@@ -144,7 +144,7 @@ def test_on_a_treadmill_it_is_the_same_as_over_ground(options, slower, tmp_path)
         on_split_belts(copy, slower, 0.6)
     belt = read_trial(write_copy(copy, tmp_path))
     assert legs_of(belt) == pytest.approx(legs_of(ground), abs=0.04)
-    assert len(belt.legs) == 2 and belt.analysed[0].startswith("right leg: ")
+    assert len(belt.legs) == 2 and belt.analyzed[0].startswith("right leg: ")
 
 
 def test_a_belt_may_change_its_speed():
@@ -189,7 +189,7 @@ def partial(folder: Path, share: float) -> Path:
 def test_a_foot_half_on_a_plate_is_not_measured(tmp_path, share):
     trial = read_trial(partial(tmp_path, share))
     assert trial.legs["r"] == pytest.approx((RIGHT_OFF_2, 3.65), abs=0.05)
-    assert "partly beside its plate (1.4" in trial.analysed[0]
+    assert "partly beside its plate (1.4" in trial.analyzed[0]
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])
@@ -217,7 +217,7 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
     whole, trial = read_trial(standard), read_trial(path)
     assert trial.legs["l"] == whole.legs["l"]
     assert trial.legs["r"] == pytest.approx((1.8, whole.legs["r"][1]), abs=0.03)
-    assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analysed[0]
+    assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analyzed[0]
 
 
 def test_a_force_while_the_foot_is_in_the_air_is_no_contact(tmp_path):
@@ -329,7 +329,7 @@ def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(standard
     path.write_text(standard.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
     report = ms.check(path)
     assert {finding.code for finding in report.findings if finding.severity == "error"} == {"time_range"}
-    assert "analysed" in {finding.code for finding in report.findings}
+    assert "analyzed" in {finding.code for finding in report.findings}
 
 
 def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
@@ -348,7 +348,7 @@ def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
 
 
-def test_a_leg_without_a_plate_is_noted_as_analysed_in_its_swings(standard):
+def test_a_leg_without_a_plate_is_noted_as_analyzed_in_its_swings(standard):
     path = standard.with_name("swings.toml")
     text = standard.read_text(encoding="utf-8")
     path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")

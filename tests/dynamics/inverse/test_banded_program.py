@@ -1,4 +1,4 @@
-"""The banded programme against its optimality conditions, written with dense matrices."""
+"""The banded program against its optimality conditions, written with dense matrices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from musclesolve.dynamics.inverse.banded_programme import BandedProgramme, second_difference_band
+from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
 
 
 def dense(band: np.ndarray) -> np.ndarray:
@@ -26,7 +26,7 @@ def test_the_answer_is_optimal(seed: int) -> None:
     band = np.array([np.pad(np.diagonal(whole, -k), (0, k)) for k in range(3)])
     linear, rows = rng.normal(size=(frames, unknowns)), rng.normal(size=(frames, bounds, unknowns))
     np.testing.assert_array_equal(dense(band), whole)
-    x, residual = BandedProgramme(band, linear, rows).solve()
+    x, residual = BandedProgram(band, linear, rows).solve()
     assert residual < 1e-8
     slack = np.einsum("tmn,tn->tm", rows, x)
     assert slack.min() > -1e-7
