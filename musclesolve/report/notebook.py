@@ -164,7 +164,7 @@ def _average(result: xr.Dataset) -> View:
 def _answer(found: xr.Dataset, question: str) -> View:
     """The answer in sentences with the verdict on the trial, then the figures and tables of its command."""
     try:
-        content = trial_sections.answer(found, question)
+        content: dict[str, Any] = trial_sections.answer(found, question)
     except Absent as why:
         return View(identity(found), None, [], list, answer={"answer": str(why), "verdict": "", "notes": []})
     figures = [

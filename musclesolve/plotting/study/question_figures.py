@@ -17,6 +17,7 @@ from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
+from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables.question_tables import (
     TAKES_OVER,
     contact_shares,
@@ -160,6 +161,8 @@ def _path_of(answer: xr.Dataset) -> str:
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
     together = grouped(answer)
+    center = along_heading(together, together["center_acceleration"])
+    together = together.assign(center_acceleration=center)
     stance = in_stance(together, side)["center_acceleration"]
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {

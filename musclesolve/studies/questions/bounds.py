@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
@@ -90,7 +91,14 @@ def contact_limits(
         if not meant:
             stems = dict.fromkeys(split_side(joint)[0] for joint in now)
             raise unknown_name(name, "joint", [*stems, *now], " whose contact force is known")
-        limits |= dict.fromkeys(meant, value * weight)
+        most = check_number(
+            value,
+            f"the bound of the contact force of {name}",
+            "a number of body weights above 0, such as 2.5",
+            above=0.0,
+            where="contact",
+        )
+        limits |= dict.fromkeys(meant, most * weight)
     return limits
 
 

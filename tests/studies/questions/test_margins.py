@@ -170,6 +170,9 @@ def test_bounded_contact_forces_raise_margins(found):
     with refused("unknown_name", "elbow"):
         margins(reference_stride(), contact={"elbow": 2.0})
     assert contact_from_texts(["knee=2.5", "hip_r=4"]) == {"knee": 2.5, "hip_r": 4.0}
+    for number in (np.inf, np.nan, -1.0):
+        with refused("bad_number", "knee"):
+            margins(reference_stride(), side="r", contact={"knee": number})
     for text in ("knee", "knee=-1", "=2"):
         with refused("bad_value", "contact"):
             contact_from_texts([text])
