@@ -1,7 +1,5 @@
 """A constant of nature, and choices, that several parts need."""
 
-from __future__ import annotations
-
 STANDARD_GRAVITY = 9.80665
 """Standard acceleration of gravity [m/s2] (CGPM 1901)."""
 
@@ -20,6 +18,9 @@ WALKING_CUTOFF_HZ, FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ = 6.0, 15.0, 4.0
 Key points have a noise of some 10 mm: forces and moments are nearer to the truth at 4 Hz (docs/predicted_forces.md).
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """
+
+FILE_SETTLED = 2.0
+"""A file in a watched folder is whole once it has stayed the same for so long [s], unless another time is chosen."""
 
 FAST, DESIGNED = "fast", "designed"
 """In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""

@@ -1,7 +1,5 @@
 """The array types of the package, runs of a mask, columns at other times, statistics of known values, products."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
 from math import prod

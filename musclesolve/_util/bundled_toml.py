@@ -1,7 +1,5 @@
 """TOML files that come with the package."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from importlib import resources

@@ -1,7 +1,5 @@
 """One function for each kind of argument: what does not fit is refused by name before anything is computed."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection
 from numbers import Integral, Real

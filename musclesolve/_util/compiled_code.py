@@ -1,7 +1,5 @@
 """Functions compiled by numba once per machine and kept in its cache on disk."""
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import logging

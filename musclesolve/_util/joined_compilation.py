@@ -9,8 +9,6 @@ The place for it is numba's own: a compiler of one's own for a function (`pipeli
 library that its code goes into.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary

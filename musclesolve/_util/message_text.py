@@ -1,7 +1,5 @@
 """Values and names as messages print them: the first few of many, and how many there are."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 

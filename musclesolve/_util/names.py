@@ -1,7 +1,5 @@
 """Errors for names that do not exist, with the known names most like them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 

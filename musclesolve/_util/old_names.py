@@ -1,7 +1,5 @@
 """Public names and attributes that have moved: they work for one more version, and a warning names the new place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -95,23 +93,19 @@ OLD_ATTRIBUTES = {
 """Class of a trial -> attribute that it had -> its present place in the trial."""
 
 
-def with_old_attributes(name: str) -> Callable[[Any, str], Any]:
-    """Return the `__getattr__` of a class of `OLD_ATTRIBUTES` that finds its old attributes.
+def old_attribute(trial: Any, attribute: str) -> Any:
+    """Return the value of an attribute that trials had from its present place.
 
     Raises:
-        AttributeError: an attribute that the class neither has nor had.
+        AttributeError: an attribute that trials of this class neither have nor had.
     """
-    places = OLD_ATTRIBUTES[name]
-
-    def find(self: Any, attribute: str) -> Any:
-        if attribute not in places:
-            raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
-        place = places[attribute]
-        text = f"{name}.{attribute} is now {name}.{place}; the old name goes with the next version"
-        warn(text, FutureWarning, stacklevel=2)
-        return attrgetter(place)(self)
-
-    return find
+    name = type(trial).__name__
+    if attribute not in OLD_ATTRIBUTES[name]:
+        raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
+    place = OLD_ATTRIBUTES[name][attribute]
+    text = f"{name}.{attribute} is now {name}.{place}; the old name goes with the next version"
+    warn(text, FutureWarning, stacklevel=3)
+    return attrgetter(place)(trial)
 
 
 def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> Callable[[str], Any]:

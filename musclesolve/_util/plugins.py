@@ -5,8 +5,6 @@
 my_solver = "my_package.my_solver:MySolver"
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 from importlib.metadata import entry_points
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers of processes and threads, and the threads and signals with which processes are started."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

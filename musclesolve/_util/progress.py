@@ -1,7 +1,5 @@
 """Reports of the progress of a computation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 Progress = Callable[[str, float], None]

@@ -1,7 +1,5 @@
 """Sides of the body, as the names of muscles, coordinates and joints end, and joints of a leg by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

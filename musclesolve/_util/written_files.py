@@ -1,7 +1,5 @@
 """The files that a command has completed, for its last message; names of unfinished files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Every fact is tested by the function with which the analysis tests it; an error 
 unless a finding covers it already.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

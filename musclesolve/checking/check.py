@@ -1,7 +1,5 @@
 """``check``: what is wrong with a trial, and the judgement of the result that a run would give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -29,8 +27,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial, names_model
+from musclesolve.recording.data import AnyTrial, Trial
+from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_file import as_read, read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts
@@ -52,7 +50,7 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 }
 
 
-def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
+def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
     """Return the findings on a trial that could be read and prepared, as `check` reports them.
 
     A recording that is as its file holds it is examined as it was recorded, since reading fills gaps; one that was
@@ -104,7 +102,7 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
 
 
 def run(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
@@ -140,7 +138,7 @@ def run(
         ('N', True)
     """
     report = progress or no_progress
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     body = prepare(trial, cost, solver, side, report, **settings)
     return judged_result(body, findings_of(trial, body), report)
 

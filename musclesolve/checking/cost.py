@@ -4,8 +4,6 @@ Repairs follow each other, and each is made of what the ones before it left. So 
 at that place: all faults that were found before it are repaired in both, those that were found after it in neither.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

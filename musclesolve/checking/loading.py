@@ -1,7 +1,5 @@
 """Reading everything that can be read of a trial for its examination, and reporting all that cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Body as the markers of a case show it: landmarks, facing direction, feet on the ground, the center of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps

@@ -1,7 +1,5 @@
 """Repairs of a recording under examination: values that a finding proposes. They change nothing on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal

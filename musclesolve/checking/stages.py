@@ -1,7 +1,5 @@
 """Stages of checks: the state of the recording that a check sees, with faults of earlier stages repaired in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, auto

@@ -4,8 +4,6 @@ Exit codes: 0 done; 2 the input is at fault, or the system refuses something (on
 have no valid solution; 130 stopped by Ctrl-C.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import signal

@@ -3,8 +3,6 @@
 Standard output and error may be closed pipes, full disks or of a narrow encoding.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import io

@@ -1,7 +1,5 @@
 """Errors that end a command, as one message and an exit code."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

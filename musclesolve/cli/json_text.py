@@ -1,7 +1,5 @@
 """JSON of plain values, arrays and paths, in which what is not finite is null; the document of an error."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

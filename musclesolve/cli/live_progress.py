@@ -1,7 +1,5 @@
 """Printing of `musclesolve live`: one line that is renewed while samples come, and the summary at the end."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os
@@ -58,9 +56,8 @@ class StatusLine:
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty() and not mode.quiet
         self._since, self._count, self._slowest = 0.0, 0, 0.0
-        self._first: float | None = (
-            None  # time of the first sample: a stream may count from the start of its computer
-        )
+        # time of the first sample: a stream may count from the start of its computer
+        self._first: float | None = None
         self._in_time, self._said = math.inf, -math.inf  # when a frame was in time last, when it was said [s]
 
     def begin(self, live: Live) -> None:

@@ -3,8 +3,6 @@ r"""Arguments and options that commands share, and the many of `share` and `synt
 In a help text "[mm]" is read as markup and vanishes: write "\[mm]".
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence

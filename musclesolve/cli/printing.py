@@ -3,8 +3,6 @@
 Lines are wrapped on a terminal, whole for other programs. `--quiet`: errors only; `--json`: one document.
 """
 
-from __future__ import annotations
-
 import logging
 import textwrap
 import warnings

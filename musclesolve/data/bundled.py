@@ -1,7 +1,5 @@
 """Recordings that come with the package."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

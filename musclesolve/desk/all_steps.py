@@ -1,7 +1,5 @@
 """The steps of the desk, in their order."""
 
-from __future__ import annotations
-
 from musclesolve.desk.steps.check_step import CHECK
 from musclesolve.desk.steps.compare_step import COMPARE
 from musclesolve.desk.steps.emg_step import EMG

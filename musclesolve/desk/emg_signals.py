@@ -1,7 +1,5 @@
 """Signals of EMG as small pictures, and what is wrong with each: dead, clipped, full of spikes or hum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 

@@ -1,7 +1,5 @@
 """Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and its meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any

@@ -6,8 +6,6 @@ that points its name here does not (DNS rebinding), and must come from this page
 from. Nothing is loaded from elsewhere and no other page may frame this one (Content-Security-Policy).
 """
 
-from __future__ import annotations
-
 import secrets
 
 from starlette.datastructures import Headers, MutableHeaders

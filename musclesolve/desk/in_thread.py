@@ -1,7 +1,5 @@
 """Slow computations in a thread, so that the page goes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """One recording as the page draws it: markers by side, lines between landmarks, the floor, and each frame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The markers of a recording in three dimensions, at one instant: a canvas that is turned and zoomed in the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Landmarks, and what is known of them, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 The trial is read as `check` reads it, with all that can be read of it, so that a file that is not complete is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

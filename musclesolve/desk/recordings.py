@@ -1,7 +1,5 @@
 """Recordings that the desk has read: each file once, until it changes."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Facts of a result on the desk: the verdict, the summary of the command line, peaks as rows of tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

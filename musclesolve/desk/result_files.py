@@ -1,7 +1,5 @@
 """The files of a result: what they show, where the page finds them, and all of them as an archive."""
 
-from __future__ import annotations
-
 import tempfile
 import zipfile
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ without a build of JavaScript, because its wheel holds all that a browser loads,
 because it stands on starlette and uvicorn, which the live page uses.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Curves over time on the page, with instants on them that are moved by dragging or by the arrow keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Every change is on disk before the page shows it. A line that a draft has left o
 `# TODO:`, is a suggestion: to state its value replaces it.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping

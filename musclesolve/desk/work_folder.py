@@ -5,8 +5,6 @@ refused otherwise; bytes are counted as they are written, so that neither an end
 unpacks to a large one fills the disk.
 """
 
-from __future__ import annotations
-
 import filecmp
 import shutil
 import stat

@@ -8,8 +8,6 @@ the middle of the landmarks at hip, knee and ankle, its share along the segment 
 strays over the motion from the one of the standing trial by less than RIGID in 95 of 100 frames.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Columns of force plates by their names: vectors of three components, put together plate by plate."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Trial files drafted from the recordings in a folder: one for every motion."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

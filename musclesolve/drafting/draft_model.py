@@ -1,7 +1,5 @@
 """Trial files drafted for OpenSim models: of a service, or of a model with coordinates and what lies beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,10 +54,8 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if OPENCAP in trial.kind:
-        cutoff, why = (
-            KEY_POINT_CUTOFF_HZ,
-            "walking, by key points of video; running needs more, and better points",
-        )
+        cutoff = KEY_POINT_CUTOFF_HZ
+        why = "walking, by key points of video; running needs more, and better points"
     return (
         DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
         DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),

@@ -4,8 +4,6 @@ The reader of trial files judges a draft before anything is written: a value tha
 instead.
 """
 
-from __future__ import annotations
-
 import tempfile
 import textwrap
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The side is what the name states, else what the signals show.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

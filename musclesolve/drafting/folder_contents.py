@@ -5,8 +5,6 @@ Which recording is the standing trial, which are motions, and which forces and E
 By what the files hold, and by what their names say.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Which foot each plate of a text file measures: by external loads, by the contacts, or by the names of its columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

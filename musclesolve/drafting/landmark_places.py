@@ -6,8 +6,6 @@ marker of a joint are a pair of such markers on one side: apart by the width of 
 it. Of several pairs it is the one that is least apart square to r.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """The subject: what files state, what plates and markers show, and what is left to enter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations

@@ -10,8 +10,6 @@ Rotation vectors p (axis times angle) are the coordinates of spherical joints. W
 All but `to_vector` and the nearest rotations accept complex steps.
 """
 
-from __future__ import annotations
-
 from math import factorial
 
 import numpy as np

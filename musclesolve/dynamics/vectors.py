@@ -4,8 +4,6 @@ By components, (3, ...), products are products of contiguous arrays without temp
 several times faster than `np.cross` and `np.einsum` over a last axis of three.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices

@@ -18,8 +18,6 @@ A sample that was lost is left out of the spline: with the smoother S, g = S y, 
 v = (I - S_MM)^-1 S_MO y_O that the spline through all others gives them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ freedom and joints in each, and the same constants of the muscles as far as the 
 is a problem by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

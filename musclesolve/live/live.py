@@ -14,8 +14,6 @@ result. What is missing is bridged for `bridge_ms` and no longer; whatever canno
 and NaN.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -53,13 +51,7 @@ from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers, standing_trial
 from musclesolve.motion.anatomy.unit_vectors import mean_length
-from musclesolve.motion.motion_plausibility import (
-    BALANCE_LIMIT,
-    FOOT,
-    FOOT_LIMIT,
-    REACH,
-    jumps,
-)
+from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIMIT, REACH, jumps
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.emg_informed import follows_emg
@@ -67,10 +59,9 @@ from musclesolve.pipeline.mechanics import MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import sorted_findings
@@ -137,18 +128,16 @@ class _Past:
     """State of earlier samples that a sample needs."""
 
     coordinates: Array | None = None  # its pose (K+6,)
-    shift: Array = field(
-        default_factory=lambda: np.zeros(0)
-    )  # how far that moved each measured point (p,) [m]
+    # how far that moved each measured point (p,) [m]
+    shift: Array = field(default_factory=lambda: np.zeros(0))
     step: Array | None = None  # how far it went since the sample before (K+6,)
     base: Array | None = None  # rotation of the pelvis in it (3, 3)
     joints: Array | None = None  # rotations of hips, knees and ankles in it (6, 3, 3)
     guessed_since: float | None = None  # since when a marker is where the motion alone puts it [s]
     not_plausible: Array = field(default_factory=lambda: np.full(2, -np.inf))  # last such sample by foot [s]
     peak_force: float = 0.0  # largest ground force of the last seconds, fading [N]
-    down: Array = field(
-        default_factory=lambda: np.zeros(2)
-    )  # for how many frames each foot is down without a force
+    # for how many frames each foot is down without a force
+    down: Array = field(default_factory=lambda: np.zeros(2))
     left_out: tuple[str, ...] = ()  # markers of its sample that were off
     faults: tuple[str, ...] = ()  # and why
     unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
@@ -186,7 +175,7 @@ class Live:
 
     def __init__(
         self,
-        trial: Trial | ModelTrial | str | Path,
+        trial: AnyTrial | str | Path,
         cost: str | None = None,
         side: str = "both",
         rate_hz: float | None = None,
@@ -356,10 +345,8 @@ class Live:
             InputError: arrays of another shape.
         """
         begun = perf_counter()
-        markers, plates = (
-            _shaped(markers, "markers", (len(self.markers), 3)),
-            _shaped(plates, "plates", (len(self.plates), 9)),
-        )
+        markers = _shaped(markers, "markers", (len(self.markers), 3))
+        plates = _shaped(plates, "plates", (len(self.plates), 9))
         taken = self._clock.take(time)
         if taken.refusal:
             return self._interrupted(time - self.lag, begun, (taken.refusal,), taken)

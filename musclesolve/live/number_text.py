@@ -4,8 +4,6 @@ A recording that is appended to while the subject moves must not hold up the fra
 microsecond for each number, and holds its other threads meanwhile; this needs a tenth of it and holds none.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -8,8 +8,6 @@ foot is near, nobody knows whose force it is, and neither leg is measured.
 What cannot be of the foot, by the limits for recordings (`sample_fault`), is not measured either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,9 +36,8 @@ class PlateSides:
         # foot of each plate, by its number: as stated, or in the newest sample
         self._foot = {k: SIDES.index(side) for k, side in enumerate(self.sides) if side is not None}
         self._open = [k for k, side in enumerate(self.sides) if side is None]
-        self._weight = np.zeros(
-            (len(self.sides), 2)
-        )  # vertical force near each foot since the plate is loaded
+        # vertical force near each foot since the plate is loaded
+        self._weight = np.zeros((len(self.sides), 2))
 
     def wrenches(self, plates: Array, feet: Array | None) -> tuple[Array, str]:
         """Force [N] and moment about the global origin [N m] on the right and the left foot, (2, 6), and what is amiss.

@@ -10,8 +10,6 @@ A thread writes what came a few times a second, so that a disk that hesitates ho
 short when the power failed is left out by the readers.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import logging

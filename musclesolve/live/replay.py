@@ -1,7 +1,5 @@
 """A recording through `Live`: sample by sample as they would have come, and the result as `run` writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +23,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import SIDES, Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import SIDES, AnyTrial, Trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import sorted_findings
@@ -129,7 +126,7 @@ class Replay:
 
 
 def replay(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     live: Live | None = None,
     rate: float | None = None,
     progress: Progress | None = None,

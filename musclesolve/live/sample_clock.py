@@ -7,8 +7,6 @@ because the clock itself has changed, the next sample is a first one again. A st
 believed when a second sample follows the first one there: a single time that is far off is refused.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A session as the command has it: sources and sinks by name, one `Live`, everything closed at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 

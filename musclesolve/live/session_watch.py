@@ -4,8 +4,6 @@ Each sentence is said when it is true for some seconds, and not again before `RE
 checks of recordings where these have one.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable

@@ -12,8 +12,6 @@ questions that only a standing subject can answer: whether they stood still, wha
 without a load.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -61,9 +61,8 @@ class MotionWarning:
     invalid: bool  # whether there are frames that are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
     markers: tuple[str, ...] = ()  # that determine what is not plausible
-    residual: float | None = (
-        None  # largest force that the pelvis lacks there, beyond what is usual [body weights]
-    )
+    # largest force that the pelvis lacks there, beyond what is usual [body weights]
+    residual: float | None = None
 
     def __str__(self) -> str:
         """Return both as a sentence."""

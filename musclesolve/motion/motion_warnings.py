@@ -4,8 +4,6 @@ Points that are no rigid body, and forces that disagree with the body mass: over
 force follows from the mass, whatever the motion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Walking direction of a subject, frame by frame, from the markers alone, whatever axis is called forward."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

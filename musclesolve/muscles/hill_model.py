@@ -4,8 +4,6 @@ All functions are elementwise on arrays that broadcast, (T, n) against (n,). Not
 activation: the force of a muscle is `activation * capacity + passive`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -26,8 +26,6 @@ a little too small, with a falling one a little too large. The rates belong to s
 to their sum (BASAL).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A muscle set by its name or path, with the errors of this package."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import muscle_db

@@ -9,8 +9,6 @@ where F f is F0 f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or F
 F_p does not change with the strength. Lengths and strength are the subject's: after `scale_muscles`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Whether maximum isometric forces are possible for human muscles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@ length that does not change, dz/dt = 0, at the coordinate z (elastic_muscles.py)
 By a parameter p the balance moves by dz/dp = -G_p / G_z, so that dF/dp = dF0/dp f_T - F0 f_T' G_p / G_z.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ A user states a number for all tendons, or numbers by word: "all", a group, "ach
 mean a muscle, the most specific one holds, in this order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

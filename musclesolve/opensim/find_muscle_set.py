@@ -1,7 +1,5 @@
 """A muscle set by its name or file: bundled, a TOML file, or an OpenSim model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import muscle_db

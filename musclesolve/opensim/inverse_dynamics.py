@@ -16,11 +16,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.kinematics import (
-    BodyMotion,
-    body_motion,
-    coordinate_values,
-)
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import BodyMass, OpenSimModel
 
 

@@ -6,8 +6,6 @@ case, whatever name the file gives them. Elements in lower case (<components>, <
 properties: what they hold belongs to the owner of the property, and so do the points of a path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from musclesolve.opensim.model import GROUND

@@ -1,7 +1,5 @@
 """A model file of the user's as a muscle set: `[muscles] database = "my_model.osim"`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Skeleton and muscles of an OpenSim model, in OpenSim's own axes (x forward, y up, z right)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ What can be no muscle is refused where it is read: a force-velocity curve that d
 degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the values of any muscle.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The muscles of the right leg of an OpenSim model as a muscle set of this project."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import partial

@@ -11,8 +11,6 @@ on the shank by G = H^-1 D, and muscles from the femur to the foot have their fe
 the thigh by H D^-1 = H G^-1 H^-1. Lengths are then the model's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Files of one person's muscles (person.toml): read with every fault and its line, and written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace

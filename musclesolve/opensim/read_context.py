@@ -1,7 +1,5 @@
 """Context of reading a model file: default properties, frames by path, unsupported parts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

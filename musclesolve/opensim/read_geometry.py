@@ -1,7 +1,5 @@
 """Files of geometry that a model file attaches to its bodies; none is opened."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

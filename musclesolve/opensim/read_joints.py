@@ -1,7 +1,5 @@
 """Joints of a model file, each written as rotations and translations by functions of its coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

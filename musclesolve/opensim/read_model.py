@@ -1,7 +1,5 @@
 """Reads OpenSim models (.osim)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

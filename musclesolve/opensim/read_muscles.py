@@ -1,7 +1,5 @@
 """Muscles and wrap objects of a model file."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve.muscles.paths.engine import METHODS

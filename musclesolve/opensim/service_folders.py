@@ -12,8 +12,6 @@ for the markers, in folders of `OpenSimData/Video/` for the cameras.
 Which trials can be shared is said here; what is wrong with a file is found when it is read.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

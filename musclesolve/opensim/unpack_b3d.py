@@ -14,8 +14,6 @@ The moments of the service hold what its model needs at the root beside the grou
 along z (docs/many_trials.md).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -18,9 +18,11 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -275,7 +277,8 @@ class Body(Protocol):
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
     the knees among them, by joint. sharing: how moments are shared by default. emg:
-    envelopes, where EMG was recorded; fascicles: their lengths, where they were measured.
+    envelopes, where EMG was recorded; fascicles: their lengths, where they were measured. person: whose factors are on
+    the muscles; trial: None of a body that no trial file describes. mass [kg]; stature [m]: None where it is not known.
     """
 
     @property
@@ -302,6 +305,14 @@ class Body(Protocol):
     def emg(self) -> MeasuredActivation | None: ...  # noqa: D102
     @property
     def fascicles(self) -> MeasuredFascicles | None: ...  # noqa: D102
+    @property
+    def trial(self) -> AnyTrial | None: ...  # noqa: D102
+    @property
+    def person(self) -> PersonMuscles | None: ...  # noqa: D102
+    @property
+    def mass(self) -> float: ...  # noqa: D102
+    @property
+    def stature(self) -> float | None: ...  # noqa: D102
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost that needs what is not known of this body."""

@@ -11,8 +11,6 @@ activations are to the envelopes.
 What is followed is no test of the result. What is one is each channel predicted while it alone is not followed.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,20 +22,19 @@ from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, SharingGroup
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import Trial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import check_value
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings, run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
 
-AnyTrial = TypeVar("AnyTrial", Trial, ModelTrial, Trial | ModelTrial)
+TrialOfKind = TypeVar("TrialOfKind", bound=AnyTrial)
 MISFIT = EmgTracking(unmeasured_weight=0.0)
 """The sum over followed muscles of (a_i - e_i)^2, without unit."""
 
 
-def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
+def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
     """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
     the file.
 
@@ -59,7 +56,7 @@ def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
     return trial if not tables else trial.with_settings(**tables)
 
 
-def informed_cost(trial: Trial | ModelTrial, cost: Cost) -> Cost:
+def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:
     """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero.
 
     Raises:

@@ -1,21 +1,13 @@
 """Metabolic power of the muscles of a result, with muscle masses that sum to the whole limb's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
-from musclesolve.muscles.metabolic_power import (
-    DENSITY,
-    EnergyState,
-    slow_fibers,
-    umberger_2010_recruitment,
-)
+from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import Analysis, SolvedGroup
-from musclesolve.pipeline.recorded_body import RecordedBody
 
 TENSION = 0.35e6
 """Force over cross-section of muscles that are not of a leg [Pa]; that of leg sets comes out between 0.3 and 0.6e6."""
@@ -63,12 +55,7 @@ def energy_state(analysis: Analysis, part: SolvedGroup) -> EnergyState:
 
 def leg_volume(analysis: Analysis) -> float:
     """Volume of the muscles of one leg of the subject or model [m3]."""
-    body = analysis.body
-    if isinstance(body, RecordedBody):
-        mass, stature = body.trial.subject.mass, body.trial.subject.stature
-    else:
-        mass, stature = body.model.mass, None  # type: ignore[attr-defined]
-    return 1e-6 * leg_muscle_volume(mass, stature or USUAL_STATURE)
+    return 1e-6 * leg_muscle_volume(analysis.body.mass, analysis.body.stature or USUAL_STATURE)
 
 
 def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:

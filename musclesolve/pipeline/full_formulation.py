@@ -6,8 +6,6 @@ its own points and the joints are rows (dynamics/inverse/joint_reactions.py); th
 bodies that they are attached to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

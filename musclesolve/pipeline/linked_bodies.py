@@ -4,8 +4,6 @@ Speeds are the speeds of the joints of the recorded human and of its base, or of
 a lock nor a coupler moves. Axes of the laboratory: forward, left, up.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mechanics of a recording: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The compiled parts of `patella`: the lever, and its loads by the pulls of the quadriceps."""
 
-from __future__ import annotations
-
 from math import cos, sin, sqrt
 from pathlib import Path
 from typing import Any

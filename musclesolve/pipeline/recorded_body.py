@@ -17,6 +17,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -110,6 +111,21 @@ class RecordedBody:
     def sharing(self) -> Sharing:
         """Settings of the sharing of moments, from the trial file or the caller."""
         return self.options.sharing
+
+    @property
+    def person(self) -> PersonMuscles | None:
+        """Whose factors are on the muscles."""
+        return self.options.person
+
+    @property
+    def mass(self) -> float:
+        """Mass of the subject [kg]."""
+        return self.trial.subject.mass
+
+    @property
+    def stature(self) -> float:
+        """Stature of the subject [m]."""
+        return self.trial.subject.stature
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost that needs EMG where the trial has none."""

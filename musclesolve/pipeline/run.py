@@ -4,8 +4,6 @@ them.
 `musclesolve.checking.check` labels what `share` returns; studies start from `prepare`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +13,15 @@ from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.data import Trial
+from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.recording.trial.trial_file import read_recording, read_trial
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def prepare(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
@@ -31,12 +29,13 @@ def prepare(
     **settings: Any,
 ) -> RecordedBody | ModelBody:
     """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     trial = with_arguments(trial, **settings)
-    if isinstance(trial, ModelTrial):
-        (progress or no_progress)("inverse dynamics", 0.35)
-        return body_of_trial(trial, cost, solver, side)
-    return prepare_recording(trial, cost, solver, side, progress)
+    if isinstance(trial, Trial):
+        return prepare_recording(trial, cost, solver, side, progress)
+    assert isinstance(trial, ModelTrial)
+    (progress or no_progress)("inverse dynamics", 0.35)
+    return body_of_trial(trial, cost, solver, side)
 
 
 def prepare_recording(
@@ -51,15 +50,14 @@ def prepare_recording(
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
-def recording_of(trial: Trial | ModelTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
+def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
     """The trial of a recording, read where a path is given; the trial of an OpenSim model is refused for a purpose.
 
     plates: refuse a trial whose ground reactions are predicted, too.
     """
-    if isinstance(trial, Trial):
-        recording = trial
-    else:
-        recording = read_recording(trial.path if isinstance(trial, ModelTrial) else trial, purpose)
-    if plates and recording.settings.files.predicted:
-        raise recording.document.error("pipeline.needs_plates", "files", "forces", purpose=purpose)
-    return recording
+    trial = read_trial(trial)
+    if not isinstance(trial, Trial):
+        raise trial.document.error("pipeline.needs_recording", "files", "model", purpose=purpose)
+    if plates and trial.settings.files.predicted:
+        raise trial.document.error("pipeline.needs_plates", "files", "forces", purpose=purpose)
+    return trial

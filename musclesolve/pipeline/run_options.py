@@ -1,7 +1,5 @@
 """Options of a run, looked up by name before anything is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +27,7 @@ from musclesolve.pipeline.measured_activation import Channels, channel_muscles, 
 from musclesolve.pipeline.measured_fascicles import fascicle_muscles
 from musclesolve.pipeline.mechanics import topology_of
 from musclesolve.pipeline.share import motion_cost, motion_solver
-from musclesolve.recording.data import SIDE_NAMES, Trial
+from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
@@ -160,9 +158,9 @@ def check_emg(trial: Trial, cost: Cost) -> None:
         raise trial.document.error("pipeline.cost_needs_measured_emg", "emg", label=cost.label)
 
 
-def check_consistent(trial: Trial, study: str) -> None:
+def check_consistent(trial: AnyTrial | None, study: str) -> None:
     """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
-    if trial.settings.consistency.method == "none":
+    if isinstance(trial, Trial) and trial.settings.consistency.method == "none":
         raise trial.document.error(
             "pipeline.motion_not_made_consistent", "consistency", "method", study=study
         )

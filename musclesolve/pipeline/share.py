@@ -6,8 +6,6 @@ that force = activation force_capacity + passive_force as behind rigid tendons, 
 static one in this state.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -4,8 +4,6 @@ The muscles belong to the analyzed motion, on the subject's own skeleton or mode
 every angle that it does not state is zero, and for a rate of the tested degree of freedom alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """All figures of a result, as files."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.old_names import with_old_attributes
+from musclesolve._util.old_names import old_attribute
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -26,7 +26,13 @@ from musclesolve.recording.emg_state import (
 )
 from musclesolve.recording.schema import Document
 from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import EmgSettings, JointCenterSettings, RecordedSettings, SubjectSettings
+from musclesolve.settings.trial import (
+    EmgSettings,
+    JointCenterSettings,
+    RecordedSettings,
+    SubjectSettings,
+    TrialSettings,
+)
 
 EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
@@ -419,11 +425,6 @@ class Recording:
     gaps: tuple[Gap, ...] = ()
 
     @property
-    def path(self) -> Path:
-        """Path of the trial file."""
-        return self.document.path
-
-    @property
     def used_markers(self) -> tuple[str, ...]:
         """Names of the markers of the motion that the analysis needs, in the order of the file."""
         mapped = {marker for weights in self.mapping.values() for marker in weights}
@@ -503,39 +504,62 @@ class Recording:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Trial(Recording):
+class AnyTrial:
+    """A trial file as it was read: of a recording (`Trial`) or of an OpenSim model (`ModelTrial`).
+
+    Args:
+        document: the text of the trial file, so that an error of any stage can name a line of it.
+        settings: of the trial file; a file of muscles by its path.
+        emg: measured signals of muscles; None without [emg].
+        fascicles: measured fascicle lengths; None without [fascicle].
+        files: role ("trial", "markers", "model", ...) -> path, for provenance.
+        hashes: role -> SHA-256 of these files as `read_trial` read them.
+        notes: sentences a reader of the results should see.
+    """
+
+    document: Document
+    settings: TrialSettings
+    emg: Emg | None = None
+    fascicles: Fascicles | None = None
+    files: Mapping[str, Path] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, attribute: str) -> Any:
+            return old_attribute(self, attribute)
+
+    @property
+    def path(self) -> Path:
+        """Path of the trial file."""
+        return self.document.path
+
+    def with_settings(self, **tables: Any) -> Self:
+        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
+        return replace(self, settings=self.settings.changed(**tables))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Trial(AnyTrial, Recording):
     """One recorded motion with everything needed to analyze it; made by ``read_trial`` and checked there.
 
     The pipeline splits it at its entrance: stages take the recording, the subject, or the settings that they need.
 
     Args:
         subject: who was recorded.
-        settings: of the trial file; a file of muscles by its path.
-        emg: measured signals of muscles; None without [emg].
-        fascicles: measured fascicle lengths; None without [fascicle].
-        files: role ("trial", "markers", "static", "forces") -> path, for provenance.
-        hashes: role -> SHA-256 of these files as `read_trial` read them.
-        notes: sentences a reader of the results should see.
         analyzed: sentences on what of the recording is analyzed and why, where the trial file gives no range.
         plate_corrections: sentences on what [plates] changed of the measured ground forces.
     """
 
     subject: Subject
     settings: RecordedSettings = field(default_factory=RecordedSettings)
-    emg: Emg | None = None
-    fascicles: Fascicles | None = None
-    files: Mapping[str, Path] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     analyzed: tuple[str, ...] = ()
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)
     # the recording as its files hold it, without any gap filled, for its examination; of a trial as it was read alone
     recorded: Trial | None = field(default=None, init=False, compare=False)
-
-    if not TYPE_CHECKING:
-        __getattr__ = with_old_attributes("Trial")
 
     def __repr__(self) -> str:
         """Return a description of the trial in a line, without the numbers."""
@@ -544,10 +568,6 @@ class Trial(Recording):
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
             f"{len(self.forces)} plates, {start:g} to {end:g} s>"
         )
-
-    def with_settings(self, **tables: Any) -> Trial:
-        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
-        return replace(self, settings=self.settings.changed(**tables))
 
     @property
     def unloaded_below(self) -> float:

@@ -9,8 +9,6 @@ spikes or clipped is neither followed nor compared (`ChannelState.unusable`).
 Limits were set between sound channels (30 of two laboratories) and faults planted into them; each docstring has both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The faults of a trial on its way through reading: the first one is raised, or all are collected with their stage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path

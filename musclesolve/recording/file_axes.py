@@ -1,7 +1,5 @@
 """Axes of a laboratory's files, rotated into the global frame: x forward, y left, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

@@ -3,8 +3,6 @@
 From any recording that can be read to files that OpenSim reads: markers to TRC, forces to MOT or STO.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial

@@ -4,8 +4,6 @@ What may stand in a file is a class of `musclesolve.settings`. Unknown and missi
 refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

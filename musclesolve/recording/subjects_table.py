@@ -1,7 +1,5 @@
 """A laboratory's table of subjects, CSV or Excel: one row each, by the words of its headings and their units."""
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata

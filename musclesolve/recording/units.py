@@ -1,7 +1,5 @@
 """Units of length, force and moment as files write them, and how large a number may be to have been measured."""
 
-from __future__ import annotations
-
 METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 """Unit of length of text files -> meters."""
 

@@ -1,7 +1,5 @@
 """Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analyzed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

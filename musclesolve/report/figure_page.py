@@ -1,10 +1,11 @@
 """Pages that the desk shows: the figures of a result or a comparison by kind, the answer to a question."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import xarray as xr
 from markupsafe import Markup
 
 from musclesolve.plotting.browser import page_parts
@@ -60,14 +61,18 @@ def answer_page(path: Path, question: str) -> str:
         content = {"answer": str(absent)}
     else:
         for name, draw in figures_of(data, question).items():
-            label = caption(name, draw)
-            try:
-                made = page_parts.data(described(partial(draw, data)))
-                pictures.append(Picture(name, name, label, Markup(made)))
-            except DAMAGE as error:
-                pictures.append(Picture(name, name, label, fault=reason(error)))
+            pictures.append(_picture(name, name, draw, data))
     kinds = {"Figures": pictures} if pictures else {}
     return rendered("figures.html", heading="Answer", kinds=kinds, **content, **parts())
+
+
+def _picture(key: str, name: str, draw: Callable[..., Any], data: xr.Dataset) -> Picture:
+    """Return the figure that `draw` makes of a dataset, or why it cannot be drawn."""
+    label = caption(name, draw)
+    try:
+        return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))
+    except DAMAGE as error:
+        return Picture(key, name, label, fault=reason(error))
 
 
 def comparison_page(path: Path) -> str:
@@ -84,11 +89,6 @@ def comparison_page(path: Path) -> str:
         if name in needs and needs[name] not in data:
             continue
         for side in sides:
-            label = caption(name, partial(draw, side=side))
-            try:
-                made = page_parts.data(described(partial(draw, data, side=side)))
-                shown = Picture(f"{name}-{side}", name, label, Markup(made))
-            except DAMAGE as error:
-                shown = Picture(f"{name}-{side}", name, label, fault=reason(error))
+            shown = _picture(f"{name}-{side}", name, partial(draw, side=side), data)
             kinds.setdefault(FIGURE_NAMES[name].tab, []).append(shown)
     return rendered("figures.html", heading="Figures of the comparison", kinds=kinds, **parts())

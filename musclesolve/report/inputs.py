@@ -1,7 +1,5 @@
 """The files of a report, recognized by their content and put together by trial."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field

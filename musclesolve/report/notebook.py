@@ -1,7 +1,5 @@
 """View of a result or an answer in a notebook: what it says in short, its main curves and numbers, its variables."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,10 +116,8 @@ def _result(result: xr.Dataset, kind: str) -> View:
     if "cost" in result.coords:  # one cost of a comparison
         result = result.assign_attrs(cost=str(result["cost"].values))
     trial = TrialFiles(result, kind, Path(), uncertainty=result if kind == UNCERTAINTY else None)
-    top, known = (
-        headline(trial.facts, trial.said),
-        figures_of(result, kind) | {"joint_moments": joint_moments},
-    )
+    top = headline(trial.facts, trial.said)
+    known = figures_of(result, kind) | {"joint_moments": joint_moments}
     wanted = [name for name in WANTED[kind] if name in known] if result.sizes["time"] > 1 else []
     figures = [(caption(name, known[name]), partial(known[name], result)) for name in wanted]
     if kind == UNCERTAINTY:

@@ -1,7 +1,5 @@
 """A report: one HTML page that needs nothing but itself, made of the files of trials and written beside them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

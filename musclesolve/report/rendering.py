@@ -1,7 +1,5 @@
 """The templates of the report and of what a notebook shows, filled."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """The headline of a trial and its sections: what each of them says, its figures, or why it is absent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ frames in which both have a valid solution:
     peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 from functools import cached_property

@@ -11,8 +11,6 @@ contact force could be compared, it is not known. A movement that is stated, but
 with no range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

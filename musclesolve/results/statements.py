@@ -4,8 +4,6 @@ A function of `OF_RESULT` or `OF_UNCERTAINTY` states its topic with the numbers 
 statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -3,8 +3,6 @@
 A file names its schema in its first line, ``#:schema .musclesolve/trial.schema.json``; `init` writes both.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The settings of the other files: cameras, strength tests, the muscles of one person, a study of many trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 A key that is absent has its default, or None. To add a setting: one field here; see CONTRIBUTING.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Checks of the arguments that many functions of force sharing take."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

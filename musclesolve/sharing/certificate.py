@@ -75,8 +75,6 @@ Whoever proposes y, the ratio is recomputed here. Above 1e-6 it is accepted as a
 close to the moments as the certificate of a solved frame demands.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ The certificate shows a stationary point. This is the optimum where the cost is 
 convex with an upper or concave with a lower bound alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -115,6 +113,8 @@ def expression_constraint(
     of_frames = [bound.shape for bound in (low, high) if bound.ndim]
     if len(set(of_frames)) > 1 or any(len(shape) > 1 for shape in of_frames) or not np.all(low <= high):
         raise input_error("sharing.bad_constraint_bounds", name=name)
+    if np.any(low == np.inf) or np.any(high == -np.inf):
+        raise input_error("sharing.constraint_beyond_numbers", name=name)
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
         raise input_error("sharing.constraint_without_bound", name=name)
     return ExpressionConstraint(body, low, high)
@@ -279,18 +279,12 @@ class _Frames:
 
     def minimize(self, method: Any, arrays: SolutionArrays, which: Indices) -> _Claim:
         """Every frame by Ipopt; activations, reserves, multipliers and iterations go into the arrays."""
-        from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, cost_parameters
+        from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, scaled_frames
 
         problem, cost = self.problem, self.cost
         muscles, reserved = problem.n_muscles, problem.reserve_weight is not None
         soft, count = problem.n_dof if reserved else 0, len(self.constraints)
-        row = np.abs(problem.moment_matrix).max(axis=2)
-        row = np.where(row > 0, row, 1.0)
-        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-        steepest = np.where(steepest > 0, steepest, 1.0)
-        matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-        weight = problem.reserve_weight * row**2 if reserved else np.zeros((len(row), 0))  # type: ignore[operator]
-        parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+        row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
         middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
         size = self.size(self.jacobian(middle))
         numbers = [columns_first(each.body.parameters(problem)) for each in self.constraints]

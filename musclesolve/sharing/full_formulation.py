@@ -15,8 +15,6 @@ equations of the reduced formulation, A = -D^T R^T C and b = D^T (M qdd - g): `r
 certified.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,11 +30,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_type
-from musclesolve.sharing.certificate import (
-    empty_box,
-    kkt_residual,
-    within_domain,
-)
+from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
@@ -300,9 +294,8 @@ def _minimize(
     force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
     sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
     length = np.linalg.norm(sides, axis=2)
-    column = force[:, None] / np.where(
-        length > 0, length, 1.0
-    )  # (t, c + m): multiplier or reserve per scaled unknown
+    # (t, c + m): multiplier or reserve per scaled unknown
+    column = force[:, None] / np.where(length > 0, length, 1.0)
     sides = sides * (column / force[:, None])[..., None]
     kinds = [sides[:, :rows], full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]]
 
@@ -326,11 +319,9 @@ def _minimize(
     entries, right = transposed[:, unknown, equation], full.needed[which] / force[:, None]
     parameters = np.concatenate([parameters, entries, right], axis=1)
 
-    x, matrix, needed = (
-        casadi.SX.sym("x", shape[1]),
-        casadi.SX.sym("G", pattern),
-        casadi.SX.sym("r", shape[0]),
-    )
+    x = casadi.SX.sym("x", shape[1])
+    matrix = casadi.SX.sym("G", pattern)
+    needed = casadi.SX.sym("r", shape[0])
     objective, symbols = cost_expression(cost, x[rows : rows + muscles], x[rows + muscles :], sizes)
     program = {
         "x": x,
@@ -371,11 +362,9 @@ def _certify(
     full: FullProblem, problem: Problem, cost: Cost, result: FullSolution, which: NDArray[np.intp]
 ) -> None:
     """Certify what was claimed for some frames, frames of the problem, or prove that the moments are out of reach."""
-    activation, reserve, y = (
-        result.activation[which],
-        result.reserve[which],
-        result.equation_multiplier[which],
-    )
+    activation = result.activation[which]
+    reserve = result.reserve[which]
+    y = result.equation_multiplier[which]
     multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
     reduced = kkt_residual(problem, cost, activation, reserve, multiplier)
     force = result.activation * full.force_capacity

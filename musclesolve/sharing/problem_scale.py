@@ -1,7 +1,5 @@
 """The scales of a problem: its load, its marginal costs, and the weights of reserves that make a frame solvable."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

@@ -1,7 +1,5 @@
 """Solve a force-sharing problem and certify the result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The status of a frame, and the words for it and for what else may be wrong with a frame, from verdicts.toml."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results of several trials averaged over the cycles of their movement, each leg for itself, side by side."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

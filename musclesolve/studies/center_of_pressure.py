@@ -79,11 +79,9 @@ def least_residual(
 
     residual (T, 3): moment that the pelvis lacks [N m]; frames (T,): those in which this foot alone is on the ground.
     """
-    q, force, point = (
-        recorded.unchanged.q[frames],
-        ground.force[frames],
-        ground.center_of_pressure[frames, :2],
-    )
+    q = recorded.unchanged.q[frames]
+    force = ground.force[frames]
+    point = ground.center_of_pressure[frames, :2]
     right, outline = residual[frames], foot_outline(recorded.model, q, ground.side)
     zero = np.zeros(len(force))
     x, y, z = force.T

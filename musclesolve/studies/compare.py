@@ -1,7 +1,5 @@
 """One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +11,10 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
 from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
@@ -36,7 +32,7 @@ RENAMED = {"cost": "least_cost"}
 
 
 def compare(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     costs: Sequence[str | Cost],
     solver: str | Solver | None = None,
     side: str = "both",
@@ -75,11 +71,10 @@ def compare(
     names = [cost.label for cost in compared]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise input_error("studies.two_costs_called", where="costs", twice=twice[0])
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     prepared = prepare(trial, compared[0], solver, side, report)
     findings = findings_of(trial, prepared)
-    if isinstance(prepared, RecordedBody):
-        check_consistent(prepared.trial, "a comparison of costs")
+    check_consistent(prepared.trial, "a comparison of costs")
     if prepared.trial is not None:  # with a weight of EMG in the trial file every cost is informed by it
         compared = [informed_cost(prepared.trial, cost) for cost in compared]
         names = [cost.label for cost in compared]

@@ -9,8 +9,6 @@ Trials have different times, so that curves are compared over their cycles, 0 to
 in body weights where every result states the body mass, else in newtons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,6 @@ several maxima where channels disagree, which estimates that leave out one chann
 of an informed sharing follows the envelopes where they are now and would confirm any offset: it is not used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +27,7 @@ from musclesolve.pipeline.emg_informed import follows_emg
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 
 FEWEST_CHANNELS = 3
@@ -81,7 +78,7 @@ def shared_lag(measured: MeasuredActivation, time: Array, curves: Array, longest
 
 
 def emg_offset(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     longest: float = 0.3,
     cost: str | Cost | None = None,
     side: str = "both",

@@ -6,8 +6,6 @@ curve does not say. Its knee, the point farthest below the chord between the end
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +19,10 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
@@ -45,7 +41,7 @@ MEANING = {
 
 
 def emg_trade_off(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     weights: Sequence[float] = WEIGHTS,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
@@ -82,8 +78,7 @@ def emg_trade_off(
             "studies.trade_off_needs_two", where="weights", weights=(f"{weight:g}" for weight in WEIGHTS)
         )
     body = prepare(trial, cost, solver, side, report, emg_weight=0.0)
-    if isinstance(body, RecordedBody):
-        check_consistent(body.trial, "a trade-off with EMG")
+    check_consistent(body.trial, "a trade-off with EMG")
     effort = body.sharing.cost
     if follows_emg(effort):
         raise input_error("studies.cost_follows_emg_itself", where="cost", label=effort.label)

@@ -1,7 +1,5 @@
 """Faults of measurement, planted into the files of a copy of a trial: of forces, markers, EMG and the trial file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A plate lies under every contact of a foot, or under some of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Options of a synthetic recording, checked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Markers go into TRC files, or into the views of virtual cameras around the walkw
 results with.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping

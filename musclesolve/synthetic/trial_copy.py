@@ -1,7 +1,5 @@
 """A copy of a trial in memory, in the axes of its files, free to be changed, and writing it elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

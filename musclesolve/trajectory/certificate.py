@@ -25,8 +25,6 @@ The conditions are necessary for an optimum. The problem is not convex where ten
 better is not proved.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from typing import Any
 

@@ -17,8 +17,6 @@ through the chains. All of it grows in proportion to the number of frames.
 A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

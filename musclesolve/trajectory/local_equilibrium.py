@@ -9,8 +9,6 @@ Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/
 and is in balance where f(z) = a g(z, y) + p(z) at the activation a.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

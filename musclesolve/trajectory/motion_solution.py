@@ -1,7 +1,5 @@
 """The solution of a motion: activations, forces, fibers and tendons, with status and certificate of every frame."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

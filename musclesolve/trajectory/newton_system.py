@@ -1,7 +1,5 @@
 """The Newton system of a motion: factored once, solved for many right-hand sides (chain_kernel.py)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

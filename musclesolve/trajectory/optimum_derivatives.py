@@ -11,8 +11,6 @@ At the optimum nothing is made convex. Every parameter belongs to one muscle, so
 muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,11 +98,9 @@ class OptimumDerivatives:
         return tuple((high - low) / (2.0 * DIFFERENCE_STEP) for low, high in zip(*ends, strict=True))  # type: ignore[return-value]
 
     def _terms(self, problem: MotionProblem, cost: MotionCost) -> tuple[Array, ...]:
-        z, a, mu = (
-            self.attempt.coordinate,
-            self.attempt.activation,
-            self.attempt.balance_multiplier / self.unit,
-        )
+        z = self.attempt.coordinate
+        a = self.attempt.activation
+        mu = self.attempt.balance_multiplier / self.unit
         state = problem.state(z, self.rate)
         by_force, _, by_activation, _ = cost.slopes(state.active.value, a)
         weight = problem.weight[:, None] / self.unit

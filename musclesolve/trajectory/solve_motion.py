@@ -200,8 +200,6 @@ def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
     static, passive = static_problem(problem)
     optimum = solve(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(optimum.force) + passive) / problem.muscles.parameters.max_isometric_force
-    coordinate, lacks = (
-        problem.muscles.curves.tendon.inverse(force),
-        bool((optimum.status != Status.SOLVED).any()),
-    )
+    coordinate = problem.muscles.curves.tendon.inverse(force)
+    lacks = bool((optimum.status != Status.SOLVED).any())
     return StaticStart(coordinate, np.nan_to_num(optimum.activation), lacks)

@@ -43,10 +43,8 @@ class TimeBasis:
         count = len(time)
         # the frames, with three more knots on either side at the distance of the nearest two
         beyond = np.arange(1, 4)
-        before, after = (
-            time[0] - beyond[::-1] * (time[1] - time[0]),
-            time[-1] + beyond * (time[-1] - time[-2]),
-        )
+        before = time[0] - beyond[::-1] * (time[1] - time[0])
+        after = time[-1] + beyond * (time[-1] - time[-2])
         knots = np.concatenate([before, time, after])
         rows = np.arange(count)
         spline = BSpline(knots, np.eye(count + 2), 3)

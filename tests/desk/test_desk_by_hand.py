@@ -229,15 +229,15 @@ def test_questions_are_answered_beside_the_result(hands: Hands) -> None:
         page.get_by_text(why).wait_for()
         page.get_by_role("button", name="Answer", exact=True).click()
 
-    ask("What if", "the same motion, solved again")
+    ask("What if?", "the same motion, solved again")
     page.get_by_text("no scenario is stated").wait_for()
     page.get_by_label("Scenarios, one a line").fill("weak calf: triceps_surae=0.8")
     page.get_by_label("Scenarios, one a line").press("Tab")
-    ask("How the muscles work together", "Synergies, co-contraction")
+    ask("How do muscles work together?", "Synergies, co-contraction")
     answer = page.frame_locator("iframe")
     answer.get_by_role("heading", name="Figures").wait_for()
     assert "synergies" in answer.locator(".verdict").inner_text()
-    ask("What if", "the same motion, solved again")
+    ask("What if?", "the same motion, solved again")
     answer.get_by_text("weak calf").first.wait_for()
     assert hands.trial["questions"]["scenarios"] == ["weak calf: triceps_surae=0.8"]
     assert hands.errors == []

@@ -229,6 +229,16 @@ def test_gallery(tmp_path):
     }
 
 
+@pytest.mark.usefixtures("in_this_process")
+def test_the_figures_that_no_command_draws(tmp_path):
+    site_module("places")
+    site_module("page_figures").main(tmp_path)
+    shown = {
+        name for page in PAGES for name in re.findall(r"made: beside/(\S+)", page.read_text(encoding="utf-8"))
+    }
+    assert {path.name for path in tmp_path.glob("*.png")} == shown
+
+
 def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
     site_module("places")
     made = site_module("made")

@@ -128,6 +128,9 @@ def test_what_is_no_constraint_is_refused():
         expression_constraint("c", lambda a, f, data: a[0], lower=1.0, upper=0.0)
     with refused("bad_value", "c"):
         expression_constraint("c", lambda a, f, data: a[0], lower=[0.0, 0.0], upper=[1.0, 1.0, 1.0])
+    for bounds in ({"lower": np.inf}, {"upper": -np.inf}, {"lower": [0.0, np.inf]}):
+        with refused("bad_value", "c"):
+            expression_constraint("c", lambda a, f, data: a[0], **bounds)
     with refused("bad_shape", "c"):
         expression_constraint("c", lambda a, f, data: a, upper=0.0)
     with refused("unfit_solver", "batch"):

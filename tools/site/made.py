@@ -113,8 +113,9 @@ def _call(program: str, *words: str) -> None:
     from musclesolve.cli.app import app
 
     if program == "python":
+        script = Path(words[0])
         sys.argv = list(words)
-        runpy.run_path(words[0], run_name="__main__")
+        runpy.run_path(str(script if script.exists() else ROOT / script), run_name="__main__")
         return
     try:
         app(list(words))

@@ -1,13 +1,16 @@
-"""Writes docs/stride.gif and docs/picture.png, the bundled stride for readers without the site.
+"""Writes docs/stride.gif, docs/picture.png and docs/live_page.png, the bundled stride for readers without the site.
 
 python tools/site/small_picture.py
 
-The picture is taken in a Chromium that is installed, with the package playwright.
+The pictures are taken in a Chromium that is installed, with the package playwright.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
@@ -19,7 +22,10 @@ from playwright.sync_api import sync_playwright
 import musclesolve as ms
 from musclesolve.data import reference_stride
 
-FILM, PICTURE = ROOT / "docs" / "stride.gif", ROOT / "docs" / "picture.png"
+FILM, PICTURE, LIVE = (ROOT / "docs" / name for name in ("stride.gif", "picture.png", "live_page.png"))
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+WATCHED = 20.0
+"""Of the live session before the picture of its page is taken [s]."""
 HEIGHT = 420
 """Of the film [px]."""
 COLORS = 48
@@ -33,6 +39,7 @@ MIDSTANCE = 0.33
 
 def main() -> None:
     """Draw film and picture of the stride."""
+    print(write_live_page())
     result = ms.run(reference_stride())
     with tempfile.TemporaryDirectory() as folder:
         for write, name in ((write_film, "stride.gif"), (write_picture, "stride.html")):
@@ -61,8 +68,7 @@ def write_picture(source: Path) -> Path:
     """Write the views of a page with a moving picture beside each other."""
     views = []
     with sync_playwright() as play:
-        flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport=SIZE)
         page.goto(source.as_uri())
         slider, canvas = page.locator("[data-msp=time]"), page.locator("[data-msp=canvas]")
@@ -92,6 +98,24 @@ def write_picture(source: Path) -> Path:
         left += view.width
     sheet.quantize(128, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
     return PICTURE
+
+
+def write_live_page() -> Path:
+    """Write the page of a live session that plays the stride over and over."""
+    words = ("live", str(reference_stride()), "--from", "replay", "--repeat", "--page", "--no-open")
+    command = [sys.executable, "-u", "-m", "musclesolve", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as session:
+        assert session.stdout is not None
+        address = next(found.group() for line in session.stdout if (found := re.search(r"http://\S+", line)))
+        with sync_playwright() as play:
+            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page.goto(address)
+            page.wait_for_timeout(1000 * WATCHED)
+            shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
+        session.terminate()
+    shown.quantize(128, dither=Image.Dither.NONE).save(LIVE, optimize=True)
+    return LIVE
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Do mass, stature and muscles fit the recording, and each other?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

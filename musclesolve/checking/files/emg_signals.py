@@ -3,8 +3,6 @@
 What is wrong with a channel is decided in recording/emg_state.py, for the analysis as for this report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Axes: which axis of the files points up, which way the subject faces, whether the forces share these axes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Times of the samples: holes, copies, lost frames, rates and durations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Units: are the markers in the unit of their header, forces in newtons, points in meters, moments in newton meters?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ subject. It is tested in the frames in which the plates hold all that carries th
 together: no force on a foot in the air, no unloaded foot on the ground.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

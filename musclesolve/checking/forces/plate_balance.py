@@ -271,10 +271,8 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         name = _likeliest(fits)
         if name.startswith("scale") and (other := _other_mass(case, sample, names, name)) is not None:
             if not case.found("mass"):
-                plate, share = (
-                    trial.forces[int(name.split()[1])],
-                    1.0 / (1.0 + float(fits[name].size[0])) - 1.0,
-                )
+                plate = trial.forces[int(name.split()[1])]
+                share = 1.0 / (1.0 + float(fits[name].size[0])) - 1.0
                 values = {
                     "side": SIDE_NAMES[plate.side],
                     "share": abs(share),

@@ -1,7 +1,5 @@
 """The plates themselves: zero, drift, saturation, and which foot they belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

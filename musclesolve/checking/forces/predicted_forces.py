@@ -1,7 +1,5 @@
 """Are the ground reactions predicted?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from musclesolve.checking.case import Case

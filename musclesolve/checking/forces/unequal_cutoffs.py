@@ -11,8 +11,6 @@ and 0.3 to 0.7 on a treadmill (6 and 25 Hz). There peaks of hip extension grow b
 known (`benchmarks/heel_strike.py`) they grow by 0.3, none of it made by muscles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

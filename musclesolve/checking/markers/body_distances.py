@@ -402,10 +402,8 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         if not known:
             markers = tuple(m for side in SIDES for name in names[side] for m in case.trial.mapping[name])
         repair = in_order(*(_moved_medial(case.trial, names[side], by) for side, by in moves.items()))
-        where, only = (
-            Where(static.path, markers=markers),
-            next(iter(moves)) if known and len(moves) == 1 else "",
-        )
+        where = Where(static.path, markers=markers)
+        only = next(iter(moves)) if known and len(moves) == 1 else ""
         yield finding("joint_width", "warning", values, where, repair, side=only)
 
 

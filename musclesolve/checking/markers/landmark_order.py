@@ -4,8 +4,6 @@ Front and back of the pelvis, from which every axis is read; right and left, of 
 then toes ahead of heels, knees above ankles, medial inside lateral, as order.toml has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

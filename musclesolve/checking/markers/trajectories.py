@@ -4,8 +4,6 @@ What is found of held, merged and jumping markers is a gap for later checks. Of 
 said in which frames and by how much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The examination of a model trial: loads, moments and coordinates; later checks look at what earlier ones repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

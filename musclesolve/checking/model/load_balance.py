@@ -6,8 +6,6 @@ root that is left shows where the loads act: moved by e, they leave e x F.
 Is each load on the body that it acts on? A center of pressure lies under the sole of the foot that it carries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -14,8 +14,6 @@ correlation of what is left over time (`covariance`).
 A second route to the same: a foot that is loaded stands. A shift with which loads act on feet that move is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations, product

@@ -1,7 +1,5 @@
 """Can the feet of a model carry what its motion requires, where ground reactions are predicted?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from musclesolve.pipeline.opensim.model_body import ModelBody

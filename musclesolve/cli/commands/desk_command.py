@@ -1,7 +1,5 @@
 """The command `desk`: everything by clicks, on a local page."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import (
-    cost_names,
-    marker_set_names,
-    muscle_names,
-    muscle_set_names,
-    solver_names,
-)
+from musclesolve.cli.options import cost_names, marker_set_names, muscle_names, muscle_set_names, solver_names
 from musclesolve.cli.printing import complain, console, finish, print_files, progress
 from musclesolve.errors import input_error
 

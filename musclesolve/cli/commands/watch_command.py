@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.printing import complain, finish, print_summary
+from musclesolve.constants import FILE_SETTLED
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from musclesolve.studies.many_trials.trial_record import TrialRecord
 
-SETTLED = 2.0
-"""Unless stated, a file is whole once it has stayed the same for so long [s]."""
 LOOK = 0.5
 """So often is the folder looked at [s]."""
 
@@ -40,7 +39,7 @@ def watch(
     settled: Annotated[
         float,
         typer.Option(min=0.0, max=600.0, help=r"A file is whole once it has not changed for so long \[s]."),
-    ] = SETTLED,
+    ] = FILE_SETTLED,
 ) -> None:
     """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
 

@@ -1,7 +1,5 @@
 """Lists of the known muscle sets, their muscles and passive joint moments, marker sets and faults, as tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

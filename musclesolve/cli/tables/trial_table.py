@@ -1,7 +1,5 @@
 """The table of many trials, a line each, and the lines below it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

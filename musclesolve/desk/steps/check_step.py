@@ -1,7 +1,5 @@
 """Check: what is wrong with the recording and the trial file, before anything is computed; and where to mend it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace

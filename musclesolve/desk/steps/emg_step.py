@@ -1,7 +1,5 @@
 """EMG: which muscle each channel shows, and of which leg."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

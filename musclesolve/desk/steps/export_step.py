@@ -1,7 +1,5 @@
 """Export: report, moving picture, data and figures of the result as files, each of them and all together."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

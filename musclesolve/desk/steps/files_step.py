@@ -1,7 +1,5 @@
 """Files: bring recordings into the folder, see what they are, and draft the trial file from them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

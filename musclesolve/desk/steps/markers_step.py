@@ -1,7 +1,5 @@
 """Markers: which marker shows which landmark, in a picture and as a list; what the names suggest is marked as such."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass

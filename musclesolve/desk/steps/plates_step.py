@@ -1,7 +1,5 @@
 """Plates: what each force plate measured, which foot stands on it, and the way of the feet over the floor."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

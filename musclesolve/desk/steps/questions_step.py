@@ -1,12 +1,11 @@
 """Questions: what a result answers beyond its forces, each by a button, with the answer in words and figures."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
 from nicegui import events, ui
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_files import is_older
 from musclesolve.desk.steps.result_step import framed
@@ -16,11 +15,11 @@ from musclesolve.errors import input_error
 from musclesolve.settings.trial import QUESTIONS as NAMES
 
 TITLES = {
-    "contributions": "What each muscle does",
-    "margins": "How weak the muscles may be",
-    "what_if": "What if",
-    "coordination": "How the muscles work together",
+    name: section["title"]
+    for name, section in bundled_toml("musclesolve.report", "texts", "sections.toml").items()
+    if name in NAMES
 }
+"""Question -> title, as in reports."""
 WHY = {
     "contributions": "How each muscle accelerates the joints and the center of mass, and loads the joints.",
     "margins": "The least strength of each muscle and group with which this motion is still possible.",

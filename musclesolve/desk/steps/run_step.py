@@ -1,7 +1,5 @@
 """Run: the choices that matter before muscle forces are computed, the computation, and the verdict."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

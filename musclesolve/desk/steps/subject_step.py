@@ -1,7 +1,5 @@
 """Subject: mass, stature, sex and shoes; what the recordings suggest is marked as such."""
 
-from __future__ import annotations
-
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk

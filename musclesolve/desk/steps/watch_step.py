@@ -1,7 +1,5 @@
 """Watch: every recording that is saved into the folder becomes a result and a page, by the open trial file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shlex

@@ -1,7 +1,5 @@
 """View of the running task of a step, and of the end of the last one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 

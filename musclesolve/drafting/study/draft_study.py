@@ -1,7 +1,5 @@
 """A study file drafted from the folders of its trials: subjects, groups, conditions by their names, the rest marked."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -201,10 +199,8 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
     remedy = "name the folder above those of the subjects"
     problem = "no trial was found in this folder or below it"
     if unread := [*found.unread, *unread]:
-        problem, remedy = (
-            f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}",
-            "export the files again",
-        )
+        problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
+        remedy = "export the files again"
     elif found.recordings:
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"

@@ -6,8 +6,6 @@ is one that is called so before others, of the same session before others, and t
 with the path of the motion.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

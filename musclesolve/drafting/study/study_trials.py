@@ -16,8 +16,6 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
   repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import tomllib

@@ -264,9 +264,8 @@ def sled_model(mass: float = 300.0) -> Model:
     """
     mass = check_number(mass, "mass", "a positive number", above=0.0)
     topology = load_topology("sled")
-    inertia = mass * np.diag(
-        [0.2, 0.3, 0.4]
-    )  # about a plate of one by two meters; a driven sled does not turn
+    # about a plate of one by two meters; a driven sled does not turn
+    inertia = mass * np.diag([0.2, 0.3, 0.4])
     return Model(
         topology, standing_layout(topology), MassProperties(np.array([mass]), np.zeros((1, 3)), inertia[None])
     )

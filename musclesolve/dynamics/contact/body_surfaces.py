@@ -1,7 +1,5 @@
 """The contact surfaces of the human body (Silva 2003, Table 3.3), and pairs of many surfaces with one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 

@@ -20,8 +20,6 @@ about half their size, the gap may have several maxima; the one found then need 
 Orders above 2 have flat faces; these are made to bulge by up to 0.4 % of the semi-axes (`kernel.contact.EDGE`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -14,15 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous
-from musclesolve.dynamics.kernel.arrays import (
-    ACCELERATE,
-    HOLD,
-    RETURN,
-    SINGULAR,
-    RowArrays,
-    Solved,
-    State,
-)
+from musclesolve.dynamics.kernel.arrays import ACCELERATE, HOLD, RETURN, SINGULAR, RowArrays, Solved, State
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.errors import MuscleSolveError
 

@@ -5,8 +5,6 @@ Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The 
 band of H, so one iteration costs a banded Cholesky factorization.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +33,9 @@ class BandedProgram:
         from scipy.linalg import cholesky_banded
 
         frames, bounds, _ = self.rows.shape
-        x, slack, price = (
-            np.zeros_like(self.linear),
-            np.full((frames, bounds), 0.1),
-            np.full((frames, bounds), 0.1),
-        )
+        x = np.zeros_like(self.linear)
+        slack = np.full((frames, bounds), 0.1)
+        price = np.full((frames, bounds), 0.1)
         error = np.inf
         for _ in range(MOST_ITERATIONS):
             dual = self._times(x) - self.linear - np.einsum("tmn,tm->tn", self.rows, price)

@@ -10,8 +10,6 @@ constraints. The multipliers then are not unique: the choice of minimum norm dep
 body, does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

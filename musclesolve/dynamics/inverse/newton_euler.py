@@ -7,8 +7,6 @@ recursion: it follows from all distal bodies, taken about the joint, term by ter
 His equations as in correction E1, for the joints and bodies of any model of this core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

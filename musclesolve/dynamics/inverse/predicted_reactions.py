@@ -21,8 +21,6 @@ where one of the weights is halved or doubled, but for the moments of the feet (
 the floor and the velocity of a belt follow from the motion of the soles.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

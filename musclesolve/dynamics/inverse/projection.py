@@ -146,10 +146,8 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
         wrench, twist = _joint_bases(model, motion, joint)
         first, size = (columns[-1].stop if columns else 0), wrench.shape[2]
         columns.append(slice(first, first + size))
-        rows, beyond = (
-            np.zeros((frames, size, count, 6)),
-            tree.distal_frames[bodies][:, joint.dofs].all(axis=1),
-        )
+        rows = np.zeros((frames, size, count, 6))
+        beyond = tree.distal_frames[bodies][:, joint.dofs].all(axis=1)
         for link, sign in ((joint.distal, 1.0), (joint.proximal, -1.0)):
             at_pivot = _shifted(points[:, j] - center[:, link])
             rows[:, :, link] = sign * np.einsum("txc,txy->tcy", wrench, at_pivot)

@@ -1,7 +1,5 @@
 """Inverse dynamics by every route at once: four derivations that share little but the motion must agree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

@@ -1,7 +1,5 @@
 """Rigid bodies in natural coordinates, one state at a time: `RigidBodies` without arrays over frames."""
 
-from __future__ import annotations
-
 from musclesolve._util.compiled_code import compiled
 
 

@@ -4,8 +4,6 @@ Gap, normal and point of a pair by Newton's method on the sphere of normals, wit
 derived in `contact.surfaces`.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from musclesolve._util.compiled_code import compiled

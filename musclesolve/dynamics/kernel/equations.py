@@ -5,8 +5,6 @@ is not zero: with the slots in a good order that is a few per cent of the work w
 derived in `forward.accelerations.CompiledEquations`.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from musclesolve._util.compiled_code import compiled

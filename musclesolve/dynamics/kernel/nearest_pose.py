@@ -4,8 +4,6 @@ The equations are derived in `kinematics.pose_fit`. Sums over what a joint moves
 to its base: every frame of the tree adds the sums of its own targets to the sums of the frames beyond it.
 """
 
-from __future__ import annotations
-
 from math import cos, sin, sqrt
 
 import numpy as np
@@ -155,11 +153,9 @@ def set_equations(tree, free, near, work):
         s = free[j]
         own = sums[tree.child[s] if s < joints else tree.root[0]]
         a, c, angular, linear = work.axis[s], work.offset[s], work.angular[j], work.linear[j]
-        torque_x, torque_y, torque_z = (
-            own[P + 5] - own[P + 7],
-            own[P + 6] - own[P + 2],
-            own[P + 1] - own[P + 3],
-        )
+        torque_x = own[P + 5] - own[P + 7]
+        torque_y = own[P + 6] - own[P + 2]
+        torque_z = own[P + 1] - own[P + 3]
         work.gradient[j] = a[0] * torque_x + a[1] * torque_y + a[2] * torque_z
         for x in range(3):
             y, z = (x + 1) % 3, (x + 2) % 3

@@ -1,7 +1,5 @@
 """Couples of joint resistance on the bodies in one state: `JointResistance` without arrays over frames."""
 
-from __future__ import annotations
-
 from math import atan2, pi, sqrt
 
 from musclesolve._util.compiled_code import compiled

@@ -10,8 +10,6 @@ joint with axes a through o and speeds s
 which is qd = D s and qdd = D ds/dt + Ddot s of `Tree`.
 """
 
-from __future__ import annotations
-
 from math import cos, sin
 
 from musclesolve._util.compiled_code import compiled

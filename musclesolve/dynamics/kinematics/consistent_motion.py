@@ -18,8 +18,6 @@ points and axes go into q where they were seen, so distances between them change
 violated. Vectors that nobody measured, and points without a marker, are taken from the nearest pose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

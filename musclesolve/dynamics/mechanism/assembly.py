@@ -5,8 +5,6 @@ driven. A driven angle is followed in small steps by the angle itself, not by it
 too; frames are closed one from the other, so that a loop stays on its branch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -25,10 +23,8 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.errors import MuscleSolveError, input_error
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
-_SHORTEST_STEP, _STEPS = (
-    1e-10,
-    100,
-)  # Steps end with one that moves no coordinate by more [m or 1], or so many
+# Steps end with one that moves no coordinate by more [m or 1], or so many
+_SHORTEST_STEP, _STEPS = (1e-10, 100)
 _OPEN = 1e-9  # A row that is farther from being met after the last step is open [m or 1]
 _MET = 1e-6  # How far a row may be from being met for rates to be computed [m or 1]
 _SHOWN = 4  # How many rows a message names

@@ -5,8 +5,6 @@ least norm where rows are redundant (2.88). A driver's multiplier gives its mome
 of one joint together give the force and moment that it transmits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

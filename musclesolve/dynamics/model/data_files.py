@@ -1,7 +1,5 @@
 """Data files of the models: bundled ones by name, a user's own by path (TOML)."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import lru_cache
 from importlib import resources

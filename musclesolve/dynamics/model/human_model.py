@@ -3,8 +3,6 @@
 The forward model has twelve bodies and 29 degrees of freedom; hands and feet are rigid with forearms and shanks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The center of mass of a whole model."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

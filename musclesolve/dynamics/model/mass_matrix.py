@@ -4,8 +4,6 @@ In all functions q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd 
 and `basic` (B, 4, 4) the mass matrices of the basic bodies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ the total stays the mass of the body.
 The head of the table is head and neck; `divided` makes two parts of it that have centers of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

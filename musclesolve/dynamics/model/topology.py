@@ -4,8 +4,6 @@
 axes that both bodies have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

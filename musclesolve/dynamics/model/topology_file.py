@@ -1,7 +1,5 @@
 """The tables of a model definition: their keys, which of them may be left out, and what each must be."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A muscle may stand for several lines that share its force in fixed parts (muscle
 is then the mean of their lengths with those weights, and its column of B is -dL/dp, by virtual work.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

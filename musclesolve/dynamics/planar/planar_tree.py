@@ -20,8 +20,6 @@ Coordinates: p = (x1, y1, theta1, x2, ...) of the centers of mass, (T, 3B); q = 
 z = (x, y) joint by joint, (T, 2J). All functions of the motion take complex numbers too.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property

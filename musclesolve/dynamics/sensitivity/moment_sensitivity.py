@@ -38,13 +38,7 @@ from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_mom
 from musclesolve.dynamics.kinematics.consistent_motion import OF_BASE, consistent_motion, drive_plan
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, motion_from
-from musclesolve.dynamics.kinematics.pose_fit import (
-    Fit,
-    NearestPose,
-    Pose,
-    fit_pose,
-    normal_equations,
-)
+from musclesolve.dynamics.kinematics.pose_fit import Fit, NearestPose, Pose, fit_pose, normal_equations
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates, wrapped
 from musclesolve.dynamics.vectors import blocks

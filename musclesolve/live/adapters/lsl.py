@@ -6,8 +6,6 @@ that were lost leave a gap, and jitter up to a third of a period does no harm. L
 instead, and would shift all times after a gap.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import xml.etree.ElementTree as ET

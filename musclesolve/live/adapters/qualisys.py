@@ -13,8 +13,6 @@ several readings of a loaded plate: its point lies on it, and the ground pushes 
 or a spike.
 """
 
-from __future__ import annotations
-
 import asyncio
 import xml.etree.ElementTree as ET
 from time import perf_counter

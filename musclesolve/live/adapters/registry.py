@@ -1,7 +1,5 @@
 """Kinds of streams; a module is imported when a stream of its kind is opened."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Iterable

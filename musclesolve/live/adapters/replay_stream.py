@@ -4,8 +4,6 @@ Where it begins again, its clock goes on: for longer than `Live` bridges there a
 restarts and no frame is made of both ends of the recording.
 """
 
-from __future__ import annotations
-
 from time import perf_counter, sleep
 
 import numpy as np

@@ -4,8 +4,6 @@ A sample has `time` [s] and any of `markers`, `plates` and `emg`. Everything is 
 counted by what is wrong with it, and nothing of it is used.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import socket

@@ -4,8 +4,6 @@ The writer never waits: it puts a frame into the next row of a ring and then cou
 the oldest rows, and learns how many.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

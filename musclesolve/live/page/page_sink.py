@@ -1,7 +1,5 @@
 """The live page as a sink: frames go into a ring that the process of the page reads."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from importlib.util import find_spec

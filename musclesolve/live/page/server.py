@@ -7,8 +7,6 @@ A browser confirms each message once it has drawn it, and gets the next one afte
 pictures, with all samples of the curves between them, one that has vanished gets none. No other browser waits for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Quantities to choose on the page: name, words and unit, and the value in rows of frames."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

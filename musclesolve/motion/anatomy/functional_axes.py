@@ -13,8 +13,6 @@ The axis follows from the motion. It has no center of its own: along it the cent
 The ends of the axis then stand for the epicondyles or malleoli, carried by the cluster of the segment above.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

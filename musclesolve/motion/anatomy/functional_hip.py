@@ -1,7 +1,5 @@
 """Functional hip centers: the center of rotation of the thigh in the pelvis, from trials that move the hip."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

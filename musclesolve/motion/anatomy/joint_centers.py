@@ -5,8 +5,6 @@ or else the chord function finds the joint center there. In the motion these lan
 marker on the side of the segment and the lateral marker, as they were standing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ The spines of the pelvis show it where they are mapped. Without them the hip cen
 in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and trunk then tilt as one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

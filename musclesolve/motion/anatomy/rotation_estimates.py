@@ -3,8 +3,6 @@
 Symmetrical center of rotation estimation (SCoRE) and symmetrical axis of rotation approach (SARA).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

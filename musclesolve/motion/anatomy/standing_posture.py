@@ -4,8 +4,6 @@ With a standing trial this is its median posture. Without one it is put together
 the pelvis at its mean tilt while the subject is upright, and each leg at an instant at which its foot stands flat.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Unit vectors and frames on arrays whose last axis is x, y, z."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

@@ -4,8 +4,6 @@ An arm is followed from the shoulder outward as far as its joints are seen. What
 is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
 """
 
-from __future__ import annotations
-
 from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points

@@ -5,8 +5,6 @@ no plate measured. Where nothing shows the strike that the first or last frames 
 periodic; not so a movement with flight.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

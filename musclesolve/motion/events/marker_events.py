@@ -7,8 +7,6 @@ on the floor and on a treadmill.
 Both are maxima of a signal with noise, gaps and cut ends, which lie between the samples.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter
 low-pass of the upper cut-off leaves, less what lies below the lower one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

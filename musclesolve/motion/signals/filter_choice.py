@@ -1,7 +1,5 @@
 """The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Injury criteria of an acceleration signal: severity index and head injury criterion (Silva 2003, 4.6, 4.7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

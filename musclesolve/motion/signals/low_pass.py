@@ -1,7 +1,5 @@
 """Zero-lag low-pass filter: a Butterworth run forward and backward (Silva 2003, eqs 5.2-5.5 for order 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 import numpy as np

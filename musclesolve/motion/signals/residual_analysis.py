@@ -29,8 +29,6 @@ begins within the tail of the motion, and 30 % beside impacts. Noise that camera
 10 Hz it is partly taken for motion: cut-offs 0.5 Hz too high, noise 15 % too small.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

@@ -1,7 +1,5 @@
 """Families of Hill curves: what each offers, all of them by name, and whether a muscle can have their curves."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -3,8 +3,6 @@
 Coefficients come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Hill curves of Silva (2003), eq. 6.10-6.12."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 

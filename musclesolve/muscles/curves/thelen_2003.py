@@ -1,7 +1,5 @@
 """Hill curves of Thelen (2003), J Biomech Eng 125:70-77, as OpenSim's Thelen2003Muscle has them at activation 1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dthet
 together work as the rows do on every motion that the constraints allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The passive elements of muscles: how strong, and between which strains."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np

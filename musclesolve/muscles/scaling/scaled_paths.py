@@ -101,9 +101,8 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
             # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
             away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
             own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
-            nearest = np.maximum(
-                wrap.radii[0] / own, CLEARANCE
-            )  # share of the distance that the radius may be
+            # share of the distance that the radius may be
+            nearest = np.maximum(wrap.radii[0] / own, CLEARANCE)
             radii = np.minimum(radii, (nearest * here).min())
         objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
     names = list(wraps)

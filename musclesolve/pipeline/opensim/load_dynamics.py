@@ -3,8 +3,6 @@
 The knees of an OpenSim model: joints, length of the shank, patella.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -205,6 +203,15 @@ class ModelBody:
             for joint in knees
         }
         return {name: spacing for name, spacing in found.items() if spacing is not None}
+
+    @property
+    def mass(self) -> float:
+        """Mass of the model [kg]."""
+        return self.model.mass
+
+    @property
+    def stature(self) -> None:
+        """A model states none."""
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""

@@ -15,8 +15,6 @@ rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2
 belong to the rates already, as the forces of `inverse_dynamics` do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

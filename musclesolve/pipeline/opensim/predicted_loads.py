@@ -4,8 +4,6 @@ The program is the one of recordings (`dynamics.inverse.predicted_reactions`). W
 is the sum of what its bodies need; the soles are placed on the bodies of the foot by the proportions of a foot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

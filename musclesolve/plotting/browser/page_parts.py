@@ -1,7 +1,5 @@
 """Parts of a page that draw its figures in a browser, without a network: D3, the drawing, its style."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from typing import Any

@@ -3,8 +3,6 @@
 A browser measures and breaks the texts of a page that it draws itself: nothing is measured here then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,20 +13,14 @@ A4 = (210.0 * MM, 297.0 * MM)
 
 # Lengths [inch], at the default size of text where nothing else is said.
 LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14  # margins; the header begins below the upper one
-SIDEWAYS, UPWARDS, LABEL = (
-    0.41,
-    0.11,
-    0.25,
-)  # between panels: for numbers, above numbers or ticks, for axis labels
+# between panels: for numbers, above numbers or ticks, for axis labels
+SIDEWAYS, UPWARDS, LABEL = (0.41, 0.11, 0.25)
 LEAST, USUAL = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
-USUAL_MARGINS, USUAL_GAP = (
-    (0.95, 0.55),
-    0.40,
-)  # above, below and between the panels of the default style, for `height`
+# above, below and between the panels of the default style, for `height`
+USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
 EDGE = 0.06  # what text leaves free at the edge of the page
-HINTED = (
-    0.15  # by which lines are shorter than the page: letters on a screen are up to 3 % wider than in print
-)
+# by which lines are shorter than the page: letters on a screen are up to 3 % wider than in print
+HINTED = 0.15
 ACROSS = 0.46  # from a panel to the label of its vertical axis
 BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
 BEYOND = 0.22  # how far the text on the right reaches beyond the panel, where there is space

@@ -229,12 +229,10 @@ class Legs:
     validity: Mapping[str, Validity]  # by side
     events: Mapping[str, Mapping[str, Array]]  # by side, places of heel strikes and toe-offs on the axis
     muscle_sides: Mapping[str, str]  # by muscle, the side whose verdict is its own
-    cut_off: list[str] = field(
-        default_factory=list
-    )  # the sides of curves with an end that does not make the scale
-    stances: dict[str, tuple[list[tuple[float, float]], ...]] = field(
-        default_factory=dict
-    )  # by side, where bars of stance were drawn
+    # the sides of curves with an end that does not make the scale
+    cut_off: list[str] = field(default_factory=list)
+    # by side, where bars of stance were drawn
+    stances: dict[str, tuple[list[tuple[float, float]], ...]] = field(default_factory=dict)
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analyzed: bool = True) -> Legs:

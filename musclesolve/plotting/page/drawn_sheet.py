@@ -6,8 +6,6 @@ into lines where it does not fit, and the page is as high as headings and legend
 matplotlib breaks no lines, keeps the height of the page, and takes as long as drawing a page of 43 panels does.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 matplotlib is not loaded: a page that a browser draws does without it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -9,8 +9,6 @@ Colors, lines and marks of curves are the same in every style: readable in print
 deficiency.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The reaction of the ground: its three components, and where the center of pressure goes."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

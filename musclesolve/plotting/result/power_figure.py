@@ -15,12 +15,7 @@ from musclesolve.plotting.page.arrangement import KEPT
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
-from musclesolve.results.dataset.leg_kinetics import (
-    joint_dofs,
-    joint_power,
-    powered_joints,
-    support_moment,
-)
+from musclesolve.results.dataset.leg_kinetics import joint_dofs, joint_power, powered_joints, support_moment
 from musclesolve.results.facts import Facts
 from musclesolve.results.movement import RUNNING
 

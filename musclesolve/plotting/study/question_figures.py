@@ -119,10 +119,8 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
 
 def _contact(axes: Axes, answer: xr.Dataset) -> None:
     """Peak contact forces of the joints over the strength of the path."""
-    strengths, peaks = (
-        100.0 * answer["strength"].values,
-        answer["contact_peak"].transpose("strength", "joint").values,
-    )
+    strengths = 100.0 * answer["strength"].values
+    peaks = answer["contact_peak"].transpose("strength", "joint").values
     joints = [str(joint) for joint in answer["joint"].values]
     last, top, least = peaks[-1], float(np.nanmax(peaks, initial=1.0)), -np.inf
     for k in np.argsort(last):
@@ -265,10 +263,8 @@ def scenarios(answer: xr.Dataset) -> Sheet:
     sheet, panels = page(answer, title, count, len(sides), height=height, space=space, sharey="row")
     entries: dict[str, Any] = {}
     for number, name in enumerate(map(str, answer["scenario"].values)):
-        color, dashes = (
-            COST_COLORS[number % len(COST_COLORS)],
-            DASHES[(number // len(COST_COLORS)) % len(DASHES)],
-        )
+        color = COST_COLORS[number % len(COST_COLORS)]
+        dashes = DASHES[(number // len(COST_COLORS)) % len(DASHES)]
         style: dict[str, Any] = {
             "color": color,
             "linestyle": dashes,

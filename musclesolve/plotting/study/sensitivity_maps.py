@@ -1,7 +1,5 @@
 """Sensitivity as maps: of muscle forces to a parameter of every muscle, of joint moments to errors of the inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -15,8 +15,6 @@ channels ("3D Point Data Section"). Header and parameters state the same counts 
 is refused, because which bytes are a marker is unknown.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Iterator, Mapping

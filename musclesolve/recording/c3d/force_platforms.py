@@ -15,8 +15,6 @@ moment is the free moment T = m' - r x f, square to the surface.
     type 4: like type 2, after multiplication with CAL_MATRIX
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Control points that are too few, coincident, coplanar or critical are refused by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -354,11 +354,9 @@ def reject_outlier_views(
     doubtful[suspect & solved.in_front] = True
     tested = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
     # Each view is left out in turn.
-    limit, fits, rests = (
-        limits(IMPLAUSIBLE)[views[tested] - 1],
-        np.zeros((len(cameras), tested.size), bool),
-        [],
-    )
+    limit = limits(IMPLAUSIBLE)[views[tested] - 1]
+    fits = np.zeros((len(cameras), tested.size), bool)
+    rests = []
     for k in range(len(cameras)):
         seeing = np.flatnonzero(seen[k, tested])
         others = seen[:, tested[seeing]]

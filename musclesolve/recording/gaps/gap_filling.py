@@ -7,8 +7,6 @@ Markers of trunk, arms and head that are lost for longer are completed from thei
 not depend on them, so their loss is a warning, not a refusal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -202,14 +200,10 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     notes = []
     for marker, filled in by_marker.items():
         worst, frames = max(filled, key=lambda gap: gap.error), sum(gap.frames for gap in filled)
-        by, certain = (
-            " and ".join(dict.fromkeys(gap.account for gap in filled)),
-            f"{1000 * worst.error:.1f} mm",
-        )
-        seen, least = (
-            f"in {len(filled)} gaps",
-            f", the least certain {_when(worst)} to within about {certain}.",
-        )
+        by = " and ".join(dict.fromkeys(gap.account for gap in filled))
+        certain = f"{1000 * worst.error:.1f} mm"
+        seen = f"in {len(filled)} gaps"
+        least = f", the least certain {_when(worst)} to within about {certain}."
         if len(filled) == 1:
             seen, least = _when(worst), f", to within about {certain}."
         notes.append(f"'{marker}' was not seen {seen} ({frames} frames): filled by {by}{least}")

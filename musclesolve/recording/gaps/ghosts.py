@@ -1,7 +1,5 @@
 """A marker that jumps away and is back at once: a reflection was taken for it. Its frames are gaps like others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -10,8 +10,6 @@ of the symmetric matrix
 (Horn 1987, J Opt Soc Am A 4:629-42), which is never a reflection. The eigenvector is found by Jacobi's rotations.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from pathlib import Path
 

@@ -4,8 +4,6 @@ From ``landmarks.toml`` and ``bodies.toml``: what the legs need, what shows only
 move together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cache

@@ -3,8 +3,6 @@
 Each way to find a joint center needs its own landmarks and dimensions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The marker mapping: from a trial file, and from the marker set it names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

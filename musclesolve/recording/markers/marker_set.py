@@ -9,8 +9,6 @@ Capture software may write the person before every label, "Ann:LASI". Whether it
 both forms of a label are the same marker, as long as one person is in the file.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

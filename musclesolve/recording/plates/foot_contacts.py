@@ -1,7 +1,5 @@
 """Contacts of each foot with the floor by the markers of heel and toe, and whether plates measure them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ wrong one, or are listed the wrong way round, shows one or both of them inverted
 unit than stated shows a center of pressure that rests near its middle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast

@@ -1,7 +1,5 @@
 """Assignment of feet to force plates: contact by contact, the foot that is nearest to the center of pressure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -4,8 +4,6 @@ A fault is placed in the tables of the trial file where [[force]] names columns,
 is wrong for an instant only (`without_instants`) is not measured: the rest of the recording is as good as it was.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,15 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.data import (
-    SIDE_NAMES,
-    SIDES,
-    ImpossibleForce,
-    Markers,
-    PlateForce,
-    Side,
-    Trial,
-)
+from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
 from musclesolve.recording.plates.plate_assignment import FootTrack
 from musclesolve.recording.schema import Document

@@ -5,8 +5,6 @@
 Each change is said in a sentence of its own, which the results carry: a measured force is never changed unseen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ section ``Trajectories`` with the rate, a line of marker names over the first of
 ``Frame, Sub Frame, X, Y, Z, ...`` and a line of units.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -471,10 +471,8 @@ def timed_rows(
     elif count and count != str(kept):
         warning = f"{name} holds {kept} rows of data, its header says {count[:40]}: it may be cut short"
         cut = reader.open_end and count.isdecimal()
-        warning, kept = (
-            f"{warning}; the last row is left out." if cut else f"{warning}, or edited.",
-            kept - cut,
-        )
+        warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
+        kept = kept - cut
     even, notes = checked_times(printed[:kept], every[:kept], reader.path, rate_hz)
     notes = (*repeated_notes(kind, repeated, reader.path), *notes)
     return even, numbers[:kept], every[:kept], notes, warning

@@ -14,8 +14,6 @@ begins with ``time``, then one row per sample. Files of OpenSim 4 state neither 
 rows are counted. Many state no ``inDegrees``.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Opening, decoding and writing files, and what is tested before; whatever prevents it becomes an InputError."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Values and tables as TOML writes them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ wherever every needed marker is seen and every contact of its own foot is on a p
 the plates. The residual at the pelvis needs both feet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

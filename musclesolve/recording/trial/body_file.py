@@ -1,7 +1,5 @@
 """Reading the body of one subject that `calibrate_body` wrote: masses of the segments, shifts of centers of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

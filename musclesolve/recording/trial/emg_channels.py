@@ -1,7 +1,5 @@
 """The table [emg] of a trial file: channels of EMG, the muscles they show, and how their envelopes are made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

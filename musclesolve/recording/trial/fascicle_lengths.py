@@ -1,7 +1,5 @@
 """The table [fascicle] of a trial file: fascicle lengths that ultrasound measured, and whose muscles they are."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import true_runs

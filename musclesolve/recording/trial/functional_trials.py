@@ -4,8 +4,6 @@ A hip moves in all directions, a knee or an ankle bends and straightens. Each jo
 which may be the same one, and the markers of the two bodies that it joins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

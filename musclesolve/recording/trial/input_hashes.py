@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, file_state
 from musclesolve.recording.text.text_file import has_hash, sha256
 
 if TYPE_CHECKING:
-    from musclesolve.recording.data import Trial
-    from musclesolve.recording.trial.model_trial import ModelTrial
+    pass
 
 
 def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
@@ -40,12 +40,12 @@ def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, s
     return hashes
 
 
-def hashes_of(trial: Trial | ModelTrial) -> dict[str, str]:
+def hashes_of(trial: AnyTrial) -> dict[str, str]:
     """Return role -> SHA-256 as read; a file of a trial that `read_trial` did not make is hashed as it is now."""
     return {role: trial.hashes.get(role) or sha256(path) for role, path in trial.files.items()}
 
 
-def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[str]:
+def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
     """Return a warning for every file of a trial that is not as it was when `read_trial` read it.
 
     `read_later`: all but the trial file were read after they were hashed, as the files of an OpenSim model.

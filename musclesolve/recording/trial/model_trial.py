@@ -1,15 +1,12 @@
 """Trial files of OpenSim models: a model, its coordinates, and its joint moments or the loads on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from musclesolve._util.old_names import with_old_attributes
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Emg, Fascicles
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
@@ -20,44 +17,20 @@ MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
 
 
-@dataclass(frozen=True)
-class ModelTrial:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ModelTrial(AnyTrial):
     """Settings and files named by the trial file of an OpenSim model; the files themselves are read with the model.
 
     Args:
-        settings: of the trial file; the file of one person's muscles by its path.
         model, coordinates: files.
         moments, loads: one of these files; neither where ground reactions are predicted.
-        emg: measured signals of muscles; None without [emg].
-        fascicles: measured fascicle lengths; None without [fascicle].
-        files: role -> path, for provenance.
-        hashes: role -> SHA-256 of these files when `read_trial` read the trial file.
-        notes: sentences a reader of the results should see.
     """
 
-    document: Document
     settings: ModelSettings
     model: Path
     coordinates: Path
     moments: Path | None
     loads: Path | None
-    emg: Emg | None = None
-    fascicles: Fascicles | None = None
-    files: Mapping[str, Path] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    if not TYPE_CHECKING:
-        __getattr__ = with_old_attributes("ModelTrial")
-
-    def with_settings(self, **tables: Any) -> ModelTrial:
-        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
-        return replace(self, settings=self.settings.changed(**tables))
-
-    @property
-    def path(self) -> Path:
-        """Path of the trial file."""
-        return self.document.path
 
     def __repr__(self) -> str:
         """Path, model and coordinates in a line."""

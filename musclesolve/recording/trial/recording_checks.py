@@ -1,7 +1,5 @@
 """Plausibility of a recording: units, axes, sides, gaps, jumps and forces are tested before anything is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings of a trial file taken together: the subject, its events, its errors; and contradictions among them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise, product
 from operator import attrgetter
@@ -9,15 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.constants import ADULT_AGE
-from musclesolve.recording.data import (
-    SIDES,
-    Event,
-    EventKind,
-    Markers,
-    SegmentValues,
-    Side,
-    Subject,
-)
+from musclesolve.recording.data import SIDES, Event, EventKind, Markers, SegmentValues, Side, Subject
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file, stated_table, without_detours
 from musclesolve.recording.trial.body_file import read_body

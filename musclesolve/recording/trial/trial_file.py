@@ -1,7 +1,5 @@
 """Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +11,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
@@ -40,7 +38,6 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap,
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import (
-    ModelTrial,
     is_model_trial,
     read_model_trial,
 )
@@ -67,17 +64,17 @@ WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": Non
 """What [subject] states of segments and of a calibrated body is read apart from the rest where it is at fault."""
 
 
-def read_trial(path: str | Path) -> Trial | ModelTrial:
+def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     """Read a trial file, of a recording or of an OpenSim model.
 
     The recordings that a trial file names are read and checked, too; the files of a model are read when the model is
     analyzed.
 
     Args:
-        path: of the trial file.
+        path: of the trial file; a trial that has been read is returned.
 
     Returns:
-        The trial.
+        The trial: `Trial` of a recording, `ModelTrial` of an OpenSim model.
 
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
@@ -87,6 +84,8 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         >>> trial.subject.mass                            # [kg]
         70.25
     """
+    if isinstance(path, AnyTrial):
+        return path
     if not isinstance(path, str | Path):
         raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
     document = trial_document(Path(path))
@@ -341,20 +340,6 @@ class TrialReader:
         if marker_set is not None and marker_set not in marker_sets():
             files["marker set"] = document.path.parent / marker_set
         return files if own is None else files | muscle_files(own)
-
-
-def read_recording(path: str | Path, purpose: str) -> Trial:
-    """Read the trial file of a recording; one of an OpenSim model is refused, which the purpose cannot have.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
-    trial = read_trial(path)
-    if isinstance(trial, ModelTrial):
-        raise trial.document.error(
-            "recording.trial.trial_opensim_model_needs", "files", "model", purpose=purpose
-        )
-    return trial
 
 
 def ranged(trial: Trial, settings: RecordedSettings) -> Trial:

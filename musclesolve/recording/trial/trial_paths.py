@@ -1,7 +1,5 @@
 """The tables of a trial file as another trial file, elsewhere, has to write them: with other paths."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -250,9 +250,8 @@ def cost_words(name: str) -> str:
     formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
     source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
     for parameter in _PARAMETER.findall(name):
-        formula = re.sub(
-            rf", {parameter} (\w )?= [^,]+", "", formula
-        )  # the usual value, and here there is another
+        # the usual value, and here there is another
+        formula = re.sub(rf", {parameter} (\w )?= [^,]+", "", formula)
     words = f"{name}: {formula}" if formula else name
     return f"{words} {source}".strip()
 

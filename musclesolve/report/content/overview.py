@@ -1,7 +1,5 @@
 """Content on all files of a report: the trials side by side, averages over gait cycles, the files themselves."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Pieces of sections: numbers that keep their full value, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

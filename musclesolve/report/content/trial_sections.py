@@ -4,8 +4,6 @@ Each takes the files of a trial and returns the content of its template, or rais
 nothing to show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -16,16 +14,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, split_side, with_side
 from musclesolve.constants import DESIGNED
-from musclesolve.report.content.pieces import (
-    DASH,
-    Absent,
-    PageTable,
-    cell,
-    digest,
-    from_rich,
-    plain,
-    sided,
-)
+from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain, sided
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
@@ -39,13 +28,7 @@ from musclesolve.results.dataset.result_quantities import (
     text,
     without_turns,
 )
-from musclesolve.results.facts import (
-    FULL,
-    STRIDE_MEASURES,
-    Facts,
-    UncertainPeak,
-    UncertaintyFacts,
-)
+from musclesolve.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.statements import chosen, first_order, why_no_emg

@@ -1,7 +1,5 @@
 """A matplotlib figure as SVG inside a page: compact, its text selectable, its ids its own."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

@@ -1,7 +1,5 @@
 """A strip for each leg with the verdict of every frame: color and pattern, over time, with the gait events."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

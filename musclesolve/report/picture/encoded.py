@@ -4,8 +4,6 @@ Positions are 16-bit integers relative to the place of the body in each frame, v
 forces floats of 32 bits; the last integer stands for "none". Rotations of bodies are quaternions of 16-bit integers.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A bone is a loft: superellipses |x/a|^n + |y/b|^n = 1 about a curve, closed at b
 the half widths are interpolated between the sections of the table without overshoot (PCHIP).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -6,8 +6,6 @@ alternate their sense. Arrays stand as text, in base64, or appended at the end (
 LZMA or not, in either byte order ("VTK XML file formats", docs.vtk.org).
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import lzma

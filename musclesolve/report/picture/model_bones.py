@@ -1,7 +1,5 @@
 """The bones of an OpenSim model, from the files of geometry that it names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 

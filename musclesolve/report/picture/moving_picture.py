@@ -4,8 +4,6 @@ three.js comes out of the page template that the package trimesh carries, so not
 A page of meshcat would do as well, but asks for ipython, tornado and zmq, and its controls do not play a recording.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from functools import cache

@@ -6,8 +6,6 @@ mechanism of van Eijden et al. (1986, J Biomech 19:219-229) with a ligament that
 from it: the sharing has a patella of its own (`pipeline.patella`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

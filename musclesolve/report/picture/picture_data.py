@@ -1,7 +1,5 @@
 """Data of a picture, as plain arrays: read from a result or a simulation, with its forces and events."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

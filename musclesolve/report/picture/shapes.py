@@ -1,7 +1,5 @@
 """The surfaces of a simulation's bodies, drawn about the bones: planes, and balls rolled over ellipsoids."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ of every pair of surfaces that ever pressed; contact_event_time and so on, when 
 they lie in the standing layout of their bodies (surface_center and so on), with body_place and body_rotation of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The page of a study: who, what was left out and why, mean curves and where they differ, every trial in a strip."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Cycles are averaged if none of them is there twice, and all are of the same cost, muscles and passive forces.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -9,8 +9,6 @@ so that positive and negative work add up to the integral of the power. Integral
 percentages. A phase counts from 95 % of it on that have values; integrals are then integrals of the mean over these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path

@@ -12,8 +12,6 @@ are and moves 95 % of them by at most 0.1 degrees and 0.013 N m/kg, less than wh
 is 0.3 degrees and 0.09 N m/kg, without 15 % 0.7 degrees and 0.23 N m/kg.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

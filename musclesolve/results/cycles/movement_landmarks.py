@@ -23,8 +23,6 @@ A cycle that is shorter or longer than any of its movement is left out, unless i
 Rise and descent begin and end where the vertical velocity of the hips is 5 % of its greatest in them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -249,10 +247,8 @@ def _squats(seen: SeenMotion, side: str) -> Intervals:
     runs = _bent(seen)
     for place, (first, stop) in enumerate(runs):
         deepest = first + int(np.argmin(height[first:stop]))
-        from_, to = (
-            (runs[place - 1][1] if place else 0),
-            (runs[place + 1][0] if place + 1 < len(runs) else time.size),
-        )
+        from_ = runs[place - 1][1] if place else 0
+        to = runs[place + 1][0] if place + 1 < len(runs) else time.size
         if deepest - from_ < 2 or to - deepest < 2:
             continue
         down = from_ + int(np.argmin(rate[from_:deepest]))

@@ -5,8 +5,6 @@ Moments over mass alone leave what taller persons have by longer levers; over ma
 units a kind may have, is in ``results/dataset/quantities.toml``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

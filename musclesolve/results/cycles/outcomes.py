@@ -4,8 +4,6 @@ An outcome is a curve, "joint_moment knee_flexion", or a value of it, "joint_mom
 or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time" or "margin triceps_surae".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

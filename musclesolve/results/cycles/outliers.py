@@ -22,8 +22,6 @@ normal, 0.1 % of 20 persons and 0.7, 0.4 and 0.1 % of five; if they differ by 50
 (Student's t of 5 degrees of freedom) 1.4, 1.1 and 0.9 % of 20 persons and 3.6, 1.4 and 1.0 % of five.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 What a result says of the knees alone: medial, lateral and patellofemoral contact force.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace

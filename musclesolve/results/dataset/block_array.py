@@ -1,7 +1,5 @@
 """Moment arms of all muscles about all degrees of freedom, of which most are zero, without the zeros in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -10,8 +10,6 @@ Foot progression: with the line f from heel to toes and the walking direction h,
 positive where the toes point to the median plane, as rotation inward is elsewhere here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A dataset is a result that can be averaged and drawn, or it is refused with the missing parts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 
@@ -81,18 +79,16 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
 
     # a number wherever there is a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
-    of_legs = (
-        frames.limb_name(result) == "leg"
-    )  # forces on the ground do not enter the moments of other limbs
+    # forces on the ground do not enter the moments of other limbs
+    of_legs = frames.limb_name(result) == "leg"
     for name in in_set("finite"):
         if name in result and (of_legs or name != "ground_reaction_force"):
             known = result[name]
             if shared := [
                 dof for dof in np.atleast_1d(result.attrs.get("shared_dofs", [])) if "dof" in known.dims
             ]:
-                known = known.sel(
-                    dof=shared
-                )  # of other joints, as of a leg without plates, moments may be unknown
+                # of other joints, as of a leg without plates, moments may be unknown
+                known = known.sel(dof=shared)
             values = known.transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
                 raise _refused("results.no_numbers", result, name)

@@ -1,7 +1,5 @@
 """Validity of each frame of a result: solved or not, foot on the ground or not, place in the gait cycle."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

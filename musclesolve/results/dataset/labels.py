@@ -1,7 +1,5 @@
 """Labels that a maker of bodies adds to the labels of every result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from musclesolve._util.arrays import Array

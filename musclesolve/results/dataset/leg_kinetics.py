@@ -1,7 +1,5 @@
 """Read from a result: power of a joint, support moment of a leg, force of a muscle group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

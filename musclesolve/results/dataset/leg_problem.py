@@ -1,7 +1,5 @@
 """Force-sharing problem of one leg, taken from a result for further analysis."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

@@ -1,7 +1,5 @@
 """Labels that only an OpenSim model has: its skeleton, loads, joints and provenance."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -4,8 +4,6 @@ fascicle lengths.
 Variables are named as in quantities.toml; there are none of rigid tendons, and none of what was not measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points and bones of a skeleton, and paths of its muscles, as variables of a result."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ although muscles of the same strength would suffice if it stood alone. The sente
 activation the muscles that could help are at: the upper bound, or how fast activation rises or falls.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

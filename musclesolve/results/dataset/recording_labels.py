@@ -1,7 +1,5 @@
 """Labels that only a recording has: body, ground, gait, filter and provenance."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

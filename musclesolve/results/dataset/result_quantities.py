@@ -1,7 +1,5 @@
 """Read from a result: its attributes, subject and choices, vectors in walking axes, what is moved and left over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

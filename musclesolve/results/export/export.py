@@ -1,7 +1,5 @@
 """Results as files of other programs, one function for each format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """STO and MOT files of a result, as OpenSim and its GUI open them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

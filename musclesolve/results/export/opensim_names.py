@@ -1,7 +1,5 @@
 """Names, signs and axes of an OpenSim model for what a result calls by the names of this project."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Wide tables of a result: CSV with units in the header, Parquet with units in the metadata."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The series of a result as named columns over time, or over the percentage of a gait cycle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Writing files that belong together: all of them appear, complete, or none."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

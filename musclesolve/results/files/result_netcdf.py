@@ -3,8 +3,6 @@
 Results of earlier versions, in which frames that cannot be used have no status of their own.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping

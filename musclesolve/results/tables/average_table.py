@@ -1,7 +1,5 @@
 """An average over gait cycles as text: the measures of the strides, and what to know about the cycles."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from rich.table import Table

@@ -1,7 +1,5 @@
 """A calibration of one person's muscles in print: factors, agreement with measurements, what was not determined."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

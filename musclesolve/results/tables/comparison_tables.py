@@ -3,8 +3,6 @@
 On a page, a cell holds the numbers of both legs, and muscles and groups have a column for each cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """EMG-informed sharing in print: the trade-off of effort and misfit as a table, the offset of the clock in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

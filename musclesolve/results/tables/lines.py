@@ -1,7 +1,5 @@
 """Text of tables: lines of a summary, numbers, comma-separated values, and columns of printed tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

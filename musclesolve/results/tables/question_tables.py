@@ -1,7 +1,5 @@
 """Answers to questions about a trial in print: margins of strength, and scenarios beside what is now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -596,10 +594,8 @@ def _joint_heading(joint: str, side: str) -> str:
 def contribution_lines(answer: xr.Dataset) -> list[str]:
     """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
     frames, solved = answer.attrs["frames"], answer.attrs["frames_solved"]
-    time, known = (
-        answer["time"].values,
-        answer["center_acceleration"].notnull().all(["contact", "part", "axis"]),
-    )
+    time = answer["time"].values
+    known = answer["center_acceleration"].notnull().all(["contact", "part", "axis"])
     stances = []
     for side in map(str, answer["side"].values):
         runs = true_runs((answer["touching"].sel(side=side) & known).values)

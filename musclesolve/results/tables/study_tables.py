@@ -1,7 +1,5 @@
 """The tests of a study as tables: all of them as comma-separated values, those with a difference on a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

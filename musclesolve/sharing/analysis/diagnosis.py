@@ -25,8 +25,6 @@ passive force, and r_i the removed part of the passive force of a muscle,
 The muscles in question follow from the proof y of the shortage: those with y . P_i < 0 oppose it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -255,9 +253,8 @@ class Diagnosis:
         elif not self.limited[number].any():
             clauses.append("no muscle can produce it")
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
-            clauses.append(
-                "no strength would suffice"
-            )  # nothing where one exists, but fails when it is tried
+            # nothing where one exists, but fails when it is tried
+            clauses.append("no strength would suffice")
         return "; ".join(part for part in clauses if part)
 
 

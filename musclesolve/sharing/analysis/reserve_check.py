@@ -8,8 +8,6 @@ A reserve of at most 1 N m is small whatever it is compared with: moments of toe
 moment is known so well (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -20,8 +20,6 @@ muscles linear in u, and the least torque t about a degree of freedom d with whi
 (`least_assistance`): a proof y excludes all torques with t y_d < y . b - H.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ and counts as wrong only if it is off by more than a hundredth of the two, ten t
 point (visible curvature and noise), and 1e5 roundings of the value. Numbers that are not finite are passed over.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask

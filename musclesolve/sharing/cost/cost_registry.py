@@ -7,8 +7,6 @@ A cost is found by the text that `Cost.label` prints: a name, options in bracket
 The text is read as a Python expression of which no part is evaluated: names, numbers, texts, lists, tuples and tables.
 """
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache

@@ -5,8 +5,6 @@ A subclass states the coefficients c and whatever differs from the default: the 
 with the arrays of a problem follow from these.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Costs near a cost: the same power sum with another exponent and other weights of the muscles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np

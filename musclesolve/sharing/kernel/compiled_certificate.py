@@ -4,8 +4,6 @@ sharing/certificate.py is the definition, for any cost and any solver. This copy
 certificate in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -27,8 +27,6 @@ It is the method of solver/interior_point.py, which takes any separable cost, wi
 left out before the start.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

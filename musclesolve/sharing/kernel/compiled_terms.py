@@ -7,8 +7,6 @@
 with rows c (and e after it) of `coefficient`, (Q, T, n). See cost/cost_terms.py for the same as data.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Compiled code imports constants from here and from its own folder only, and nump
 folder alone then decides whether compiled code that is cached on disk is still valid (entry.py).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 # Status of a frame; the members of `Status` have these values.

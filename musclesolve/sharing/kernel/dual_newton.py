@@ -39,8 +39,6 @@ y = p / (f c) and 1/f'' = (1 + y^2)^(-3/2) / (f c^2); and one power alone, x = (
 that do not converge within MAX_STEPS, or have another cost, go to the interior point.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The one compiled function that Python calls, compiled once for all problems and kept in numba's cache."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

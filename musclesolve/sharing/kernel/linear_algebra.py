@@ -3,8 +3,6 @@
 Loops run over views that start at zero: only these are vectorized by the compiler.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

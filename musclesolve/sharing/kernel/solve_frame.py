@@ -7,8 +7,6 @@ interior point at the edge of reach, with stiff reserves; where reserves are all
 second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +23,7 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     minimize,
 )
 from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
-from musclesolve.sharing.kernel.constants import (
-    AT_EDGE,
-    FALLBACK,
-    HUGE,
-    IDLE,
-    NO_ROOM,
-    TOLERANCE,
-)
+from musclesolve.sharing.kernel.constants import AT_EDGE, FALLBACK, HUGE, IDLE, NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
 from musclesolve.sharing.kernel.linear_algebra import ZERO
 

@@ -9,8 +9,6 @@ Rows are padded to a multiple of LANES with muscles that move nothing and cost a
 maxima and sums over muscles leave them out.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The project's own solver: all frames at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

@@ -7,8 +7,6 @@ into the extension (rpath), so that afterward ``import cyipopt`` just works. The
 `musclesolve install cyipopt` does it for the environment of its Python.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shlex

@@ -7,8 +7,6 @@ With x = (a, s / (row unit)), row_k the largest entry of row k of A, and f the w
 so that slopes, moments and unknowns are all of order one; unit_k makes the curvature along a stiff reserve 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -144,9 +142,6 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
     """Solve a program (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
-    contradict each other.
-
-    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is what is left of a frame whose rows
     contradict each other.
     """
     if not free.any():

@@ -1,7 +1,5 @@
 """Install the packages of a solver into the environment of this Python."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.metadata import version

@@ -1,10 +1,8 @@
 """Ipopt through CasADi: the general-purpose reference, one frame after the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import casadi
 import numpy as np
@@ -48,13 +46,7 @@ class Ipopt:
     def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
         muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
         attempt, soft = Attempt.blank(problem), dofs if reserved else 0
-        row = np.abs(problem.moment_matrix).max(axis=2)
-        row = np.where(row > 0, row, 1.0)
-        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-        steepest = np.where(steepest > 0, steepest, 1.0)
-        matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-        weight = problem.reserve_weight * row**2 if reserved else np.zeros((len(row), 0))  # type: ignore[operator]
-        parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+        row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
         free = np.full(soft, np.inf)
 
         start = 0.5 * (problem.lower + problem.upper)[:1]
@@ -111,6 +103,33 @@ def _program(
 def columns_first(matrices: Array) -> Array:
     """Every matrix as a row of numbers in the order of CasADi, (T, r, n) to (T, r n)."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
+
+
+class ScaledFrames(NamedTuple):
+    """Frames of a problem in units in which slopes and moments are of order one.
+
+    row (T, m): the largest entry of each row of A; steepest (T,): the largest slope of the cost. A row of `matrices`
+    (T, m, n) and `moments` (T, m) is divided by `row`, the cost by `steepest`. parameters, sizes: `cost_parameters`.
+    """
+
+    row: Array
+    steepest: Array
+    matrices: Array
+    moments: Array
+    parameters: Array
+    sizes: tuple[int, int]
+
+
+def scaled_frames(problem: Problem, cost: Cost) -> ScaledFrames:
+    """Return the frames of a problem with a cost in their units."""
+    row = np.abs(problem.moment_matrix).max(axis=2)
+    row = np.where(row > 0, row, 1.0)
+    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+    steepest = np.where(steepest > 0, steepest, 1.0)
+    matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
+    weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
+    scaled = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+    return ScaledFrames(row, steepest, matrices, moments, *scaled)
 
 
 def cost_parameters(

@@ -1,7 +1,5 @@
 """Ipopt through cyipopt: exact gradients and Hessians, computed by the costs themselves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Solvers of SciPy: sequential least-squares programming, and the trust-region interior-point method."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The measurements of `musclesolve benchmark`, as tables for the terminal and as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields

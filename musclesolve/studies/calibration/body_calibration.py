@@ -5,8 +5,6 @@ would be nothing but errors of the motion. The fit is in `body_fit`, the residua
 `body_residual`. What is found is written, not applied: a trial file names it in [subject] body and [plates].
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

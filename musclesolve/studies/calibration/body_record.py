@@ -1,7 +1,5 @@
 """A calibrated body as a record and as a file: what trial files use of it, and how far it can be trusted."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any

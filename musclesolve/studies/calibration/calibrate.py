@@ -38,7 +38,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
-from musclesolve.recording.data import Trial
+from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
@@ -357,7 +357,7 @@ class CalibrationProblem:
 
 
 def calibrate_muscles(
-    trials: Sequence[Trial | ModelTrial | str | Path],
+    trials: Sequence[AnyTrial | str | Path],
     free: Mapping[str, Iterable[str]] | None = None,
     fixed: Mapping[str, Iterable[str]] | None = None,
     strength: str | Path | None = None,
@@ -577,7 +577,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     of_first: dict[str, tuple[str, str | None]] = {}
     for number, trial in enumerate(trials):
         body = trial.body
-        person = body.person if isinstance(body, ModelBody) else body.options.person
+        person = body.person
         if person is not None:
             raise input_error(
                 "studies.muscles_person_already", where="trials", trial=trial.name, parent=person.parent

@@ -4,8 +4,6 @@ Elastic tendons: every run of usable frames is a motion (trajectory/), taken up 
 before, with reserves that bear something only where muscles lack it. Rigid tendons: frame by frame (sharing/).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -11,8 +11,6 @@ The error is in the unit of the measured signal: an error in the unit of the act
 vanish.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Trials of one subject: the trials whose trial files state the same subject."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from musclesolve.recording.data import Trial

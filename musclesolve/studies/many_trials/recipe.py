@@ -14,19 +14,19 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from musclesolve.plotting.page.page_style import PageStyle, current_style
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import has_hash, name_in
 from musclesolve.recording.trial.input_hashes import hashes_of
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
-    from musclesolve.recording.data import Trial
-    from musclesolve.recording.trial.model_trial import ModelTrial
+    pass
 
 ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
 
-def input_hashes(trial: Trial | ModelTrial) -> dict[str, str]:
+def input_hashes(trial: AnyTrial) -> dict[str, str]:
     """Hash of every file of a trial as it was read, by its path from the folder of the trial file."""
     folder = trial.path.resolve().parent
     return {name_in(folder, trial.files[role].resolve()): sha for role, sha in hashes_of(trial).items()}

@@ -7,8 +7,6 @@ that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `wal
 in the folders above.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -19,6 +17,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
+from musclesolve.constants import FILE_SETTLED
 from musclesolve.drafting.folder_contents import (
     bent_joints,
     is_kind_word,
@@ -197,7 +196,7 @@ class Watch:
     folder: Path
     template: Template
     output: Path | None = None
-    settled: float = 2.0
+    settled: float = FILE_SETTLED
     further: Mapping[str, Further | None] = field(default_factory=dict)
     clock: Callable[[], float] = monotonic
 

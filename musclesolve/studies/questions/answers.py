@@ -4,8 +4,6 @@ The trial is answered with the options of the result: its cost, its legs, its se
 contributions without ground reactions, keeps nobody from the result: the file then says why.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +17,9 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError, input_error
 from musclesolve.pipeline.emg_informed import with_arguments
-from musclesolve.recording.data import Trial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
-from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial
+from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
@@ -124,7 +122,7 @@ def _read_scenarios(texts: Sequence[str]) -> None:
 
 def answer(
     name: str,
-    trial: Trial | ModelTrial,
+    trial: AnyTrial,
     result: xr.Dataset,
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -190,7 +188,7 @@ class AnswerFile:
         return netcdf_bytes(found.assign_attrs(stated))
 
 
-def _asked(trial: Trial | ModelTrial) -> str:
+def _asked(trial: AnyTrial) -> str:
     settings: QuestionSettings = trial.settings.questions
     return json.dumps({key: value for key, value in settings.items() if key != "ask"}, default=list)
 

@@ -11,8 +11,6 @@ muscles do not care. The frame is solved once with these columns, and once more 
 certificate of a result belongs to its muscles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Problems of a part under further bounds: contact forces of joints, other lengths of fibers and tendons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -9,8 +9,6 @@ it accelerates the whole body and changes the ground reaction, which loads every
 joint force that its induced accelerations need. Own and dynamics of all parts are the contact force.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,18 +19,13 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.induced_accelerations import (
-    InducedAccelerations,
-    induced_accelerations,
-)
+from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.linked_bodies import Linked, linked
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.picture import Variable
@@ -48,7 +41,7 @@ WITHOUT_POWER = ("motion", "free_moment")
 
 
 def contributions(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     cost: str | Cost | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -82,10 +75,9 @@ def contributions(
         InputError: an OpenSim model without external loads, or whatever `run` refuses.
     """
     report = progress or no_progress
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     body = prepare(trial, cost, None, "both", report)
-    if isinstance(body, RecordedBody):
-        check_consistent(body.trial, "contributions of muscles")
+    check_consistent(body.trial, "contributions of muscles")
     analysis = share(body, progress=report)
     report("contact models", 0.9)
     joined = linked(analysis)

@@ -13,8 +13,6 @@ Murray and Perreault 2011, J Neurophysiol 105:1297-1308, for limbs) and the tend
 Thelen (2003, J Biomech Eng 125:70-77). The change of moment arms, F dr/dq, is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Statements of an answer about its trial: the files, and the judgment, which holds for every answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

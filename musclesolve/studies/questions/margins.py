@@ -8,8 +8,6 @@ that a margin is a bound and no prediction.
 The path is the sharing at strengths between 1 and the margin: which muscles take over, and how contact forces grow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -25,12 +23,10 @@ from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share, share_part, sharing_problem
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
@@ -70,7 +66,7 @@ BELOW = 0.01
 
 
 def margins(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     strength: Mapping[str, float] | None = None,
     path: str | None = None,
     cost: str | Cost | None = None,
@@ -114,13 +110,12 @@ def margins(
             `run` refuses.
     """
     report = progress or no_progress
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     # a margin is of what muscles can do: they may relax wholly, so that a weaker one never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.tendon == "elastic":
         raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
-    if isinstance(body, RecordedBody):
-        check_consistent(body.trial, "margins of strength")
+    check_consistent(body.trial, "margins of strength")
     findings = findings_of(trial, body)
     strong = share(body)
     base = assemble(strong, findings)

@@ -1,7 +1,5 @@
 """Muscles by the words of a question: a muscle, a muscle of both sides, or a function group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

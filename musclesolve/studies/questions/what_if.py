@@ -30,8 +30,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.quantities import explained
@@ -198,7 +197,7 @@ def _unreadable(text: str, word: str) -> Exception:
 
 
 def what_if(
-    trial: Trial | ModelTrial | str | Path,
+    trial: AnyTrial | str | Path,
     scenarios: Sequence[Scenario | str],
     side: str = "both",
     progress: Progress | None = None,
@@ -228,7 +227,7 @@ def what_if(
         raise input_error("studies.no_scenario", where="what_if")
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise input_error("studies.scenario_twice", where="what_if", name=twice[0])
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    trial = read_trial(trial)
     for scenario in wanted:
         if (
             scenario.torque
@@ -236,8 +235,7 @@ def what_if(
         ):
             raise trial.document.error("studies.torque_needs_rigid_tendons", "muscles", "tendon")
     body = prepare(trial, None, None, side, report)
-    if isinstance(body, RecordedBody):
-        check_consistent(body.trial, "scenarios")
+    check_consistent(body.trial, "scenarios")
     findings = findings_of(trial, body)
     results: list[xr.Dataset] = []
     scenarios_of, references = _with_references(trial, wanted)
@@ -262,9 +260,7 @@ def what_if(
     return _side_by_side(results, names).assign_attrs(references=references)
 
 
-def _with_references(
-    trial: Trial | ModelTrial, wanted: Sequence[Scenario]
-) -> tuple[list[Scenario], list[int]]:
+def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
     """The scenarios after now, and with which each is compared; one of other tendons with now behind such tendons.
 
     The effort behind elastic tendons is no measure of that behind rigid ones: such a reference is a scenario.
@@ -286,7 +282,7 @@ def _with_references(
 
 
 def _with_settings(
-    trial: Trial | ModelTrial, body: RecordedBody | ModelBody, scenario: Scenario, side: str
+    trial: AnyTrial, body: RecordedBody | ModelBody, scenario: Scenario, side: str
 ) -> RecordedBody | ModelBody:
     """The body of a trial with the settings of a scenario."""
     tables: dict[str, dict[str, Any]] = {}

@@ -1,7 +1,5 @@
 """Analysis of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,12 +25,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
 from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
-from musclesolve.studies.study.plausible_trials import (
-    LegVerdict,
-    believable,
-    leg_verdicts,
-    sensitivity,
-)
+from musclesolve.studies.study.plausible_trials import LegVerdict, believable, leg_verdicts, sensitivity
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study

@@ -1,7 +1,5 @@
 """The check of a study: every trial as `check` sees it, before anything is computed."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Mapping

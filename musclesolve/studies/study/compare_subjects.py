@@ -28,8 +28,6 @@ heavier tails than the normal distribution. With few subjects the quantile rises
 states it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log

@@ -54,9 +54,8 @@ class Design:
     groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
     conditions: Sequence[str] | None = None
     quantities: Sequence[str] | None = None  # None: those of the set "compared" that there are
-    outcomes: Sequence[str] | None = (
-        None  # primary curves and values, with a level of their own; None: no difference
-    )
+    # primary curves and values, with a level of their own; None: no difference
+    outcomes: Sequence[str] | None = None
     level: float = 0.05  # probability of a false positive
     correction: str = "bonferroni"  # level over all tests of a family; "none": of each test for itself
     covariate: str | None = None  # a number of the subjects, on which their mean curves are regressed
@@ -333,9 +332,8 @@ class _Layout:
         def add(effect: str, kind: str, make: Callable[[Array], Effect], enough: bool, **said: Any) -> None:
             test = _Test(variable, name, effect, kind, subjects=len(rows), notes=list(notes), **said)
             if not enough:
-                test.notes += (
-                    ["not tested: too few subjects or groups"] if several else []
-                )  # else said already
+                # else said already
+                test.notes += ["not tested: too few subjects or groups"] if several else []
             elif values.shape[-1] == 1:
                 test.tested = number(theory, make, values)
                 test.notes += [NOTHING_VARIES] if test.tested is None else []
@@ -359,10 +357,8 @@ class _Layout:
                 kind = f"two-sample t test (Welch) {mixed}".strip()
                 add("group", kind, lambda k: contrast(average(k), weights), two, **said)
             else:
-                kind, levels = (
-                    f"one-way ANOVA (Brown-Forsythe) {mixed}".strip(),
-                    tuple(zip(group_names, over, strict=True)),
-                )
+                kind = f"one-way ANOVA (Brown-Forsythe) {mixed}".strip()
+                levels = tuple(zip(group_names, over, strict=True))
                 add(
                     "group",
                     kind,
@@ -416,10 +412,8 @@ class _Layout:
                 kind = "two-sample t test (Welch) of the paired differences"
                 add(effect, kind, lambda k: contrast(difference(k), weights), two, **said)
             elif pair:
-                kind, changes = (
-                    "one-way ANOVA (Brown-Forsythe) of the paired differences",
-                    cell[:, 1] - cell[:, 0],
-                )
+                kind = "one-way ANOVA (Brown-Forsythe) of the paired differences"
+                changes = cell[:, 1] - cell[:, 0]
                 levels = tuple((f"({change}): {g}", d) for g, d in zip(group_names, changes, strict=True))
                 add(
                     effect,

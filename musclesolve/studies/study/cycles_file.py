@@ -1,7 +1,5 @@
 """The cycles of one result as a file beside it, which whoever computes the trial writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Trials are looked at until all names are found; where a trial cannot be read, or
 result, such as the groups of a model's muscles without a known function, the outcome is looked up again in the means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The observation of a study is a subject, not a cycle: the cycles of a subject in
 (`subject_means`), and groups and conditions are described on these (`group_means`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from types import ModuleType
 from typing import Any, Literal

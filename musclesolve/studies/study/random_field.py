@@ -15,8 +15,6 @@ variance for both groups, and finds differences that are not there where the sma
 (docs/study_statistics.md, ``python -m benchmarks.study_statistics``).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

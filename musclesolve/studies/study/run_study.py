@@ -1,7 +1,5 @@
 """The computation of a study: the trial file of each trial, its result, and what is made of all of them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

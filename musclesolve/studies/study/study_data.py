@@ -4,8 +4,6 @@ Curves are stored in single precision in chunks of cycles, so that a selection r
 whoever writes or reads does not grow with the number of trials.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections import Counter
@@ -372,9 +370,8 @@ class _Layout:
     variables: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
     coordinates: dict[str, None] = field(default_factory=dict)  # over the cycles
     units: dict[str, str] = field(default_factory=dict)  # of the variables
-    choices: dict[tuple[str, str, tuple[str, ...]], xr.Dataset] = field(
-        default_factory=dict
-    )  # without numbers
+    # without numbers
+    choices: dict[tuple[str, str, tuple[str, ...]], xr.Dataset] = field(default_factory=dict)
 
     def add(self, source: netCDF4.Dataset, count: int) -> None:
         """Add the names in the cycles of a trial, of which so many count."""

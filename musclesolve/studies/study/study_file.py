@@ -1,7 +1,5 @@
 """The study file: title, design, units and settings once, subjects and trials a line each."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +24,7 @@ from musclesolve.settings.other_files import (
     study_settings,
     trial_line_settings,
 )
-from musclesolve.settings.schema import (
-    Setting,
-    is_number,
-    settings_of,
-    tables_of,
-)
+from musclesolve.settings.schema import Setting, is_number, settings_of, tables_of
 from musclesolve.settings.trial import (
     FileSettings,
     ModelSettings,

@@ -1,7 +1,5 @@
 """The findings of a study in one list: on subjects, and those stored with the results of trials, each fault once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 unit in the name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 It is written beside the result, so that each trial can be computed, checked and looked at by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trials that another service keeps in one file, unpacked once beside the results of a study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

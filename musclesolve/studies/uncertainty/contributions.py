@@ -72,9 +72,8 @@ class Task:
     # of the parameter among those of the source; of a muscle's source the place (.., axis) of the point
     number: tuple[int | AnyArray, ...]
     part: int | None = None  # of a muscle's source, by its number
-    sign: AnyArray | None = (
-        None  # of each parameter of a direction; number has an array of indices for each axis then
-    )
+    # of each parameter of a direction; number has an array of indices for each axis then
+    sign: AnyArray | None = None
 
 
 @dataclass(frozen=True)

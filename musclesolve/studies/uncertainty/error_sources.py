@@ -1,7 +1,5 @@
 """The sources of error, and how large each one is in this analysis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,10 +86,8 @@ def check_sources(
     Raises:
         InputError: one that would change nothing.
     """
-    known, about = (
-        error_keys(body, person, predicted),
-        {source.key: source.about for source in sources().values()},
-    )
+    known = error_keys(body, person, predicted)
+    about = {source.key: source.about for source in sources().values()}
     for key, sd in given.items():
         if sd and key not in known:
             raise input_error(

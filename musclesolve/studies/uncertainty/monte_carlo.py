@@ -1,7 +1,5 @@
 """Uncertainty of the results of a trial: samples over the sources of error, and first-order contributions."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -26,8 +24,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labeled
 from musclesolve.results.facts import counted_frames
@@ -74,7 +71,7 @@ class Computing(TypedDict, total=False):
 
 
 def uncertainty(
-    trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
+    trial: AnyTrial | RecordedBody | ModelBody | str | Path,
     samples: int | str = 1000,
     seed: int = 0,
     sd: Mapping[str, float] | None = None,
@@ -123,23 +120,22 @@ def uncertainty(
         prepared = trial
         stated = {} if trial.trial is None else trial.trial.settings.uncertainty.stated
     else:
-        trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+        trial = read_trial(trial)
         prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
+    check_consistent(prepared.trial, "the uncertainty")
+    kind, predicted = "recording", False
+    replay: Replay
     if isinstance(prepared, RecordedBody):
-        check_consistent(prepared.trial, "the uncertainty")
-        kind = "recording"
+        predicted = prepared.trial.predicted_spans is not None
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
-    person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
-    predicted = isinstance(prepared, RecordedBody) and prepared.trial.predicted_spans is not None
-    check_sources({**stated, **(sd or {})}, kind, person is not None, predicted)
+    check_sources({**stated, **(sd or {})}, kind, prepared.person is not None, predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
-    replay: Replay = (
-        RecordedReplay.from_body(prepared, chosen)
-        if isinstance(prepared, RecordedBody)
-        else ModelReplay.from_body(prepared, chosen)
-    )
+    if isinstance(prepared, RecordedBody):
+        replay = RecordedReplay.from_body(prepared, chosen)
+    else:
+        replay = ModelReplay.from_body(prepared, chosen)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters to differentiate by; none, and why, for a cost that has no derivatives

@@ -9,8 +9,6 @@ s rises from 0 to 1 with the first tenth of W on the foot; g does where two pred
 which no law of motion determines. The point where the force acts moves forward and to the left by such curves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product

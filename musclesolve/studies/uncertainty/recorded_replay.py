@@ -32,12 +32,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Rest
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.landmark_positions import (
-    Points,
-    axis_end,
-    filtered_markers,
-    standing_trial,
-)
+from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, filtered_markers, standing_trial
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice

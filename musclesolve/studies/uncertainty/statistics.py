@@ -4,8 +4,6 @@ Samples come one after the other and are not kept: mean, standard deviation and 
 nominal values, so that what does not vary has a spread of exactly zero.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ frames costs. Derivatives are exact, first and second, and made by CasADi from t
 is shared with the other methods.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -165,10 +163,8 @@ class Collocation:
 
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds
             moment, balance, _, rates = split(-program.size * of_rows, program.row_shapes)
-            moment, coordinate = (
-                moment / program.row,
-                split(-program.size * of_bounds, program.shapes)[0],
-            )
+            moment = moment / program.row
+            coordinate = split(-program.size * of_bounds, program.shapes)[0]
             limit = np.maximum(rates, 0.0) if rates.size else np.zeros((2, problem.n_frames - 1, z.shape[1]))
             if program.problem is not problem:
                 moment = moment_interpolation(problem.time, program.held.time).T @ moment

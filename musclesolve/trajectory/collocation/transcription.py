@@ -30,8 +30,6 @@ alone determines z, Gauss points would carry any other start on from node to nod
 the interval before it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

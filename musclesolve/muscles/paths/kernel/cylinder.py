@@ -17,8 +17,6 @@ some 0.6 mm greater than the lengths of the shortest path, and its moment arms, 
 not the slopes of its lengths where the path runs obliquely.
 """
 
-from __future__ import annotations
-
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

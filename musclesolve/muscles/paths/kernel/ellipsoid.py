@@ -17,8 +17,6 @@ On the surface q.Dq = 1, D = diag(1 / a_i^2), a curve of unit speed without late
 from differentiating q.Dq = 1 twice).
 """
 
-from __future__ import annotations
-
 from math import atan2, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order
@@ -173,10 +171,8 @@ def _newton(work, angle, length):
         height_1, side_1 = _miss(work)
         _shoot(work, angle - DIFFERENCE_ANGLE, length)
         height_2, side_2 = _miss(work)
-        height_a, side_a = (
-            (height_1 - height_2) / (2.0 * DIFFERENCE_ANGLE),
-            (side_1 - side_2) / (2.0 * DIFFERENCE_ANGLE),
-        )
+        height_a = (height_1 - height_2) / (2.0 * DIFFERENCE_ANGLE)
+        side_a = (side_1 - side_2) / (2.0 * DIFFERENCE_ANGLE)
         _shoot(work, angle, length + DIFFERENCE_ANGLE)
         height_1, side_1 = _miss(work)
         _shoot(work, angle, length)

@@ -28,8 +28,6 @@ take. The arc is divided into parts of 1 mm by equal angles about the point wher
 where that is outside of the ellipsoid its length may be no number.
 """
 
-from __future__ import annotations
-
 from math import acos, atan2, cos, inf, pi, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order
@@ -287,11 +285,9 @@ def _fan(work):
     for part in range(1, FAN - 1):
         _along(work, part / FAN, TRIAL)
         nearest(work, TRIAL, -1, ON_TRIAL)
-        dx, dy, dz = (
-            work[ON_TRIAL] - work[TRIAL],
-            work[ON_TRIAL + 1] - work[TRIAL + 1],
-            work[ON_TRIAL + 2] - work[TRIAL + 2],
-        )
+        dx = work[ON_TRIAL] - work[TRIAL]
+        dy = work[ON_TRIAL + 1] - work[TRIAL + 1]
+        dz = work[ON_TRIAL + 2] - work[TRIAL + 2]
         size = sqrt(dx * dx + dy * dy + dz * dz)
         if size > 0.0:
             x, y, z = x + dx / size, y + dy / size, z + dz / size

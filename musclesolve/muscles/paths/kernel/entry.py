@@ -1,7 +1,5 @@
 """The compiled functions that Python calls, kept in numba's cache."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 A body moves what stands at s to x = p + R s; a frame on it, whose pivot stands at o, to x = r + R_f (s - o).
 """
 
-from __future__ import annotations
-
 from math import cos, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

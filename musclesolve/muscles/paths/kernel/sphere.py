@@ -8,8 +8,6 @@ sum of the tangents does not point to the given side. Where that takes one of ei
 bends back at both; here it is on the side of the line that is nearer to the given one.
 """
 
-from __future__ import annotations
-
 from math import acos, atan2, cos, pi, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

@@ -4,8 +4,6 @@ The path is a shortest one, so an arc is the geodesic that continues the straigh
 cylinder, a great circle on a sphere, on an ellipsoid a geodesic (ellipsoid.py).
 """
 
-from __future__ import annotations
-
 from math import cos, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

@@ -1,7 +1,5 @@
 """Vectors of three numbers as parts of a work array."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

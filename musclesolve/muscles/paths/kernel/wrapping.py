@@ -17,8 +17,6 @@ The medial gastrocnemius of the Rajagopal models wraps over two cylinders: stand
 points are 460.7 mm apart. A path over a single object has one round, and no such error.
 """
 
-from __future__ import annotations
-
 from math import inf, nan, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order

@@ -1,7 +1,5 @@
 """Sum of squared joint reactions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The smallest possible largest load."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

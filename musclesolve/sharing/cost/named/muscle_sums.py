@@ -3,8 +3,6 @@
 Each states its coefficients c_i, of which sum_of_terms.py makes the rest.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

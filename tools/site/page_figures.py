@@ -1,0 +1,109 @@
+"""Figures of how-to pages that no command draws: two results over each other.
+
+python tools/site/page_figures.py -o FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import casadi
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+from musclesolve.synthetic import plant
+
+
+def main(folder: Path) -> None:
+    """Draw the figures into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    result = ms.run(reference_stride(), side="r")
+    soleus = result.muscle_force.sel(muscle="soleus_r")
+    live = ms.replay(reference_stride(), lag_ms=25).result.muscle_force.sel(muscle="soleus_r")
+    draw(folder / "live.png", "soleus [N]", offline=soleus, live_25_ms_behind=live)
+
+    walk = ms.synthetic_recording(folder / "walk", noise_mm=1.0, truth=False)
+    without_plates = written(walk, "without_plates.toml", ('"forces.mot"', '"predicted"'))
+    measured, predicted = (
+        ms.run(trial, side="r").ground_reaction_force.sel(side="r", axis="z")
+        for trial in (walk, without_plates)
+    )
+    draw(
+        folder / "predicted.png", "vertical ground force [N]", with_plates=measured, without_plates=predicted
+    )
+
+    plate_off = plant("right_points_30mm_ahead", walk, folder / "plate_off")
+    body = ms.calibrate_body([plate_off])
+    body.save(plate_off.with_name("body.toml"))
+    (used,) = tomllib.loads(plate_off.with_name("body.toml").read_text())["trial"]
+    calibrated = written(
+        plate_off,
+        "calibrated.toml",
+        ("[subject]", f'[plates]\n{toml_lines(used["plates"])}\n\n[subject]\nbody = "body.toml"'),
+    )
+    before, after = (
+        ms.run(trial).pelvis_residual.sel(component="moment_y") for trial in (plate_off, calibrated)
+    )
+    draw(folder / "body.png", "moment missing at the pelvis [N m]", before=before, after=after)
+
+    problem = ms.leg_problem(result, "r")
+    vasti = [number for number, name in enumerate(problem.muscle) if name.startswith("vastus")]
+
+    def alike(activation, force, data):  # cubed activation, and vasti that work together
+        mean = casadi.sum1(activation[vasti]) / 3
+        return casadi.sum1(activation**3) + casadi.sum1((activation[vasti] - mean) ** 2)
+
+    cost = ms.sharing.expression_cost("alike", alike, convex=True)
+    medialis = problem.muscle.index("vastus_medialis_r")
+    named, other = (
+        soleus.copy(data=ms.solve(problem, each, "ipopt").force[:, medialis])
+        for each in ("activation_power", cost)
+    )
+    draw(folder / "own_cost.png", "vastus medialis [N]", activation_power=named, own_cost=other)
+
+    at_most = ms.sharing.expression_constraint(
+        "vasti", lambda activation, force, data: casadi.sum1(force[vasti]), upper=400.0
+    )
+    free, bounded = (
+        soleus.copy(data=ms.sharing.solve_constrained(problem, cost, constraints).force[:, vasti].sum(axis=1))
+        for constraints in ([], [at_most])
+    )
+    draw(folder / "constraint.png", "vasti together [N]", free=free, at_most_400_N=bounded)
+
+
+def written(trial: Path, name: str, change: tuple[str, str]) -> Path:
+    """Write a changed copy of a trial file beside it."""
+    copy = trial.with_name(name)
+    copy.write_text(trial.read_text(encoding="utf-8").replace(*change, 1), encoding="utf-8")
+    return copy
+
+
+def toml_lines(table: dict) -> str:
+    """Write the keys of a table of numbers as TOML."""
+    return "\n".join(
+        f"{key} = {{ {', '.join(f'{k} = {v}' for k, v in value.items())} }}"
+        if isinstance(value, dict)
+        else f"{key} = {value}"
+        for key, value in table.items()
+    )
+
+
+def draw(file: Path, label: str, **curves) -> None:
+    """Draw curves over time, by their names."""
+    figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    for (name, curve), style in zip(curves.items(), ("C0-", "C1--"), strict=True):
+        axes.plot(curve.time, curve, style, label=name.replace("_", " "))
+    axes.set(xlabel="time [s]", ylabel=label)
+    axes.legend()
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[2]))
