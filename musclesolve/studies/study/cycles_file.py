@@ -146,7 +146,9 @@ def _of_contact_forces(together: xr.Dataset) -> dict[str, xr.DataArray]:
         return {}
     places = xr.IndexVariable("place", list(shares))
     own, dynamics = (
-        xr.concat([each.reset_coords(drop=True) for each in way], places)
+        xr.concat([each.reset_coords(drop=True) for each in way], places).transpose(
+            ..., "group", "time", "place"
+        )
         for way in zip(*shares.values(), strict=True)
     )
     return {"contact_contribution": own + dynamics, "contact_contribution_own": own}
