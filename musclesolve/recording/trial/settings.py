@@ -228,7 +228,7 @@ def error_keys(body: str, person: bool = False, predicted: bool = False) -> list
     Args:
         body: "recording", or an OpenSim model with "moments" or "loads".
         person: whether its muscles belong to one person.
-        predicted: whether ground reactions of a recording are predicted.
+        predicted: whether ground reactions are predicted.
     """
     kinds = {body} | ({"person"} if person else set()) | ({"predicted"} if predicted else set())
     return [key for key, rule in settings_of(UncertaintySettings).items() if kinds & set(rule.of or kinds)]

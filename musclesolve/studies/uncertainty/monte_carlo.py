@@ -124,12 +124,13 @@ def uncertainty(
         prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
     check_consistent(prepared.trial, "the uncertainty")
-    kind, predicted = "recording", False
     replay: Replay
     if isinstance(prepared, RecordedBody):
-        predicted = prepared.trial.predicted_spans is not None
+        kind, predicted = "recording", prepared.trial.predicted_spans is not None
+    elif prepared.dynamics is None:
+        kind, predicted = "moments", False
     else:
-        kind = "moments" if prepared.dynamics is None else "loads"
+        kind, predicted = "loads", prepared.dynamics.predicted
     check_sources({**stated, **(sd or {})}, kind, prepared.person is not None, predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
     if isinstance(prepared, RecordedBody):
