@@ -419,7 +419,7 @@ def _sided(name: str) -> str:
 
 def _seen(movement: Movement) -> str:
     """Return a sentence on the movement that motion and forces show where another movement is stated."""
-    return f"the motion and forces are those of {in_vivo()['words'][movement.seen]}"
+    return f"motion and forces show {in_vivo()['words'][movement.seen]}"
 
 
 def _not_measured(peak: ContactPeak, movement: Movement) -> str:
