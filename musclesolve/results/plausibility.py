@@ -269,7 +269,7 @@ class Plausibility:
         if not contact:
             return "no contact forces are known"
         if self.movement.seen:
-            return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
+            return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
             return "the movement was not recognized: no contact forces to compare with"
         return f"no contact forces were measured in {_words_with_speed(self.movement)}"
