@@ -1,9 +1,7 @@
 """Commands that show results and hand them on: `report`, `picture`, `plot` and `export`."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,10 +19,6 @@ from musclesolve.cli.options import (
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 from musclesolve.results.tables.lines import line, lines
-
-if TYPE_CHECKING:
-    pass
-
 
 Geometry = Annotated[
     Path | None,
