@@ -93,14 +93,19 @@ def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatc
 
 @pytest.mark.usefixtures("interruptible", "in_processes")
 def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
+    tables = []
+
+    def stop():
+        tables.append((tmp_path / "trials.csv").read_text(encoding="utf-8"))
+        signal.raise_signal(signal.SIGINT)
+
     for done in (1, 2):
-        progress, _ = once(
-            lambda: signal.raise_signal(signal.SIGINT),
-            lambda stage, done=done: stage.startswith(f"{done}/4 "),
-        )
+        progress, _ = once(stop, lambda stage, done=done: stage.startswith(f"{done}/4 "))
         with pytest.raises(KeyboardInterrupt, match=r"[123] of 4 trials are done"):
             compute_trials(study, tmp_path, jobs=1, progress=progress)
         assert multiprocessing.active_children() == []
+    # what was done by then is in the table, before anything is stopped
+    assert [tables[0].count(f",{each.value},") for each in (Outcome.COMPUTED, Outcome.STOPPED)] == [1, 3]
     with computed_here():
         computed = compute_trials(study, tmp_path, jobs=1)
     assert sorted(set(outcomes(computed))) == [Outcome.COMPUTED, Outcome.UNCHANGED]
