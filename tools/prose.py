@@ -34,6 +34,10 @@ CODE_FILES = [
 ]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+STRINGS = [
+    *PACKAGE.rglob("*.py"),
+    *(file for file in PACKAGE.rglob("*.toml") if file.name != "citations.toml"),
+]
 SAID = ("problem", "expected", "remedy", "about", "what", "sentence", "otherwise")
 """Keys of the messages that a reader sees."""
 
@@ -126,6 +130,32 @@ def message_faults(file: Path) -> Iterator[str]:
                 yield f"{file.relative_to(ROOT).as_posix()}: [{entry}{place}] {key}: {fault}"
 
 
+def string_faults(file: Path) -> Iterator[str]:
+    """Yield the faults in the strings of a module, which are parts of messages, and in all texts of a TOML file."""
+    text = file.read_text(encoding="utf-8")
+    if not ANY.search(text):
+        return
+    texts = [*texts_of(tomllib.loads(text))] if file.suffix == ".toml" else strings_of(ast.parse(text))
+    for fault in (fault for said in texts for _, fault in word_faults(without_code(said))):
+        yield f"{file.relative_to(ROOT).as_posix()}: {fault}"
+
+
+def strings_of(tree: ast.Module) -> list[str]:
+    """Return the strings of more than a word in a module, without docstrings."""
+    nodes = list(ast.walk(tree))
+    documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
+    return [text for text in strings if isinstance(text, str) and " " in text]
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the texts of more than a word below a value of a TOML file."""
+    if isinstance(value, str) and " " in value:
+        yield value
+    for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_of(below)
+
+
 def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
     """Yield key, place below the entry, and text of each sentence of a message and of its variants."""
     for key, value in keys.items() if isinstance(keys, dict) else ():
@@ -166,6 +196,7 @@ def faults() -> list[str]:
         (page_faults, PAGES),
         (message_faults, MESSAGES),
         (docstring_faults, [*CODE_FILES, *TESTS]),
+        (string_faults, sorted({*STRINGS} - {*MESSAGES})),
     )
     return [fault for check, files in checked for file in files for fault in check(file)]
 

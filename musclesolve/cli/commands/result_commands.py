@@ -102,7 +102,7 @@ def plot(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
+        typer.Option("-o", "--output", help="Folder for the figures; default: the folder of the result."),
     ] = None,
     figure: Annotated[
         list[str] | None,
@@ -157,7 +157,7 @@ def export(
     names: Annotated[
         str | None,
         typer.Option(
-            help="Names, signs and axes: gait2392, rajagopal or own. Default: those of the model of the muscle set in "
+            help="Names, signs and axes: gait2392, rajagopal or own. Default: as in the model of the muscle set in "
             "STO and MOT files, otherwise own."
         ),
     ] = None,
