@@ -85,9 +85,16 @@ class Scenario:
         for key, (least, most, unit) in AMOUNTS.items():
             value = getattr(self, key)
             if not least <= value <= most:
-                about: dict[str, Any] = {"word": f"{key}={value:g}", "text": self.name, "key": key}
-                about |= {"least": least, "most": most, "unit": unit}
-                raise input_error("studies.amount_of_scenario", where="what_if", **about)
+                raise input_error(
+                    "studies.amount_of_scenario",
+                    where="what_if",
+                    word=f"{key}={value:g}",
+                    text=self.name,
+                    key=key,
+                    least=least,
+                    most=most,
+                    unit=unit,
+                )
         for kind in ("torque", "spring"):
             for dof, pair in getattr(self, kind).items():
                 for value in pair:
