@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -19,7 +20,7 @@ from musclesolve.synthetic.faults import faults
 CUTOFF_METHODS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
 
-CUTOFF_HZ = {"walk": 6.0, "run": 15.0}
+CUTOFF_HZ = {"walk": WALKING_CUTOFF_HZ, "run": FLIGHT_CUTOFF_HZ}
 MOTIONS = tuple(CUTOFF_HZ)
 """Motions that may be recorded."""
 

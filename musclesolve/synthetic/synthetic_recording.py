@@ -14,6 +14,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
@@ -26,7 +27,6 @@ from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.places import (
-    LOADED,
     Places,
     marker_places,
     on_plates,
@@ -223,7 +223,7 @@ def plates(stride: ReferenceStride, options: RecordingOptions) -> Table:
     for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
         borne = on_plates(side[0], wrench.force[:, 2], options.steps)[:, None]
         noise, twist = options.force_noise_n * rng.normal(size=(2, *wrench.force.shape))
-        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED)[0])
+        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED_FROM_N)[0])
         force = borne * wrench.force + noise
         moment = borne * wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
         point, free = pressure(force, moment, options.unloaded_below)

@@ -20,7 +20,8 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE, center_of_pressure
+from musclesolve.constants import ELASTIC, LOADED_FROM_N
+from musclesolve.dynamics.inverse.newton_euler import center_of_pressure
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
@@ -229,7 +230,7 @@ def what_if(
     for scenario in wanted:
         if (
             scenario.torque
-            and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == "elastic"
+            and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
             raise trial.document.error("studies.torque_needs_rigid_tendons", "muscles", "tendon")
     body = prepare(trial, None, None, side, report)
@@ -376,7 +377,7 @@ def _heavier(
     trunk = int(joined.bodies.mass.argmax())
     push = scenario.load * (joined.bodies.center_acceleration[:, trunk] - joined.bodies.gravity)
     upward = np.stack([np.maximum(foot.force[:, 2], 0.0) for foot in joined.feet], axis=1)
-    stands = upward > SMALLEST_FORCE
+    stands = upward > LOADED_FROM_N
     share = np.where(stands, upward, 0.0)
     share = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
     force, moment = np.zeros((2, len(push), len(joined.joints), 3))
