@@ -25,6 +25,7 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.quantities import QUANTITIES, Quantity
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.settings.schema import settings_of
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.places import (
     Places,
@@ -64,7 +65,8 @@ def synthetic_recording(
         folder: of the files; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
-        options: fields of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
+        options: settings of `SyntheticSettings`: noise_mm, noise, marker_rate_hz, strides, marker_set, ...; and gaps:
+            (marker, first time, last time) of markers that are not seen [s].
 
     Returns:
         The trial file.
@@ -86,7 +88,7 @@ def recording_files(
     stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
-    known = tuple(RecordingOptions.__dataclass_fields__)
+    known = ("gaps", *settings_of(RecordingOptions))
     for name in options:
         if name not in known:
             raise unknown_name(name, "option", known, where="synthetic_recording")
