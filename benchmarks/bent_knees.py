@@ -1,4 +1,4 @@
-"""What presses a bent knee: a squat and a rise from a chair at rest, one thing exchanged at a time.
+"""The forces that press a bent knee: a squat and a rise from a chair at rest, one thing exchanged at a time.
 
 python -m benchmarks.bent_knees
 
@@ -195,12 +195,12 @@ def subject() -> Model:
 
 
 def names(leg: SharingGroup) -> tuple[str, ...]:
-    """Of the muscles."""
+    """Names of the muscles."""
     return tuple(leg.state.parameters.names)
 
 
 def weight() -> float:
-    """Of the subject [N]."""
+    """Weight of the subject [N]."""
     return subject().mass.total * STANDARD_GRAVITY
 
 
@@ -386,7 +386,7 @@ def jumps() -> Listing:
 
 
 def measured() -> Iterator[str]:
-    """What implants measured, a line for each movement and joint."""
+    """Return the forces that implants measured, a line for each movement and joint."""
     known = in_vivo()
     for movement, joint in (("squat", "knee"), ("chair", "knee"), ("chair", "hip")):
         for entry in known[movement][joint]:

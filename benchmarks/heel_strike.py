@@ -1,4 +1,4 @@
-"""What cut-offs of markers and forces do to joint moments at heel strike, on a walk with impacts whose truth is known.
+"""Joint moments at heel strike by cut-offs of markers and forces, on a walk with impacts whose truth is known.
 
     python -m benchmarks.heel_strike [TRIAL ...]
 
@@ -12,7 +12,7 @@ ones that bring velocity and place back to zero,
 exact in all derivatives; the ground force of the striking foot follows from Newton's law, nothing being left at the
 pelvis. Both legs alike, half a stride apart.
 
-Of recorded trials, named by their files, the table has what tells without a truth: the force that is missing at
+Of recorded trials, named by their files, the table has the measures that need no truth: the force that is missing at
 the pelvis in the first 80 ms after heel strikes.
 """
 
@@ -36,8 +36,8 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
+from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, Trial
-from musclesolve.recording.trial.trial_file import read_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import recording_files
 
@@ -139,7 +139,7 @@ class ImpactStride(ReferenceStride):
         return moved
 
     def _balanced(self, motion: Motion) -> list[Wrench]:
-        """What the ground does to both feet: all that the impact asks for goes to the foot that struck last."""
+        """Return the forces of the ground on both feet: the impact belongs to the foot that struck last."""
         wrenches = self.base.wrenches(motion.time)
         rest = projected_moments(self.model, motion, wrenches)[:, self.model.tree.joint_count :]
         moment = rest[:, 3:] + np.cross(motion.origin, rest[:, :3])
@@ -170,7 +170,7 @@ def report_truth(size: float) -> None:
     with tempfile.TemporaryDirectory() as name:
         for file, content in files.items():
             (Path(name) / file).write_bytes(content)
-        trial = read_recording(Path(name) / "trial.toml", "this benchmark")
+        trial = recording_of(Path(name) / "trial.toml", "this benchmark")
     mass, names = trial.subject.mass, list(stride.dof_names)
     for markers, forces in PAIRS:
         found, computed = moments(trial, markers, forces)
@@ -193,7 +193,7 @@ def report_truth(size: float) -> None:
 
 def report_residual(file: Path) -> None:
     """Print what a recorded trial leaves at the pelvis."""
-    trial = read_recording(file, "this benchmark")
+    trial = recording_of(file, "this benchmark")
     strikes = [event.time for side in SIDES for event in gait_events(trial).of("heel_strike", side)]
     table = Table(title=f"{file.parent.name}/{file.name}: force missing at the pelvis [body weights]")
     for heading in ("markers [Hz]", "forces [Hz]", "at heel strike", "forward, largest", "elsewhere"):

@@ -1,4 +1,4 @@
-"""Why joint moments of a commercial program differ from those computed here: one thing exchanged at a time.
+"""Reasons why joint moments of a commercial program differ from ours: one thing exchanged at a time.
 
     python -m benchmarks.hip_moments FOLDER [FOLDER ...]
 
@@ -38,8 +38,8 @@ from musclesolve.motion.anatomy.unit_vectors import unit
 from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
+from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.recording.trial.trial_file import read_recording
 
 Array = NDArray[np.float64]
 Points = Mapping[str, Array]
@@ -85,11 +85,11 @@ class Walk:
 
     @classmethod
     def from_folder(cls, folder: Path) -> Walk:
-        """That of walk.toml and reference.csv."""
+        """Return the walk of walk.toml and reference.csv."""
         with (folder / "reference.csv").open(encoding="utf-8") as file:
             names, *rows = csv.reader(file)
         columns = np.array([[float(cell or "nan") for cell in row] for row in rows]).T
-        trial = read_recording(folder / "walk.toml", "this benchmark")
+        trial = recording_of(folder / "walk.toml", "this benchmark")
         return cls(trial, dict(zip(names, columns, strict=True)))
 
     @cached_property

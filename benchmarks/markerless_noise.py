@@ -22,7 +22,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.pipeline.run import recording_of
 
 CASES = (
     *((0.0, 6.0, 60.0), (0.0, 4.0, 60.0), (10.0, 6.0, 60.0), (10.0, 4.0, 60.0)),
@@ -39,7 +39,7 @@ def errors(folder: Path, noise: float, cutoff: float, rate: float) -> list[str]:
     text = path.read_text(encoding="utf-8").replace('forces = "forces.mot"', 'forces = "predicted"')
     text = re.sub(r"static = .*\n", "", text)
     path.write_text(re.sub(r"cutoff_hz = .*", f"cutoff_hz = {cutoff:g}", text), encoding="utf-8")
-    found = mechanics(read_recording(path, "this table"))
+    found = mechanics(recording_of(path, "this table"))
     time, mass = found.motion.time, found.model.mass.total
     with xr.open_dataset(folder / "truth.nc") as truth:
         force = truth["ground_force"].interp(time=time)

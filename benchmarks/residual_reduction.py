@@ -1,11 +1,15 @@
-"""What the reduction of the residual changes, on recordings, and whether it comes nearer to a known truth.
+"""Changes by the reduction of the residual, on recordings and beside a known truth.
 
 python -m benchmarks.residual_reduction [TRIAL.toml ...]
+python -m benchmarks.residual_reduction MODEL.osim COORDINATES LOADS ...
 
 For each trial, with `residual = "kept"` and "reduced" in [consistency]: root mean square and peak over the frames of
 the force and moment that the motion lacks at the pelvis [N, N m], how far points were moved [mm], the body mass that
 would balance the forces [kg], root mean square of the change of joint moments (both legs) [N m], and, of the walks with
 an instrumented knee, the rms error of the knee force [body weights].
+
+For each OpenSim model, with its coordinates and loads: the same without the knee force; the largest change of any angle
+[degrees] instead.
 
 Without trials: synthetic walks with planted errors, whose true joint moments are known: markers that slide with the
 stride (5 mm), markers with white noise (3 mm), a trunk that is 15 % too heavy at the cost of the rest, and none. Root
@@ -27,10 +31,11 @@ from benchmarks.instrumented_knee import WALKS, Agreement
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SegmentValues, Trial
-from musclesolve.recording.trial.trial_file import read_recording
 from musclesolve.settings.trial import REDUCED
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -78,6 +83,44 @@ def report_trials(files: list[str]) -> None:
     console.print(shown)
 
 
+def report_models(files: list[str]) -> None:
+    """Print what the reduction does to models, with coordinates and loads each."""
+    shown = Table("coordinates", "force", "reduced", "moment", "reduced", "moved", "mass", "angles", *SHORT)
+    for file, coordinates, loads in zip(files[::3], files[1::3], files[2::3], strict=True):
+        model = read_osim(file)
+        moments = {}
+        for residual in ("kept", REDUCED):
+            body = model_body(model, coordinates, None, model_settings(loads=loads, residual=residual))
+            moments[residual] = dict(zip(body.dofs, body.moment.T, strict=True))
+        assert body.change is not None and body.dynamics is not None
+        before = body.change.before
+        known = np.isfinite(before.dynamics.root_residual)
+        lacking = [each.lacking()[known] for each in (before, replace(before, motion=body.motion))]
+        angles = [name for name in before.free if model.coordinates[name].rotational]
+        columns = [body.motion.names.index(name) for name in angles]
+        turned = np.abs((body.motion.value - before.motion.value)[known][:, columns]).max(axis=0)
+        change = body.change.change[known]
+        pairs = [
+            ("hip_flexion",),
+            ("hip_adduction",),
+            ("knee_angle", "knee_flexion"),
+            ("ankle_angle", "ankle_flexion"),
+        ]
+        differences = [
+            [moments[REDUCED][name] - moments["kept"][name] for name in body.dofs if name[:-2] in stems]
+            for stems in pairs
+        ]
+        shown.add_row(
+            Path(coordinates).stem,
+            *(sizes(each[:, part]) for part in (slice(3), slice(3, 6)) for each in lacking),
+            f"{1e3 * np.sqrt(np.mean(change**2)):.1f}, {1e3 * change.max():.0f}",
+            f"{model.mass:.1f}: {body.change.carried:.1f}",
+            f"{np.degrees(turned.max()):.1f} {angles[int(turned.argmax())]}",
+            *(f"{np.sqrt(np.nanmean(np.square(each))):.1f}" for each in differences),
+        )
+    console.print(shown)
+
+
 def planted() -> dict[str, Trial]:
     """Synthetic walks by what is wrong with them."""
     options: dict[str, dict[str, object]] = {
@@ -92,7 +135,7 @@ def planted() -> dict[str, Trial]:
     with tempfile.TemporaryDirectory() as folder:
         for name, chosen in options.items():
             path = synthetic_recording(Path(folder) / name, truth=False, **chosen)
-            found[name] = read_recording(path, "this comparison")
+            found[name] = recording_of(path, "this comparison")
         sound = found["nothing"]
     heavier = {name: SegmentValues(mass_factor=factor) for name, factor in HEAVIER.items()}
     return found | {"trunk 15 % too heavy": replace(sound, subject=replace(sound.subject, segments=heavier))}
@@ -152,7 +195,9 @@ def report_truth() -> None:
 
 
 def main(*files: str) -> None:
-    if files:
+    if files and files[0].endswith(".osim"):
+        report_models(list(files))
+    elif files:
         report_trials(list(files))
     else:
         report_truth()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed_once import compute_once
-from here import computed_here
+from here import computed_here, computed_in_processes
 from hypothesis import settings
 from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH
@@ -57,16 +57,16 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _computed_once() -> Iterator[None]:
-    """The same text is parsed, the same plates are computed once."""
-    with pytest.MonkeyPatch.context() as patch:
+    """Parse each text once, compute each set of plates once, and compute trials and samples in this process."""
+    with pytest.MonkeyPatch.context() as patch, computed_here():
         compute_once(patch)
         yield
 
 
-@pytest.fixture(scope="module")
-def in_this_process() -> Iterator[None]:
-    """Trials and samples are computed in this process, whatever their number of jobs; to the end of the module."""
-    with computed_here():
+@pytest.fixture
+def in_processes() -> Iterator[None]:
+    """Trials and samples are computed in processes of their own, for tests of these processes."""
+    with computed_in_processes():
         yield
 
 

@@ -11,7 +11,23 @@ from musclesolve.desk.steps.plates_step import PLATES
 from musclesolve.desk.steps.questions_step import QUESTIONS
 from musclesolve.desk.steps.result_step import RESULT
 from musclesolve.desk.steps.run_step import RUN
+from musclesolve.desk.steps.study_step import STUDY
 from musclesolve.desk.steps.subject_step import SUBJECT
 from musclesolve.desk.steps.watch_step import WATCH
 
-STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RUN, RESULT, QUESTIONS, COMPARE, EXPORT, WATCH)
+STEPS = (
+    FILES,
+    SUBJECT,
+    MARKERS,
+    PLATES,
+    EVENTS,
+    EMG,
+    CHECK,
+    RUN,
+    RESULT,
+    QUESTIONS,
+    COMPARE,
+    EXPORT,
+    WATCH,
+    STUDY,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
+from musclesolve.desk.study_desk import StudyDesk
 from musclesolve.desk.trial_document import Open, Place, TrialDocument
-from musclesolve.desk.work_folder import WorkFolder
+from musclesolve.desk.work_folder import RESULTS, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""
-RESULTS = "results"
 _NOBODY = GivenSubject()
 
 
@@ -64,6 +64,7 @@ class Desk:
         draft: of the folder, as it was made last.
         recordings: markers of the files that were read.
         options: of the next run.
+        study: of many trials, in the folder or below it.
         watching: what the folder is watched for, None while it is not. watch_failure: why the watch ended.
         meanings: what they mean by the trial file.
         close: ends the server.
@@ -77,12 +78,14 @@ class Desk:
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None
         self.options = RunOptions()
+        self.study = StudyDesk(self.folder, self.start)
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
         self._changed_inputs: tuple[object, list[str]] = (None, [])
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
         self.watching: Watch | None = None
+        self._held = ExitStack()  # what nobody else may write into while the folder is watched
         self.watch_failure: Exception | None = None
         if trials := self.trials:
             self.open(trials[0])
@@ -152,7 +155,10 @@ class Desk:
                 self.changed("text", by)
 
     def look_at_file(self) -> None:
-        """Take what another program has changed in the trial file that is open, or that it is gone."""
+        """Take what another program has changed in the files of trial and study that are open, or that one is gone."""
+        with suppress(MuscleSolveError):  # the study step says why its file cannot be read
+            if self.study.look():
+                self.changed("text")
         if self.trial is None:
             return
         try:
@@ -321,18 +327,21 @@ class Desk:
         """
         self.watch_failure = None
         if not on:
-            self.watching = None
+            self._end_watch()
         elif self.trial is not None:
             from musclesolve.plotting.figure_names import REPORT
             from musclesolve.report.page import trial_report
-            from musclesolve.results.files.atomic_writing import reserved
             from musclesolve.studies.many_trials.watch_folder import Template, Watch
 
             further = {REPORT: trial_report}
             watching = Watch(self.folder.path, Template(self.trial.path), self.watched, further=further)
-            with reserved(self.watched):
-                self.watching = watching
+            self._held.enter_context(watching.held())
+            self.watching = watching
         self.changed("task")
+
+    def _end_watch(self) -> None:
+        self.watching = None
+        self._held.close()
 
     @property
     def watched(self) -> Path:
@@ -347,7 +356,8 @@ class Desk:
         try:
             jobs = watching.look()
         except MuscleSolveError as error:  # such as a folder that is not there any more
-            self.watching, self.watch_failure = None, error
+            self._end_watch()
+            self.watch_failure = error
             self.changed("task")
             return
         if jobs and not self.runner.busy:
@@ -358,7 +368,7 @@ class Desk:
                 elif not task.canceled:
                     watching.take(task.value)
                 else:
-                    self.watching = None  # whoever cancels it wants no more of them now
+                    self._end_watch()  # whoever cancels it wants no more of them now
 
             self.start(f"Recording {jobs[0].name}", "recording", keep, job=jobs[0])
 

@@ -128,7 +128,7 @@ def field(
         elif setting.kind == "number" and setting.words:
             _number_or_word(title, setting, value, taken)
         elif setting.kind in ("number", "whole") and not isinstance(value, str):
-            entry = _number(title, setting, value, taken)
+            entry = number_field(title, setting, value, taken)
             entry.props["placeholder"] = "" if default is None else str(default)
             entry.classes("ms-input")
         else:
@@ -178,10 +178,10 @@ def fault_of(text: str | None, setting: Setting) -> str | None:
     return f"Not taken: {ends}" + (f"; {meant}" if meant else "")
 
 
-def _number(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> ui.input:
+def number_field(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> ui.input:
     """A field for a number; what cannot be is said at the field and not written."""
     shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
-    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, setting))
+    entry = ui.input(title or None, value=shown, validation=lambda text: fault_of(text, setting))
 
     def stated() -> None:
         if fault_of(entry.value, setting) is None:
@@ -215,7 +215,7 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
             on_change=lambda event: chosen(event.value),
         ).props("outlined dense options-dense")
         usual = default if isinstance(default, int | float) else None
-        number = _number(title, setting, value if is_number else usual, taken)
+        number = number_field(title, setting, value if is_number else usual, taken)
         number.bind_visibility_from(select, "value", value=NUMBER)
         for each in (select, number):
             each.classes("w-full")

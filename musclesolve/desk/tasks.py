@@ -139,7 +139,24 @@ def recording(progress: Progress, job: Job) -> TrialRecord:
     return attempt(job, progress)
 
 
+def check_study(progress: Progress, study: Path) -> dict[str, Any]:
+    """Everything that is wrong with the trials of a study, as `musclesolve check --json` prints it."""
+    from musclesolve.studies.study.check_study import check_study as examine_study
+
+    return examine_study(study, progress=progress).as_dict()
+
+
+def study(progress: Progress, study: Path, folder: Path) -> list[Path]:
+    """All trials of a study and its page, as `musclesolve study`; the files."""
+    from musclesolve.report.study.study_page import study_into
+
+    return study_into(folder, study, progress=progress)[1]
+
+
 TASKS: dict[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (check, run, plot, compare, compare_results, report, picture, export, answer, recording)
+    for each in (
+        *(check, run, plot, compare, compare_results, report, picture, export, answer, recording),
+        *(check_study, study),
+    )
 }

@@ -14,6 +14,7 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable
 
 from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
@@ -109,14 +110,36 @@ class TrialDocument:
     def state_all(self, values: Mapping[Place, Any]) -> None:
         """Write several values as one change, which `undo` takes back at once; see `state`."""
         before = self.text
+        changed = {place: value for place, value in values.items() if value != self.value(*place)}
         try:
-            for place, value in values.items():
-                if value != self.value(*place):
-                    self.text = self._with_value(place, value)
+            changed = self._stated_in_lines(changed)
+            for place, value in changed.items():
+                self.text = self._with_value(place, value)
             after = self.text
         finally:
             self.text = before
         self.write(after)
+
+    def _stated_in_lines(self, values: Mapping[Place, Any]) -> dict[Place, Any]:
+        """Take the values of tables within a line, such as the trials of a study, at once; return the others."""
+        others = dict(values)
+        try:
+            document = tomlkit.parse(self.text)
+        except TOMLKitError as error:
+            raise self._no_toml(error) from error
+        for (*within, name), value in values.items():
+            table: Any = document
+            for part in within:
+                table = table[part] if isinstance(table, Mapping) and part in table else None
+            if isinstance(table, InlineTable):
+                del others[(*within, name)]
+                if value is None:
+                    _removed(table, name)
+                else:
+                    table[str(name)] = tomlkit.value(value_text(value))
+        if len(others) < len(values):
+            self.text = tomlkit.dumps(document)
+        return others
 
     def _with_value(self, place: Place, value: Any) -> str:
         """The text with a value at a place."""

@@ -6,9 +6,10 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -47,7 +48,7 @@ SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in ICONS if stat
 class Step:
     """A step of the way from recordings to a report.
 
-    about: one sentence below the title. show: draws it. state: how far it is.
+    about: one sentence below the title. show: draws it. state: how far it is. of_trial: whether it needs a trial file.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Step:
     about: str
     show: Callable[[View], None]
     state: Callable[[Desk], State]
+    of_trial: bool = True
 
 
 @dataclass
@@ -127,6 +129,8 @@ class View:
             self.step = stated[0]
         elif self.desk.trial is not None:
             self.step = self._first_step()
+        elif self.desk.study.document is not None:
+            self.step = next((step for step in self.steps if step.name == "study"), self.step)
 
     def _first_step(self) -> Step:
         """Return the step shown first for a trial: its result where this belongs to the trial as it is now."""
@@ -201,6 +205,19 @@ class View:
             self._error.dismiss()
             self._error = None
 
+    async def may_replace(self, there: Iterable[Path]) -> bool:
+        """Ask whether files may be replaced; True where there are none."""
+        names = ", ".join(path.name for path in there)
+        if not names:
+            return True
+        with ui.dialog() as dialog, ui.card():
+            ui.label(f"Replace {names}? What was changed in it is lost.")
+            with ui.row():
+                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("no-caps autofocus")
+                replace_it = ui.button("Replace", on_click=lambda: dialog.submit(True))
+                replace_it.props("no-caps flat color=negative")
+        return bool(await dialog)
+
     def on_task(self, listener: Callable[[], None]) -> None:
         """Call `listener` when the progress of a task has changed, as long as this step is shown."""
         self._task_listeners.append(listener)
@@ -264,7 +281,7 @@ class View:
         ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1" tabindex="-1"')
         ui.label(self.step.about).classes("ms-about")
         self._finding()
-        if self.desk.trial is None and self.step is not self.steps[0]:
+        if self.desk.trial is None and self.step.of_trial:
             ui.label("There is no trial file yet: begin with the files.")
         else:
             with self.saying():

@@ -6,12 +6,14 @@ unpacks to a large one fills the disk.
 """
 
 import filecmp
+import re
 import shutil
 import stat
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -21,6 +23,8 @@ from musclesolve.results.files.atomic_writing import written_whole
 
 RECORDINGS = (*RECORDED, *OPENSIM)
 """Endings of files that belong to a trial."""
+RESULTS = "results"
+"""Folder of all results, in the folder of the desk."""
 ARCHIVE = ".zip"
 LARGEST = 1 << 30
 """Bytes of one upload, and of all that an archive holds once it is unpacked."""
@@ -30,6 +34,8 @@ LONGEST_NAME = 150
 RESERVED = frozenset('<>:"/\\|?*')
 """Signs that some system does not allow in a name."""
 CHUNK = 1 << 20
+SLIP = 0.8
+"""Likeness (`difflib`) of the names of a new folder and of one that is there above which it may be a slip."""
 UNREADABLE = (
     zipfile.BadZipFile,
     NotImplementedError,
@@ -46,13 +52,16 @@ class WorkFolder:
     """A folder of recordings: what is brought to it is checked first.
 
     Args:
-        folder: made if missing.
+        folder: made if missing, unless its name is a slip of the name of one that is there.
 
     Raises:
-        InputError: it is a file, or cannot be made.
+        InputError: it is a file, cannot be made, or is misspelt.
     """
 
     def __init__(self, folder: Path) -> None:
+        meant = None if folder.exists() else _meant(folder)
+        if meant is not None:
+            raise input_error("desk.folder_misspelt", file=folder, folder=folder, meant=meant)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.path = folder.resolve(strict=True)
@@ -104,6 +113,18 @@ class WorkFolder:
                     with written_whole(self.path / each) as part:
                         shutil.copyfile(path, part)
         return names
+
+
+def _meant(folder: Path) -> Path | None:
+    """The folder that a new one is a slip of: of a like name with the same numbers; None where there is none."""
+    try:
+        there = [each.name for each in folder.parent.iterdir() if each.is_dir()]
+    except OSError:
+        return None
+    digits = re.findall(r"\d+", folder.name)
+    near = get_close_matches(folder.name, there, cutoff=SLIP)
+    alike = [name for name in near if re.findall(r"\d+", name) == digits]
+    return folder.parent / alike[0] if alike else None
 
 
 def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -49,15 +50,18 @@ MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
 
 
-@dataclass(frozen=True)
-class MotionChange:
-    """The change of a motion that made the residual at the pelvis smaller.
+Before = TypeVar("Before")
 
-    before: the motion without it. change (T, n): how far it moved each point of the model [m]. carried: body mass that
+
+@dataclass(frozen=True)
+class MotionChange(Generic[Before]):
+    """The change of a motion that made the residual at the base smaller.
+
+    before: the motion without it. change (T, n): how far it moved each point of the body [m]. carried: body mass that
     would balance the forces best [kg]. reduction: what found it, for motions near this one with their margins.
     """
 
-    before: Motion
+    before: Before
     change: Array
     carried: float
     reduction: ResidualReduction
@@ -89,7 +93,7 @@ class Mechanics:
     """Whether the ground reactions are predicted from the motion."""
     completed: tuple[Array, list[GroundReaction]] | None = None
     """Where some are predicted: times (T',) [s] of the motion with its margins, and the ground reactions there."""
-    change: MotionChange | None = None
+    change: MotionChange[Motion] | None = None
     """How the motion was changed for a smaller residual; None where it was not."""
 
     @property
@@ -283,12 +287,12 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     Raises:
         InputError: the residual is known in no frame, or cannot be reduced within the bound.
     """
-    model, measured, time = recorded.model, recorded.measured, motion.time
+    model, measured, fit, time = recorded.model, recorded.measured, recorded.fit, motion.time
     wrenches = replace(recorded, reactions=ground_reactions(trial.forces, time, measured.filter)).wrenches
     residual = projected_moments(model, motion, wrenches)[:, model.tree.joint_count :]
     limit = recorded.balance_limit * model.mass.total * STANDARD_GRAVITY
     known = np.linalg.norm(residual[:, :3], axis=1) <= limit
-    known[list(recorded.fit.unfitted)] = False
+    known[list(fit.unfitted)] = False
     for side in SIDES:
         known &= trial.known(side, time)
     for plate in trial.forces:
@@ -296,18 +300,20 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     if not known.any():
         raise trial.document.error("pipeline.residual_not_known", "consistency", "residual")
     try:
-        reduction, found = ResidualReduction.at(
-            model, motion, known, float(measured.filter.cutoff_hz.min()), recorded.fit.locked
-        ).bounded(model, motion, wrenches, 1e-3 * trial.settings.consistency.largest_change_mm)
+        body = MeasuredBody(model, motion, wrenches)
+        cutoff, locked = float(measured.filter.cutoff_hz.min()), [model.dof(name) for name in fit.locked]
+        prepared = ResidualReduction.at(body, known, cutoff, locked)
+        reduction, found = prepared.bounded(body, 1e-3 * trial.settings.consistency.largest_change_mm)
     except InputError as error:
         raise trial.document.placed(error, "consistency", "residual") from None
     inside = np.isin(time, recorded.motion.time)
     carried = found.mass * model.mass.total
     change = MotionChange(recorded.motion, found.change[inside], carried, reduction)
     seen = targets.slots < model.topology.point_count
-    shift = np.linalg.norm((found.motion.q[:, targets.slots] - targets.values)[:, seen], axis=2)
-    fit = replace(recorded.fit, coordinates=found.motion.coordinates, q=found.motion.q, residual=shift)
-    return replace(recorded, fit=fit, motion=found.motion.frames(inside), change=change)
+    moved = found.body.motion
+    shift = np.linalg.norm((moved.q[:, targets.slots] - targets.values)[:, seen], axis=2)
+    fit = replace(fit, coordinates=moved.coordinates, q=moved.q, residual=shift)
+    return replace(recorded, fit=fit, motion=moved.frames(inside), change=change)
 
 
 def completed_reactions(

@@ -101,7 +101,7 @@ def files_of(*kinds: str) -> tuple[str, ...]:
     return tuple(f"{page}.png" for each in figures for page in each.pages)
 
 
-UNCERTAINTY, REPORT = "uncertainty.nc", "report.html"
+UNCERTAINTY, REPORT, STUDY_PAGE = "uncertainty.nc", "report.html", "study.html"
 
 
 def in_every_format(files: Iterable[str]) -> tuple[str, ...]:

@@ -702,6 +702,9 @@ class UncertaintySettings(Settings):
         minimum=0.0,
         maximum=1.0,
     )
+    body_mass: float | None = _relative(
+        "mass of the body where ground reactions are predicted, relative", "predicted"
+    )
     predicted_pressure_mm: float | None = _length(
         "the center of pressure of each predicted ground force along the foot; half across it", "predicted"
     )
@@ -876,6 +879,22 @@ class ModelFilterSettings(Settings):
     )
 
 
+class ModelConsistencySettings(Settings):
+    """[consistency] of an OpenSim model."""
+
+    residual: str = same(
+        ConsistencySettings,
+        "residual",
+        about='the force and moment that the motion lacks at the root: "kept", or "reduced" by the smallest change of '
+        "the coordinates (with measured loads)",
+    )
+    largest_change_mm: float = same(
+        ConsistencySettings,
+        "largest_change_mm",
+        about='bound of the change of the center of mass of any body in any frame, with residual = "reduced" [mm]',
+    )
+
+
 class ModelMuscleSettings(Settings):
     """[muscles] of an OpenSim model."""
 
@@ -933,6 +952,7 @@ class ModelSettings(Settings):
     files: ModelFileSettings = table(ModelFileSettings, required=True)
     plates: ModelPlateSettings = table(ModelPlateSettings)
     filter: ModelFilterSettings = table(ModelFilterSettings)
+    consistency: ModelConsistencySettings = table(ModelConsistencySettings)
     muscles: ModelMuscleSettings = table(ModelMuscleSettings)
     sharing: ModelSharingSettings = table(ModelSharingSettings)
     time: TimeSettings = table(TimeSettings)

@@ -17,15 +17,16 @@ The certificate shows a stationary point. This is the optimum where the cost is 
 convex with an upper or concave with a lower bound alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
@@ -39,10 +40,12 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import label_frames
 from musclesolve.sharing.status import Status, is_solved
+
+if TYPE_CHECKING:
+    from musclesolve.sharing.solver.ipopt_casadi import Extra
 
 SOLVERS = ("ipopt", "cyipopt")
 """The solvers that take constraints."""
@@ -165,6 +168,8 @@ def solve_constrained(
         >>> ms.sharing.solve_constrained(problem, "force_squared", [held]).activation.round(6).tolist()
         [0.2, 0.4]
     """
+    from musclesolve.sharing.solver.ipopt_casadi import minimize_frames
+
     check_problem(problem, "solve_constrained")
     chosen, method = find_cost(cost), find_solver(solver)
     if method.name not in SOLVERS:
@@ -196,20 +201,18 @@ def solve_constrained(
         part = problem.frames(which)
         frames = _Frames(part, chosen, tuple(constraints), low[which], high[which])
         with CASADI:
-            claim = frames.minimize(method, arrays, which)
-        residual = frames.certificate(
-            arrays.activation[which], arrays.reserve[which], arrays.multiplier[which], claim.multiplier
-        )
-        status, proof = label_frames(
-            part, arrays.reserve[which], arrays.multiplier[which], residual, claim.status
-        )
+            found, own = minimize_frames(part, chosen, method, frames.extra())
+        residual = frames.certificate(found.activation, found.reserve, found.multiplier, own)
+        status, proof = label_frames(part, found.reserve, found.multiplier, residual, found.claim)
+        for name in ("activation", "reserve", "multiplier", "iterations"):
+            getattr(arrays, name)[which] = getattr(found, name)
         residual[status == Status.INFEASIBLE] = np.nan
         arrays.status[which], arrays.kkt_residual[which] = status, residual
         if part.reserve_weight is None:
             arrays.infeasibility_proof[which] = proof
         solved = is_solved(status)
-        value[which[solved]] = frames.value(arrays.activation[which])[solved]
-        multiplier[which[solved]] = claim.multiplier[solved]
+        value[which[solved]] = frames.value(found.activation)[solved]
+        multiplier[which[solved]] = own[solved]
     for name in ("activation", "reserve", "multiplier"):
         getattr(arrays, name)[~arrays.solved] = np.nan
     arrays.cost[arrays.solved] = chosen.total_value(
@@ -223,14 +226,6 @@ def solve_constrained(
         constraint_multiplier=multiplier,
     )
     return replace(solution.drop_frame_axis()) if given.single_frame else solution  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, eq=False)
-class _Claim:
-    """Multipliers of the constraints (T, j) that a solver claims, and its statuses (T,)."""
-
-    multiplier: Array
-    status: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +254,19 @@ class _Frames:
         size = (np.abs(jacobian) * room[:, None]).max(axis=2, initial=0.0)
         return np.where(size > 0.0, size, 1.0)
 
+    def extra(self) -> Extra:
+        """The constraints as Ipopt gets them."""
+        from musclesolve.sharing.solver.ipopt_casadi import Extra, columns_first
+
+        problem, bodies = self.problem, tuple(each.body for each in self.constraints)
+        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+        numbers = [
+            np.zeros((problem.n_frames, 0)),
+            *(columns_first(each.parameters(problem)) for each in bodies),
+        ]
+        size = self.size(self.jacobian(middle))
+        return Extra(bodies, np.concatenate(numbers, axis=1), size, self.lower, self.upper)
+
     def certificate(self, activation: Array, reserve: Array, multiplier: Array, own: Array) -> Array:
         """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j)."""
         problem, jacobian = self.problem, self.jacobian(activation)
@@ -276,174 +284,3 @@ class _Frames:
                 axis=1, initial=0.0
             )
         return np.where(np.isfinite(missed), np.maximum(residual, missed), np.inf)
-
-    def minimize(self, method: Any, arrays: SolutionArrays, which: Indices) -> _Claim:
-        """Every frame by Ipopt; activations, reserves, multipliers and iterations go into the arrays."""
-        from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, scaled_frames
-
-        problem, cost = self.problem, self.cost
-        muscles, reserved = problem.n_muscles, problem.reserve_weight is not None
-        soft, count = problem.n_dof if reserved else 0, len(self.constraints)
-        row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
-        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
-        size = self.size(self.jacobian(middle))
-        numbers = [columns_first(each.body.parameters(problem)) for each in self.constraints]
-        parameters = np.concatenate([parameters, *numbers, 1.0 / size], axis=1)
-        free = np.full(soft, np.inf)
-        claimed = _Claim(
-            np.full((len(which), count), np.nan), np.full(len(which), Status.SOLVER_FAILED, np.int8)
-        )
-
-        start = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))[0]
-        for t, place in enumerate(which):
-            lower, upper = problem.lower[t], problem.upper[t]
-            combination = np.eye(problem.n_dof)
-            if not reserved:  # rows that repeat others have no multipliers of their own
-                combination = independent_rows(matrices[t] * (upper > lower))
-            rows = combination.shape[1]
-            backend = _backend(cost, self.constraints, rows, muscles, soft, sizes, method)
-            zero = np.zeros(rows)
-            x, multiplier, iterations, ended = backend(
-                x0=np.concatenate([np.clip(start, lower, upper), np.zeros(soft)]),
-                p=np.concatenate(
-                    [
-                        parameters[t],
-                        (combination.T @ matrices[t]).ravel(order="F"),
-                        combination.T @ moments[t],
-                    ]
-                ),
-                lbx=np.concatenate([lower, -free]),
-                ubx=np.concatenate([upper, free]),
-                lbg=np.concatenate([zero, self.lower[t] / size[t]]),
-                ubg=np.concatenate([zero, self.upper[t] / size[t]]),
-            )
-            claimed.status[t] = CLAIMS.get(ended, Status.SOLVER_FAILED)
-            arrays.iterations[place] = iterations
-            arrays.activation[place] = np.clip(x[:muscles], lower, upper)
-            arrays.reserve[place] = x[muscles:] * row[t] if reserved else 0.0
-            # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            arrays.multiplier[place] = -combination @ multiplier[:rows] * steepest[t] / row[t]
-            claimed.multiplier[t] = -multiplier[rows:] * steepest[t] / size[t]
-            if claimed.status[t] == Status.SOLVED:
-                start = arrays.activation[place]
-        return claimed
-
-
-Backend = Callable[..., tuple[Array, Array, int, str]]
-"""A frame's numbers -> unknowns, multipliers of the rows, iterations, the words with which Ipopt ended."""
-
-
-@lru_cache(maxsize=32)
-def _backend(
-    cost: Cost,
-    constraints: tuple[ExpressionConstraint, ...],
-    rows: int,
-    muscles: int,
-    soft: int,
-    sizes: tuple[int, int],
-    method: Any,
-) -> Backend:
-    """The program of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
-    import casadi
-
-    from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression
-
-    a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
-    matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
-    objective, parameters = cost_expression(cost, a, s, sizes)
-    numbers = [
-        casadi.SX.sym(f"p{j}", each.body.parameter_rows, muscles) for j, each in enumerate(constraints)
-    ]
-    scale = casadi.SX.sym("h", len(constraints))
-    values = [each.body.expression(casadi, a, own) for each, own in zip(constraints, numbers, strict=True)]
-    moments = matrix @ a - moment + (s if soft else 0.0)
-    problem = {
-        "x": casadi.vertcat(a, s),
-        "p": casadi.vertcat(parameters, *map(casadi.vec, numbers), scale, casadi.vec(matrix), moment),
-        "f": objective,
-        "g": casadi.vertcat(moments, scale * casadi.vertcat(*values)),
-    }
-    options = ipopt_options(method.tolerance, method.max_iterations)
-    if method.name == "cyipopt":
-        return _through_cyipopt(problem, options)
-    program = casadi_ipopt("constrained", problem, options)
-
-    def call(**numbers: Array) -> tuple[Array, Array, int, str]:
-        claimed, ended = program(**numbers), program.stats()
-        x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
-        return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
-
-    return call
-
-
-CYIPOPT = {
-    0: "Solve_Succeeded",
-    1: "Solved_To_Acceptable_Level",
-    2: "Infeasible_Problem_Detected",
-    -1: "Maximum_Iterations_Exceeded",
-}
-"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
-
-
-def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Backend:
-    """Return the program for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
-    import casadi
-    import cyipopt
-
-    x, p, f, g = (problem[key] for key in "xpfg")
-    factor, dual = casadi.SX.sym("factor"), casadi.SX.sym("dual", g.numel())
-    jacobian = casadi.densify(casadi.jacobian(g, x))
-    hessian = casadi.densify(casadi.tril(casadi.hessian(factor * f + casadi.dot(dual, g), x)[0]))
-    compiled = {
-        "objective": casadi.Function("f", [x, p], [f]),
-        "gradient": casadi.Function("df", [x, p], [casadi.gradient(f, x)]),
-        "constraints": casadi.Function("g", [x, p], [g]),
-        "jacobian": casadi.Function("dg", [x, p], [jacobian.T]),
-        "hessian": casadi.Function("ddL", [x, p, dual, factor], [hessian]),
-    }
-    places = np.tril_indices(x.numel())
-
-    def call(
-        x0: Array, p: Array, lbx: Array, ubx: Array, lbg: Array, ubg: Array
-    ) -> tuple[Array, Array, int, str]:
-        iterations = [0]
-
-        class Functions:
-            """Functions that cyipopt calls, by the names that it looks for."""
-
-            def objective(self, x: Array) -> float:
-                return float(compiled["objective"](x, p))
-
-            def gradient(self, x: Array) -> Array:
-                return np.asarray(compiled["gradient"](x, p)).ravel()
-
-            def constraints(self, x: Array) -> Array:
-                return np.asarray(compiled["constraints"](x, p)).ravel()
-
-            def jacobian(self, x: Array) -> Array:
-                return np.asarray(compiled["jacobian"](x, p)).ravel(order="F")
-
-            def hessianstructure(self) -> Any:
-                return places
-
-            def hessian(self, x: Array, dual: Array, factor: float) -> Array:
-                return np.asarray(compiled["hessian"](x, p, dual, factor))[places]
-
-            def intermediate(self, *report: Any) -> bool:
-                iterations[0] = int(report[1])
-                return True
-
-        ipopt = cyipopt.Problem(
-            n=x0.size, m=lbg.size, problem_obj=Functions(), lb=lbx, ub=ubx, cl=lbg, cu=ubg
-        )
-        for option, value in options.items():
-            ipopt.add_option(option, value)
-        found, report = ipopt.solve(x0)
-        return (
-            np.asarray(found),
-            np.asarray(report["mult_g"]),
-            iterations[0],
-            CYIPOPT.get(report["status"], "failed"),
-        )
-
-    return call

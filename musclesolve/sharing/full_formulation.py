@@ -36,8 +36,8 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_program import ipopt_options
-from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, cost_expression, cost_parameters
+from musclesolve.sharing.solver.frame_program import CLAIMS, ipopt_options
+from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression, cost_parameters
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 

@@ -13,6 +13,8 @@ import pytest
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError, MuscleSolveError
 
+pytestmark = pytest.mark.usefixtures("in_processes")
+
 
 def task(folder: str, number: int, progress) -> int:
     """The square; process 2 dies once, 3 always; a negative number is refused."""

@@ -10,7 +10,7 @@ import xarray as xr
 
 import musclesolve as ms
 from benchmarks.hip_moments import COLUMNS, Choice, Leg, poses
-from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.pipeline.run import recording_of
 
 # The hips of the regression lie 15 mm from those of the synthetic subject, and a foot is shorter without its toes.
 LIMITS = {"hip_flexion": 0.15, "hip_adduction": 0.06, "knee_flexion": 0.02, "ankle_dorsiflexion": 0.02}
@@ -18,7 +18,7 @@ LIMITS = {"hip_flexion": 0.15, "hip_adduction": 0.06, "knee_flexion": 0.02, "ank
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_it_finds_the_truth(tmp_path, side) -> None:
-    trial = read_recording(ms.synthetic_recording(tmp_path), "this test")
+    trial = recording_of(ms.synthetic_recording(tmp_path), "this test")
     time = trial.markers.time
     inside = trial.inside(time, *trial.time_range)
     found = Leg(trial, side, Choice(markers_hz=15.0, forces_hz=15.0)).moments
@@ -45,7 +45,7 @@ def test_a_rigid_body_is_followed() -> None:
 
 def test_the_choice_matters(tmp_path) -> None:
     """Hips that are moved forward by 10 mm bear the weight with another moment."""
-    trial = read_recording(ms.synthetic_recording(tmp_path, truth=False), "this test")
+    trial = recording_of(ms.synthetic_recording(tmp_path, truth=False), "this test")
     base = Choice()
     moved = Leg(trial, "r", replace(base, moved=(0.01, 0.0))).moments["hip_flexion"]
     change = moved - Leg(trial, "r", base).moments["hip_flexion"]

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from examined import examined
 
 import musclesolve
 from musclesolve.checking.check import check
@@ -39,7 +40,7 @@ PLATES = {
     "plate_baseline": "right",
     "plate_clipped": "left",
     "plate_turned": "right",
-    "pressure_runs_backwards": "right",
+    "pressure_runs_backward": "right",
     "right_points_30mm_ahead": "right",
     "left_points_30mm_behind": "left",
     "right_points_30mm_left": "right",
@@ -77,7 +78,7 @@ def planted(
 
     def report(name: str) -> Report:
         walk = walk_with_emg if name.startswith("emg") else recorded_walk_trial.path
-        return check(plant(name, walk, tmp_path_factory.mktemp(name)))
+        return examined(plant(name, walk, tmp_path_factory.mktemp(name)))
 
     return cache(report)
 
@@ -103,7 +104,7 @@ def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[
 
 @pytest.mark.parametrize("name", ON_THE_STRIDE)
 def test_faults_of_the_reference_stride_are_found(name: str, tmp_path: Path) -> None:
-    report = check(plant(name, STRIDE, tmp_path))
+    report = examined(plant(name, STRIDE, tmp_path))
     assert set(report.codes) == {faults()[name].code}, str(report)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import STRETCHED
@@ -19,7 +19,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 
 
 def codes_after(copy: Copy, folder: Path) -> set[str]:
-    return set(check(write_copy(copy, folder)).codes)
+    return set(examined(write_copy(copy, folder)).codes)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool,
     assert ("pressure_outside" in codes_after(copy, tmp_path)) == found
 
 
-def test_a_recording_that_is_played_backwards_is_reported(tmp_path: Path) -> None:
+def test_a_recording_that_is_played_backward_is_reported(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)

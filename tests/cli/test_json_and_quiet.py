@@ -132,7 +132,6 @@ def test_what_is_not_finite_is_null():
     assert strictly(json_text(numbers)) == {"a": None, "b": None, "c": [1, 2], "d": "x/y", "e": True}
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
     monkeypatch.setattr(comparison_figures, "FIGURES", {})
     monkeypatch.setattr(average_figures, "FIGURES", {})

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser import PHONE, chromium, needs_chromium
+from drafted_folders import recordings
 
 import musclesolve as ms
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -20,6 +21,17 @@ from musclesolve.recording.markers.landmark_names import landmarks
 pytestmark = needs_chromium
 SOON = 120_000.0
 """As long as a step may take on a busy machine [ms]."""
+
+
+PLACES = """wanted => {
+    const rows = [...document.querySelectorAll(".ms-landmarks tbody tr")]
+        .map(row => [...row.querySelectorAll(".ms-cell")]).filter(row => row.length);
+    return [document.activeElement, wanted].map(each => {
+        const row = rows.findIndex(cells => cells.includes(each));
+        return [row, rows[row].indexOf(each)];
+    });
+}"""
+"""Row and column, in the list of landmarks, of the cell that has the focus and of another one."""
 
 
 @dataclass
@@ -100,8 +112,8 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
                 f"\t{known[landmark]}\n", f"\t{name}\n"
             )
         path.write_text(text, encoding="utf-8")
-    content = trial.read_text(encoding="utf-8")
-    trial.write_text(re.sub(r"\[mapping\]\n(\w+ = .*\n)+", "[mapping]\n", content), encoding="utf-8")
+    for condition in ("slow", "fast"):
+        recordings(folder / "many" / "S01" / condition)
     command = [sys.executable, "-m", "musclesolve", "desk", str(folder), "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, chromium() as browser:
         try:
@@ -122,52 +134,106 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
             process.terminate()
 
 
-def test_unknown_markers_by_mouse_keys_and_touch_to_a_report(hands: Hands) -> None:
-    page, needed = hands.page, [name for name, each in landmarks().items() if each.required]
-    hands.step("Markers")
+@dataclass
+class ByMouse:
+    """A person with a mouse and nothing else."""
+
+    hands: Hands
+    page: Any
+
+    def use(self, control: Any) -> None:
+        control.click()
+
+    def map(self, landmarks: list[str]) -> None:
+        """Give the landmarks their markers in the picture; the next one is chosen by itself."""
+        self.use(self.page.get_by_role("button", name=re.compile(rf"^{_words(landmarks[0])}:")))
+        for landmark in landmarks:
+            self.page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
+            self.hands.click(landmark, self.page, self.page.mouse.click)
+
+
+@dataclass
+class ByTouch(ByMouse):
+    """A person with a telephone."""
+
+    def use(self, control: Any) -> None:
+        control.tap()
+
+    def map(self, landmarks: list[str]) -> None:
+        for landmark in landmarks:
+            self.use(self.page.get_by_role("button", name=re.compile(rf"^{_words(landmark)}:")))
+            self.page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
+            self.page.locator(".ms-scene canvas").scroll_into_view_if_needed()
+            self.hands.click(landmark, self.page, self.page.touchscreen.tap)
+
+
+@dataclass
+class ByKeys(ByMouse):
+    """A person with a keyboard: the Tab key leads to everything, arrow keys lead within the list."""
+
+    def to(self, control: Any, key: str = "Tab", most: int = 120) -> None:
+        control.wait_for()
+        for _ in range(most):
+            if control.evaluate("each => each.contains(document.activeElement)"):
+                return
+            self.page.keyboard.press(key)
+        raise AssertionError(f"{key} does not lead to {control}")
+
+    def use(self, control: Any) -> None:
+        self.to(control)
+        self.page.keyboard.press("Enter")
+
+    def map(self, landmarks: list[str]) -> None:
+        """Choose each landmark in the list, and type the name of its marker."""
+        page = self.page
+        self.to(page.locator(".ms-landmarks"))
+        for landmark in landmarks:
+            cell = page.get_by_role("button", name=re.compile(rf"^{_words(landmark)}:"))
+            here, there = page.evaluate(PLACES, cell.element_handle())
+            for axis, keys in enumerate((("ArrowUp", "ArrowDown"), ("ArrowLeft", "ArrowRight"))):
+                for _ in range(abs(there[axis] - here[axis])):
+                    page.keyboard.press(keys[there[axis] > here[axis]])
+            assert cell.evaluate("each => each === document.activeElement"), landmark
+            page.keyboard.press("Enter")
+            page.wait_for_function("document.activeElement.closest('.ms-chosen') !== null")
+            option = page.get_by_role("option", name=self.hands.names[landmark], exact=True)
+            for _ in range(5):  # the list closes where the page is drawn anew while letters come
+                page.keyboard.press("Control+a")
+                page.keyboard.type(self.hands.names[landmark], delay=30)
+                page.wait_for_timeout(400)
+                if option.is_visible():
+                    break
+            assert option.is_visible()
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("Enter")
+            self.hands.mapped(landmark, page)
+            page.wait_for_function("document.activeElement.matches('.ms-landmarks .ms-cell')")
+
+
+@pytest.mark.parametrize("person", [ByMouse, ByTouch, ByKeys])
+def test_unknown_markers_become_a_report_by(person: type[ByMouse], hands: Hands) -> None:
+    file = hands.folder / "trial.toml"
+    content = re.sub(r"\[mapping\]\n(\w+ = .*\n)+", "[mapping]\n", file.read_text(encoding="utf-8"))
+    file.write_text(content, encoding="utf-8")
+    (hands.folder / "results" / "trial" / "report.html").unlink(missing_ok=True)
+    page = hands.phone if person is ByTouch else hands.page
+    page.goto(hands.page.url.partition("?")[0])
+    who = person(hands, page)
+
+    def step(title: str) -> None:
+        who.use(page.get_by_role("button", name=re.compile(rf"^Step \d+, {title}:")))
+        page.get_by_role("heading", name=title, exact=True).wait_for()
+
+    step("Markers")
     page.locator(".ms-scene canvas").wait_for()
     page.get_by_text("Needed and not mapped").wait_for()
-    by_keys, by_touch, by_mouse = needed[0], needed[1], needed[2:]
-
-    # keys: the list is one stop, arrows move in it, the marker is typed
-    page.locator(".ms-landmarks .ms-cell").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.closest('.ms-chosen') !== null")
-    option = page.get_by_role("option", name=hands.names[by_keys], exact=True)
-    for _ in range(5):  # the list closes where the page is drawn anew while letters come
-        page.keyboard.press("Control+a")
-        page.keyboard.type(hands.names[by_keys], delay=60)
-        page.wait_for_timeout(400)
-        if option.is_visible():
-            break
-    assert option.is_visible()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    hands.mapped(by_keys, page)
-    page.wait_for_function("document.activeElement.matches('.ms-landmarks .ms-cell')")
-
-    # touch: two taps, on a telephone
-    phone = hands.phone
-    phone.goto(page.url)
-    phone.get_by_role("button", name=re.compile(rf"^{_words(by_touch)}:")).tap()
-    phone.locator(".ms-chosen").get_by_text("Click its marker").wait_for()
-    phone.locator(".ms-scene canvas").scroll_into_view_if_needed()
-    hands.click(by_touch, phone, phone.touchscreen.tap)
-
-    # mouse: the landmark that is needed next is chosen by itself
-    page.get_by_role("button", name=re.compile(rf"^{_words(by_mouse[0])}:")).click()
-    for landmark in by_mouse:
-        page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
-        hands.click(landmark, page, page.mouse.click)
+    who.map([name for name, each in landmarks().items() if each.required])
     page.get_by_text("Every landmark that is needed has its marker.").wait_for()
-    # the rest of what the trial had, by the text of the file
-    hands.step("Run")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("button", name="Show the result").click()
+    step("Run")
+    who.use(page.get_by_role("button", name="Run", exact=True))
+    who.use(page.get_by_role("button", name="Show the result"))
     page.get_by_role("heading", name="Result", exact=True).wait_for()
-    hands.step("Export")
+    step("Export")
     page.get_by_role("link", name="report.html").wait_for()
     assert hands.errors == []
 
@@ -255,4 +321,47 @@ def test_what_mends_a_finding_is_taken_beside_it(hands: Hands) -> None:
     page.get_by_role("button", name=re.compile("^Take mass_kg = 7[01]")).click()
     page.get_by_text("Checked again: it is mended.").wait_for()
     assert 70.0 < hands.trial["subject"]["mass_kg"] < 72.0
+    assert hands.errors == []
+
+
+def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
+    page, file = hands.page, hands.folder / "many" / "study.toml"
+
+    def study() -> dict[str, Any]:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+
+    hands.step("Study")
+    page.locator(".q-tree__node-header").get_by_text("many", exact=True).click()
+    page.get_by_text(f"Folder: {hands.folder / 'many'}").wait_for()
+    page.get_by_role("button", name="Draft the study").click()
+    page.get_by_text("Missing: stature_m of S01; sex of S01.").wait_for()
+    assert sorted(study()["trials"]) == ["S01_fast_walk", "S01_slow_walk"]
+    cells = page.locator(".ms-study").first.locator("tbody tr").first.locator("td")
+    trial = page.get_by_role("button", name="S01_fast_walk", exact=True)
+    trial.drag_to(cells.nth(0))
+    page.get_by_label("Condition that the others").wait_for(state="detached")  # one condition is left
+    assert study()["design"]["conditions"] == ["slow"]
+    # back, and by keys to a condition that is new
+    words = page.get_by_label("Choose by words")
+    words.fill("s01 fast")
+    words.press("Enter")
+    page.get_by_text("1 chosen").wait_for()
+    page.get_by_label("Condition", exact=True).fill("quick")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Move", exact=True).press("Enter")
+    page.get_by_label("Condition that the others").wait_for()
+    assert study()["design"]["conditions"] == ["slow", "quick"]
+    page.get_by_label("Stature [m] of S01").fill("1.75")
+    page.get_by_label("Stature [m] of S01").press("Tab")
+    page.get_by_label("Sex of S01", exact=True).click()
+    page.get_by_role("option", name="male", exact=True).click()
+    page.get_by_text("Nothing that the recordings need is missing.").wait_for()
+    page.get_by_role("button", name="Check the study").click()
+    page.get_by_text("all 2 trials can be computed").wait_for()
+    page.get_by_role("button", name="Run the study").click()
+    page.get_by_text("Results of trials: 2, 2 with a result").wait_for()
+    inside = page.frame_locator("iframe[title='Page of the study']")
+    inside.get_by_role("heading", name="In short").wait_for()
+    page.reload()
+    inside.get_by_role("heading", name="In short").wait_for()
     assert hands.errors == []

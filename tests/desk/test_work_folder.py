@@ -34,6 +34,15 @@ def archive(tmp_path, entries):
     return path
 
 
+def test_a_misspelt_folder_is_no_new_one(tmp_path):
+    (tmp_path / "recordings").mkdir()
+    with refused("missing_file", str(tmp_path / "recordings")):
+        WorkFolder(tmp_path / "recordngs")
+    assert not (tmp_path / "recordngs").exists()
+    for name in ("recordings2", "walks", "new/inside"):
+        assert WorkFolder(tmp_path / name).path.is_dir()
+
+
 @pytest.mark.parametrize("name", ["walk.trc", "Gehen 1.C3D", "Gang-ü.mot", "a.b.sto", "trial.toml"])
 def test_recordings_are_brought(folder, tmp_path, name):
     assert folder.bring(name, content(tmp_path)) == [name]

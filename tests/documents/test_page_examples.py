@@ -130,7 +130,6 @@ def test_running(tmp_path):
     assert int(left["ran"].valid.sum()) == 2 * 141
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_many_trials(tmp_path):
     """On one trial, in one process; the subject of the service and the study are small ones."""
     example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))

@@ -52,7 +52,6 @@ def test_the_example_is_a_study_file(tmp_path):
     ]
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_from_python(tmp_path, capsys):
     """On a study of one trial."""
     file = ROOT / "examples" / "study" / "make_study.py"

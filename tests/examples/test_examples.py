@@ -54,7 +54,6 @@ def test_the_script_is_short_and_says_what_one_learns(script):
     assert text.startswith('"""') and "One learns" in text.split('"""')[1]
 
 
-@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -16,7 +16,7 @@ import pytest
 
 import musclesolve
 from musclesolve.errors import InputError, error_templates, input_error
-from tests.package.test_imports import FUNCTION, input_errors, place, sources, tree
+from tests.package.test_imports import FUNCTION, calls, input_errors, nodes, place, sources
 from tests.support.refusals import refused
 
 PACKAGE = Path(musclesolve.__file__).parent
@@ -61,7 +61,7 @@ def takers() -> dict[str, list[tuple[Path | None, Taker]]]:
     for name in ("input_error", "from_template"):
         found[name].append((None, Taker({"file", *OVERRIDES}, set())))
     for path in sources().values():
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if not isinstance(node, FUNCTION) or node.args.kwarg is None or path.name == "errors.py":
                 continue
             given = node.args
@@ -100,8 +100,8 @@ def found_uses() -> Iterator[Use]:
     for path in sources().values():
         if not path.is_relative_to(PACKAGE):
             continue
-        defined = {node.name for node in ast.walk(tree(path)) if isinstance(node, FUNCTION)}
-        for node in ast.walk(tree(path)):
+        defined = {node.name for node in nodes(path) if isinstance(node, FUNCTION)}
+        for node in nodes(path):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             named = node.func
@@ -168,14 +168,11 @@ def test_phrases_are_used_by_several_sentences():
 
 def test_no_error_states_its_sentence_in_the_code():
     wrong = []
-    for path in sources().values():
-        if not path.is_relative_to(PACKAGE):
-            continue
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in input_errors():
-                texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
-                if any(isinstance(text, str) and " " in text.strip() for text in texts):
-                    wrong.append(f"{place(path)}:{node.lineno}")
+    for path, node, name in calls():
+        if name in input_errors():
+            texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            if any(isinstance(text, str) and " " in text.strip() for text in texts):
+                wrong.append(f"{place(path)}:{node.lineno}")
     assert wrong == []
 
 

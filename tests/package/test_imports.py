@@ -65,6 +65,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Imports, functions, classes and calls of a file."""
+    kinds = ast.Import | ast.ImportFrom | FUNCTION | ast.ClassDef | ast.Call
+    return tuple(node for node in ast.walk(tree(path)) if isinstance(node, kinds))
+
+
 def place(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -72,7 +79,7 @@ def place(path: Path) -> str:
 def imported(path: Path, package: str) -> set[str]:
     """Every module that a file names in an import: at the top, inside functions and for type checkers."""
     found = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {known(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -164,7 +171,7 @@ def test_inner_packages_are_docstrings_or_facades():
 def functions() -> Iterator[tuple[Path, FUNCTION]]:
     for path in sources().values():
         if not place(path).startswith(KERNEL):
-            yield from ((path, node) for node in ast.walk(tree(path)) if isinstance(node, FUNCTION))
+            yield from ((path, node) for node in nodes(path) if isinstance(node, FUNCTION))
 
 
 def test_no_function_has_too_many_parameters():
@@ -191,7 +198,7 @@ def calls() -> list[tuple[Path, ast.Call, str]]:
     return [
         (path, node, node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))
         for path in sources().values()
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
     ]
 
@@ -199,9 +206,7 @@ def calls() -> list[tuple[Path, ast.Call, str]]:
 @cache
 def input_errors() -> set[str]:
     """InputError and the classes below it."""
-    classes = [
-        each for path in sources().values() for each in ast.walk(tree(path)) if isinstance(each, ast.ClassDef)
-    ]
+    classes = [each for path in sources().values() for each in nodes(path) if isinstance(each, ast.ClassDef)]
     found = {"InputError"}
     while (
         more := {each.name for each in classes if {ast.unparse(base) for base in each.bases} & found} - found

@@ -18,8 +18,9 @@ from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.live.live import Live
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
+from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_recording, with_predicted_spans
+from musclesolve.recording.trial.trial_file import with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic.running_stride import running_stride
@@ -32,7 +33,7 @@ LIMITS = {"walk": (0.02, 0.01, 0.04), "run": (0.03, 0.01, 0.03)}
 @cache
 def recorded(kind: str) -> Mechanics:
     stride = running_stride() if kind == "run" else None
-    return mechanics(read_recording(synthetic_recording(Path(mkdtemp()), stride), "this test"))
+    return mechanics(recording_of(synthetic_recording(Path(mkdtemp()), stride), "this test"))
 
 
 @cache
@@ -105,7 +106,7 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
 
 
 def test_who_needs_plates_says_so() -> None:
-    trial = read_recording(without_plates(), "this test")
+    trial = recording_of(without_plates(), "this test")
     with refused("conflict", "forces", "predicted"):
         Live(trial)
     with refused("conflict", "forces", "predicted"):
@@ -183,7 +184,7 @@ def test_steps_without_a_plate_come_back() -> None:
 
 
 def test_steps_are_predicted_only_of_feet_that_are_seen() -> None:
-    trial = read_recording(one_plate("l"), "this test")
+    trial = recording_of(one_plate("l"), "this test")
     carried = replace(trial, carried={"toe_l": "shank_l"})
     with refused("missing_key", "left foot", "unmeasured_steps"):
         with_predicted_spans(carried, carried.settings)
@@ -191,7 +192,7 @@ def test_steps_are_predicted_only_of_feet_that_are_seen() -> None:
 
 @pytest.mark.parametrize("kind", LIMITS)
 def test_predicted_events_are_those_of_the_plates(kind: str) -> None:
-    trial = read_recording(
+    trial = recording_of(
         synthetic_recording(Path(mkdtemp()), running_stride() if kind == "run" else None), "this"
     )
     found = recorded(kind)
@@ -235,7 +236,7 @@ def test_a_marker_that_jumps_costs_its_frames_alone() -> None:
     markers = replace(read_trc(path.parent / "walk.trc"), path=folder / "walk.trc")
     write_trc(folder / "walk.trc", markers)
     before = ms.run(folder / "trial.toml")
-    (name,) = read_recording(folder / "trial.toml", "this test").mapping["heel_r"]
+    (name,) = recording_of(folder / "trial.toml", "this test").mapping["heel_r"]
     at, position = markers.time[len(markers.time) // 2], markers.position.copy()
     astray = 0.4 * np.exp(-(((markers.time - at) / 0.04) ** 2))
     position[:, markers.names.index(name)] -= astray[:, None] * np.array([0.7, 0.0, 0.7])

@@ -92,7 +92,7 @@ def test_any_text_is_a_unit_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "metres"), [("mete", 1.0), ("MM", 1e-3), ("mill", 1e-3), ("inch", 0.0254), (" cm ", 0.01)]
+    ("unit", "meters"), [("mete", 1.0), ("MM", 1e-3), ("mill", 1e-3), ("inch", 0.0254), (" cm ", 0.01)]
 )
 def test_markers_of_a_c3d_file(tmp_path: Path, unit: str, meters: float) -> None:
     points = np.random.default_rng(3).normal(size=(9, 2, 3))
@@ -102,7 +102,7 @@ def test_markers_of_a_c3d_file(tmp_path: Path, unit: str, meters: float) -> None
 
 
 @pytest.mark.parametrize(
-    ("force", "moment", "newtons", "newton_metres"),
+    ("force", "moment", "newtons", "newton_meters"),
     [
         ("nt", "ntmm", 1.0, 1e-3),
         ("Newtons", "N.mm", 1.0, 1e-3),

@@ -1,4 +1,4 @@
-"""Tasks of a pool in this process: starting processes takes seconds, which tests of other things need not wait for."""
+"""Tasks of a pool in this process: a process takes three seconds of processor time before its first result."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from musclesolve._util.worker_pool import Pool, Report
+
+RESULTS = Pool.results
 
 
 @contextmanager
@@ -29,4 +31,12 @@ def computed_here() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pool, "results", results)
+        yield
+
+
+@contextmanager
+def computed_in_processes() -> Iterator[None]:
+    """Compute the tasks of every pool in processes of their own, as users do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pool, "results", RESULTS)
         yield

@@ -14,7 +14,7 @@ from musclesolve.checking.model.predicted_loads import predicted_loads
 from musclesolve.errors import InputError
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.results.finding import Finding
+from musclesolve.results.finding import Finding, Where, finding
 
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
@@ -68,6 +68,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     Each fault is looked for in loads or moments without those that were found before. Where a free coordinate is not
     given no pose is known, and only times and names are compared.
     """
+    changed, body = body.change, body.measured
     findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
     try:
         fixed = Motion.from_body(body)
@@ -75,6 +76,12 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return findings
     of_coordinates = [each for check in OF_COORDINATES for each in _asked(check.__name__, check(body, fixed))]
     findings += of_coordinates
+    if changed is not None:
+        place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
+        moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
+        masses = {"carried": changed.carried, "given": body.model.mass}
+        held = (Finding(each.code, "warning", each.what, each.remedy, place) for each in changed.warnings)
+        findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
     if body.dynamics is not None and body.dynamics.loads:

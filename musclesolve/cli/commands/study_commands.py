@@ -73,30 +73,15 @@ def study(
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
-    from musclesolve.plotting.figure_names import REPORT, group_figures_in
-    from musclesolve.plotting.study.group_figures import group_files
-    from musclesolve.report.page import trial_report
-    from musclesolve.report.study.study_page import NAME, study_page
-    from musclesolve.results.files.atomic_writing import write_files
-    from musclesolve.studies.many_trials.trial_record import CSV
-    from musclesolve.studies.study.analysis import analyze_study
-    from musclesolve.studies.study.run_study import compute_trials
+    from musclesolve.report.study.study_page import study_into
 
-    pages = {REPORT: trial_report if reports else None}
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
+    drawn = bool(drawn_figures(figures, file_format, width, font))
     with page_style(page_style_of(file_format, width, font)), progress() as report:
-        computed = compute_trials(file, output, pages=pages, progress=report, **how)
-        result = analyze_study(computed, report, values.value)
-        drawn = (
-            {}
-            if result.groups is None or not drawn_figures(figures, file_format, width, font)
-            else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
+        result, paths = study_into(
+            output, file, reports=reports, figures=drawn, values_format=values.value, progress=report, **how
         )
-        page = study_page(result, report).encode("utf-8", "replace")
-        outdated = group_figures_in(computed.folder)
-        paths = write_files(computed.folder, {NAME: page, **drawn}, outdated)
-        paths += [*result.files, computed.folder / CSV]
-    for record in computed.records.values():
+    for record in result.computed.records.values():
         if record.message:
             complain(f"{record.name}: {record.message}")
 

@@ -51,12 +51,11 @@ def watch(
     from musclesolve.cli.tables import trial_table as tables
     from musclesolve.plotting.figure_names import REPORT
     from musclesolve.report.page import trial_report
-    from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch
 
     watched = Watch(folder, Template(template), output, settled, {REPORT: trial_report})
     printed: dict[str, TrialRecord] = {}
-    with reserved(watched.results), closing(Computer()) as compute, stop_signals() as stop:
+    with watched.held(), closing(Computer()) as compute, stop_signals() as stop:
         print_summary(f"watching {watched.folder}; results in {watched.results}; Ctrl-C ends")
         while not stop():
             jobs = watched.look()

@@ -208,7 +208,7 @@ def color(judgement: Mapping[str, Any]) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Green for a usable trial alone; unknown until checked since the last change."""
+    """Green for a usable trial alone with nothing left to decide; unknown until checked since the last change."""
     if desk.trial is None:
         return ""
     if desk.check_failure is not None:
@@ -216,7 +216,7 @@ def state(desk: Desk) -> State:
     if desk.findings is None:
         return "open"
     verdict = desk.findings["judgement"]["verdict"]
-    states: dict[str, State] = {USABLE: "done", NOT_USABLE: "fault"}
+    states: dict[str, State] = {USABLE: "warning" if desk.trial.opens else "done", NOT_USABLE: "fault"}
     return states.get(verdict, "warning")
 
 

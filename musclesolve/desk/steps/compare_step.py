@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from nicegui import events, ui
 
 from musclesolve.constants import USUAL_COST
-from musclesolve.desk.desk import RESULTS, Desk
+from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
-from musclesolve.desk.work_folder import checked_name
+from musclesolve.desk.work_folder import RESULTS, checked_name
 from musclesolve.errors import input_error
 
 if TYPE_CHECKING:

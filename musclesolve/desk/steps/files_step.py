@@ -140,21 +140,11 @@ class Files:
         with self.view.saying():
             draft: FolderDraft = await in_thread(self.desk.drafted)
             there = [trial.path for trial in draft.trials if trial.path.exists()]
-            if there and not await self._may_replace(there):
+            if not await self.view.may_replace(there):
                 return
             self.desk.accept(draft, bool(there), by=self.view)
             self.view.say(f"Written: {', '.join(trial.path.name for trial in draft.trials)}")
         self.view.refresh()
-
-    async def _may_replace(self, there: list[Path]) -> bool:
-        with ui.dialog() as dialog, ui.card():
-            ui.label(f"Replace {', '.join(path.name for path in there)}? What was changed in it is lost.")
-            with ui.row():
-                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("no-caps autofocus")
-                ui.button("Replace", on_click=lambda: dialog.submit(True)).props(
-                    "no-caps flat color=negative"
-                )
-        return bool(await dialog)
 
 
 def state(desk: Desk) -> State:
@@ -168,4 +158,5 @@ FILES = Step(
     "The recordings of one subject: a standing trial, the motion, and its ground forces.",
     lambda view: Files(view).show(),
     state,
+    of_trial=False,
 )

@@ -51,10 +51,17 @@ class Work:
         view: the window.
         names: of the tasks that belong to it.
         show: draws what is shown unless one of these is on its way.
+        kept: the sentence on what there is after one was canceled.
     """
 
-    def __init__(self, view: View, names: tuple[str, ...], show: Callable[[], None]) -> None:
-        self.view, self.names, self._idle = view, names, show
+    def __init__(
+        self,
+        view: View,
+        names: tuple[str, ...],
+        show: Callable[[], None],
+        kept: str = "Canceled: nothing was written.",
+    ) -> None:
+        self.view, self.names, self._idle, self._kept = view, names, show, kept
         self._task: Task | None = None  # the last of its own
         self._shown: object = None
 
@@ -83,7 +90,7 @@ class Work:
                 show_progress(self.view.desk, task)
                 return
             if task.canceled:
-                ui.label("Canceled: nothing was written.").props('role="status"')
+                ui.label(self._kept).props('role="status"')
             elif task.error is not None:
                 ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')
         self._idle()

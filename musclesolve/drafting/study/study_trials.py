@@ -114,7 +114,7 @@ class Word:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number alone."""
+        """Whether the name is a number alone."""
         return not self.letters and bool(self.number)
 
 
@@ -458,8 +458,14 @@ def study_trials(folder: Path) -> FoundStudy:
     modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
     known |= {path.resolve() for each in modeled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
+    # beside a motion that is called walk, forces.mot is a file of the same folder
+    by_name = {
+        place
+        for place, files in raw.items()
+        if any(path.suffix.casefold() in RAW and _name_of(path) for path in files)
+    }
     levels_of = {
-        path: _levels(path, folder)
+        path: _levels(path, folder, path.parent in by_name)
         for place, files in raw.items()
         if place.resolve() not in used
         for path in files
@@ -580,7 +586,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             every = [*of, *(path for each in models.values() for path in each)]
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
-                exclude = f"its coordinates are those of {setup.model} ({setup.path.name}), which is not here"
+                exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
         source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
         notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
         due = next((key for key in ("described", "loads", "moments") if key in roles), None)
@@ -668,16 +674,23 @@ def _names(paths: list[Path]) -> str:
     return ", ".join(path.name for path in paths)
 
 
-def _levels(path: Path, root: Path) -> tuple[str, ...]:
-    """Folders and name of the trial that a file is of: without what says which file of the trial it is."""
+def _levels(path: Path, root: Path, by_name: bool = False) -> tuple[str, ...]:
+    """Folders and name of the trial that a file is of: without what says which file of the trial it is.
+
+    by_name: whether a file that is called forces is one of the trials in its folder; else the folder is the trial.
+    """
     folders = [
         part
         for part in path.parent.relative_to(root).parts
         if not {word.letters.casefold() for word in words_of(part)} <= _ROLE_WORDS
     ]
-    parts = [part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS]
-    name = "_".join(parts)
+    name = _name_of(path) or (path.stem if by_name else "")
     return (*folders, name) if name else tuple(folders) or (path.stem,)
+
+
+def _name_of(path: Path) -> str:
+    """Name of the trial that the name of a file states, "" where it says only which file of a trial it is."""
+    return "_".join(part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS)
 
 
 def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:

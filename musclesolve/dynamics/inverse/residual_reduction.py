@@ -22,6 +22,9 @@ with knots dense enough for all that the motion holds: a coarse one answers fast
 low frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. It is found, and not applied.
 
+A body of any kind has it: `ChangingBody` states what is needed. `MeasuredBody` is a model of natural coordinates; an
+OpenSim model is one in `pipeline.opensim.reduced_residual`.
+
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
 simulation tracks the motion with residual actuators of limited strength.
 """
@@ -31,10 +34,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.sides import split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -64,27 +69,157 @@ SHRINK, MOST_TRIALS = 0.9, 12
 """Share of the bound that is tried where a change is larger, and how often."""
 
 
-@dataclass(frozen=True)
-class ReducedResidual:
-    """A changed motion of T frames with a smaller residual.
+class MovingSegments(NamedTuple):
+    """Bodies (B) with mass over T frames, and how they move with K speeds.
 
-    motion: the changed one; its positions satisfy every constraint, its derivatives come from `differentiate`.
-    change (T, n): how far each point of the model moved [m]. mass: factor on the body mass that would balance the
-    forces best beside the change; it is not applied.
+    names: segment of each body, with its side. mass (B,) [kg], center (T, B, 3) [m], velocity of the center (T, B, 3)
+    [m/s], omega (T, B, 3) [rad/s], inertia about the center (T, B, 3, 3) [kg m2], global axes; spin, reach (T, B, K,
+    3): angular velocity, and velocity of the center, per speed.
     """
 
+    names: Sequence[str]
+    mass: Array
+    center: Array
+    velocity: Array
+    omega: Array
+    inertia: Array
+    spin: Array
+    reach: Array
+
+
+class ChangingBody(Protocol):
+    """A motion of a body with external forces, which can be changed along its K speeds.
+
+    origin: (T, 3) [m] about which the moments of its residual are.
+    """
+
+    @property
+    def time(self) -> Array:
+        """(T,) [s]."""
+
+    @property
+    def weight(self) -> float:
+        """Weight of the body [N]."""
+
+    @property
+    def gravity(self) -> Array:
+        """(3,) [m/s2]."""
+
+    @property
+    def origin(self) -> Array:
+        """Points (T, 3) of the base [m]."""
+
+    @property
+    def points(self) -> Array:
+        """Points (T, n, 3) of the body whose change is bounded [m]."""
+
+    def segments(self, frames: slice) -> MovingSegments:
+        """The bodies with mass in some frames."""
+
+    def needed(self) -> Array:
+        """Force [N] and moment [N m] that the motion needs from outside, (T, 6)."""
+
+    def lacking(self) -> Array:
+        """Force [N] and moment [N m] that the external forces leave at the base, (T, 6)."""
+
+    def changed(self, change: Array, rate: Array, second: Array) -> Self:
+        """The body after a change (T, K) along its speeds, with its first two derivatives by time."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredBody:
+    """A model of natural coordinates along its motion under wrenches on its bodies, as a `ChangingBody`."""
+
+    model: Model
     motion: Motion
+    wrenches: list[Wrench]
+
+    def __post_init__(self) -> None:
+        check_fits(self.model, self.motion)
+
+    @property
+    def time(self) -> Array:
+        """See ChangingBody."""
+        return self.motion.time
+
+    @property
+    def weight(self) -> float:
+        """See ChangingBody."""
+        return self.model.mass.total * STANDARD_GRAVITY
+
+    @property
+    def gravity(self) -> Array:
+        """See ChangingBody."""
+        return np.asarray(self.model.gravity)
+
+    @property
+    def origin(self) -> Array:
+        """See ChangingBody."""
+        return self.motion.origin
+
+    @property
+    def points(self) -> Array:
+        """See ChangingBody."""
+        return self.motion.q[:, : self.model.topology.point_count]
+
+    def segments(self, frames: slice) -> MovingSegments:
+        """See ChangingBody."""
+        model, motion = self.model, self.motion.frames(frames)
+        moving, bodies = segment_motion(model, motion), np.flatnonzero(model.mass.mass > 0.0)
+        center = moving.center[:, bodies]
+        spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, center)
+        return MovingSegments(
+            names=[model.topology.bodies[k].segment for k in bodies],
+            mass=model.mass.mass[bodies],
+            center=center,
+            velocity=np.einsum("tbkx,tk->tbx", reach, motion.speeds),
+            omega=moving.velocity[:, bodies],
+            inertia=turned_inertia(model, moving, bodies),
+            spin=spin,
+            reach=reach,
+        )
+
+    def needed(self) -> Array:
+        """See ChangingBody."""
+        return projected_moments(self.model, self.motion, [])[:, -6:]
+
+    def lacking(self) -> Array:
+        """See ChangingBody."""
+        return projected_moments(self.model, self.motion, self.wrenches)[:, -6:]
+
+    def changed(self, change: Array, rate: Array, second: Array) -> Self:
+        """See ChangingBody; the derivatives follow from the constraints."""
+        before = self.motion
+        angles, position, rotation = Pose.from_coordinates(before.coordinates).moved(self.model.tree, change)
+        cardan = np.column_stack(to_cardan(rotation))
+        cardan += 2.0 * np.pi * np.round((before.coordinates[:, -3:] - cardan) / (2.0 * np.pi))
+        moved = differentiate(self.model, before.time, np.column_stack([angles, position, cardan]))
+        return replace(self, motion=moved)
+
+
+Changed = TypeVar("Changed", bound=ChangingBody)
+
+
+@dataclass(frozen=True)
+class ReducedResidual(Generic[Changed]):
+    """A changed motion of T frames with a smaller residual.
+
+    body: the changed one. change (T, n): how far each of its points moved [m]. mass: factor on the body mass that
+    would balance the forces best beside the change; it is not applied.
+    """
+
+    body: Changed
     change: Array
     mass: float
 
 
 @dataclass(frozen=True)
 class ResidualReduction:
-    """The reduction prepared at one motion of T frames; also for models, motions and forces near those.
+    """The reduction prepared at one motion of T frames; also for bodies, motions and forces near those.
 
-    splines (T, n); rows (n, T, 6, K+6): change of the residual over s_r with the coefficients of each spline; scale
-    (T, 1): 1 / s_r in the frames in which all external forces are known, 0 elsewhere; bands: normal equations of the
-    residual, and of the change for s = 1 m, by their diagonals; size: s [m].
+    splines (3, T, n): with their first two derivatives by time; rows (n, T, 6, K): change of the residual over s_r with
+    the coefficients of each spline; scale (T, 1): 1 / s_r in the frames in which all external forces are known, 0
+    elsewhere; bands: normal equations of the residual, and of the change for s = 1 m, by their diagonals; size: s [m].
     """
 
     splines: Array
@@ -95,32 +230,27 @@ class ResidualReduction:
 
     @classmethod
     def at(
-        cls, model: Model, motion: Motion, known: Mask, cutoff: float, locked: Sequence[str] = ()
+        cls, body: ChangingBody, known: Mask, cutoff: float, locked: Sequence[int] = ()
     ) -> ResidualReduction:
         """Prepare the reduction at a motion.
 
         Args:
-            model: the body.
-            motion: (T,) frames.
+            body: along T frames.
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
-            locked: degrees of freedom that nothing measured shows, which stay as they are.
-
-        Raises:
-            InputError: the motion of another model.
+            locked: numbers of speeds that nothing measured shows, which stay as they are.
         """
         from scipy.interpolate import BSpline
 
-        time, weight = motion.time, model.mass.total * STANDARD_GRAVITY
-        check_fits(model, motion)
+        time = body.time
         length = time[-1] - time[0]
         count = min(int(np.ceil(length * DENSE * cutoff)), len(time) - 1)
         knots = time[0] + length / count * np.arange(-DEGREE, count + DEGREE + 1)
         basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
         splines, slopes, curvatures = (basis(time, nu=order) for order in range(3))
-        scale = known[:, None] / (RESIDUAL * weight)
-        rates, metric = _rates(model, motion), _metric(model, motion)
-        for dof in map(model.dof, locked):
+        scale = known[:, None] / (RESIDUAL * body.weight)
+        rates, metric = _rates_and_metric(body)
+        for dof in locked:
             metric[:, dof] = metric[:, :, dof] = 0.0
             metric[:, dof, dof] = 1.0
             for rate in rates:
@@ -151,57 +281,46 @@ class ResidualReduction:
                 flat = theirs.reshape(-1, speeds), mine.reshape(-1, speeds)
                 bands[0][at] = (flat[0].T @ flat[1])[kept]
                 bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[kept]
-        return cls(splines, rows, scale, (bands[0], bands[1]))
+        return cls(np.stack([splines, slopes, curvatures]), rows, scale, (bands[0], bands[1]))
 
-    def bounded(
-        self, model: Model, motion: Motion, wrenches: list[Wrench], largest: float
-    ) -> tuple[ResidualReduction, ReducedResidual]:
+    def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
         """The reduction of a motion that moves no point by more than a bound [m], and its consequences.
 
         Where a change would be larger the motion is taken to be known better, until it is not.
         """
         tried = self
         for _ in range(MOST_TRIALS):
-            coefficients = tried.reduced(model, motion, wrenches)
-            most = float(coefficients.change.max(initial=0.0))
+            found = tried.reduced(body)
+            most = float(found.change.max(initial=0.0))
             if most <= largest:
-                return tried, coefficients
+                return tried, found
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
 
-    def reduced(self, model: Model, motion: Motion, wrenches: list[Wrench]) -> ReducedResidual:
-        """Change a motion as little as possible such that the residual at the base becomes smaller.
+    def reduced(self, body: Changed) -> ReducedResidual[Changed]:
+        """Change a motion of T frames as little as possible such that the residual at the base becomes smaller.
 
-        Args:
-            model: the body; its masses are not changed.
-            motion: (T,) frames.
-            wrenches: all forces from outside, in all frames.
-
-        Raises:
-            InputError: the motion or the wrenches do not fit the model.
+        Masses and external forces, which are needed in all frames, are not changed.
         """
         from scipy.linalg import cho_solve_banded
 
-        heavier = self.scale * projected_moments(model, motion, [])[:, -6:]
+        heavier = self.scale * body.needed()
         by_mass = self._gradient(heavier)
         with_mass = cho_solve_banded((self._factor, True), by_mass.ravel(), check_finite=False)
         # the mass borders the band by one row and column
         own = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
-        coefficients, mass, changed = np.zeros_like(by_mass), 0.0, motion
+        coefficients, mass, changed = np.zeros_like(by_mass), 0.0, body
         for _ in range(MOST_STEPS):
-            residual = self.scale * projected_moments(model, changed, wrenches)[:, -6:] - mass * heavier
+            residual = self.scale * changed.lacking() - mass * heavier
             right = -self._gradient(residual) - self._held(coefficients)
             plain = cho_solve_banded((self._factor, True), right.ravel(), check_finite=False)
             gain = (float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)) / own
             step = (plain + gain * with_mass).reshape(coefficients.shape)
             coefficients, mass = coefficients + step, mass + gain
-            changed = _moved(model, motion, self.splines @ coefficients)
-            if np.abs(self.splines @ step).max() < CONVERGED:
+            changed = body.changed(*(self.splines @ coefficients))
+            if np.abs(self.splines[0] @ step).max() < CONVERGED:
                 break
-        points = model.topology.point_count
-        return ReducedResidual(
-            changed, np.linalg.norm((changed.q - motion.q)[:, :points], axis=2), 1.0 - mass
-        )
+        return ReducedResidual(changed, np.linalg.norm(changed.points - body.points, axis=2), 1.0 - mass)
 
     @cached_property
     def _factor(self) -> Array:
@@ -214,15 +333,15 @@ class ResidualReduction:
         )
 
     def _gradient(self, residual: Array) -> Array:
-        """Half the slope (n, K+6) of the sum of squares of a residual over s_r, (T, 6), by the coefficients."""
+        """Half the slope (n, K) of the sum of squares of a residual over s_r, (T, 6), by the coefficients."""
         coefficients = []
         for k, rows in enumerate(self.rows):
-            first = int(np.argmax(self.splines[:, k] != 0.0))
+            first = int(np.argmax(self.splines[0][:, k] != 0.0))
             coefficients.append(np.einsum("trj,tr->j", rows, residual[first : first + len(rows)]))
         return np.array(coefficients)
 
     def _held(self, coefficients: Array) -> Array:
-        """Return the pull of the coefficients (n, K+6) toward zero, (n, K+6)."""
+        """Return the pull of the coefficients (n, K) toward zero, (n, K)."""
         band, flat = self.bands[1], coefficients.ravel()
         product = band[0] * flat
         for k in range(1, min(len(band), flat.size)):
@@ -231,74 +350,59 @@ class ResidualReduction:
         return np.asarray(product.reshape(coefficients.shape) / self.size**2)
 
 
-def _moved(model: Model, motion: Motion, change: Array) -> Motion:
-    """A motion after a change (T, K+6) along its speeds."""
-    angles, position, rotation = Pose.from_coordinates(motion.coordinates).moved(model.tree, change)
-    before, cardan = motion.coordinates[:, -3:], np.column_stack(to_cardan(rotation))
-    cardan += 2.0 * np.pi * np.round((before - cardan) / (2.0 * np.pi))
-    return differentiate(model, motion.time, np.column_stack([angles, position, cardan]))
+def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], Array]:
+    """Change of the residual per change along the speeds, per its first and its second derivative, (T, 6, K) each.
 
-
-def _metric(model: Model, motion: Motion) -> Array:
-    """Sum over segments of |dc|^2 + L^2 |dt|^2 per square of a change along the speeds, (T, K+6, K+6)."""
-    mass = model.mass.mass
-    bodies = np.flatnonzero(mass > 0.0)
-    segments = np.array([body.segment for body in model.topology.bodies])
-    # a segment of several bodies counts once, by their masses
-    weight = np.array([mass[b] / mass[segments == segments[b]].sum() for b in bodies])
-    weight *= [FIRMER.get(segments[b].rsplit("_", 1)[0], 1.0) ** 2 for b in bodies]
-    parts = []
-    for block in blocks(len(motion.time)):
-        part = motion.frames(block)
-        center = segment_motion(model, part).center[:, bodies]
-        spin, reach = model.tree.body_directions(part.q, part.origin, bodies, center)
-        moved = np.concatenate([reach, ROTATED * spin], axis=3) * np.sqrt(weight)[:, None, None]
-        flat = moved.transpose(0, 2, 1, 3).reshape(len(spin), spin.shape[2], -1)
-        parts.append(flat @ np.swapaxes(flat, 1, 2))
-    return np.concatenate(parts)
-
-
-def _rates(model: Model, motion: Motion) -> tuple[Array, Array, Array]:
-    """Change of the residual per change along the speeds, per its first and its second derivative, (T, 6, K+6) each.
-
-    The moment is about the origin of the layout as it is in this motion.
+    The moment is about the base as it is in this motion. Besides, the sum over segments of |dc|^2 + L^2 |dt|^2 per
+    square of a change, (T, K, K).
     """
     from scipy.interpolate import make_interp_spline
 
-    parts = [_momenta(model, motion.frames(block)) for block in blocks(len(motion.time))]
-    a, b, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
-    of_a, of_b = (make_interp_spline(motion.time, each, k=5) for each in (a, b))
+    parts = []
+    for block in blocks(len(body.time)):
+        segments = body.segments(block)
+        parts.append((*_momenta(segments, body.gravity), _metric(segments)))
+    a, b, weight, metric = (np.concatenate(each) for each in zip(*parts, strict=True))
+    of_a, of_b = (make_interp_spline(body.time, each, k=5) for each in (a, b))
     coefficients = []
-    for each in (of_a(motion.time, 2) + of_b(motion.time, 1) - weight, 2.0 * of_a(motion.time, 1) + b, a):
+    for each in (of_a(body.time, 2) + of_b(body.time, 1) - weight, 2.0 * of_a(body.time, 1) + b, a):
         force, moment = (np.swapaxes(each[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))
-        about = moment - vector_product(motion.origin[:, None], force)
+        about = moment - vector_product(body.origin[:, None], force)
         coefficients.append(_rows(force, about))
-    return coefficients[0], coefficients[1], coefficients[2]
+    return (coefficients[0], coefficients[1], coefficients[2]), metric
 
 
-def _momenta(model: Model, motion: Motion) -> tuple[Array, Array, Array]:
-    """A, B and the moment of the weights per change along the speeds, (T, 6, K+6) each, about the global origin."""
-    segments, bodies = segment_motion(model, motion), np.flatnonzero(model.mass.mass > 0.0)
-    mass, center = model.mass.mass[bodies], segments.center[:, bodies]
-    omega = segments.velocity[:, bodies][:, :, None]
-    inertia = turned_inertia(model, segments, bodies)
-    spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, center)
-    velocity = np.einsum("tbkx,tk->tbx", reach, motion.speeds)
-    shifted = mass[:, None, None] * reach
+def _metric(segments: MovingSegments) -> Array:
+    """Sum over segments of |dc|^2 + L^2 |dt|^2 per square of a change along the speeds, (T, K, K)."""
+    mass, names = segments.mass, np.array(segments.names)
+    # a segment of several bodies counts once, by their masses
+    weight = np.array([mass[b] / mass[names == name].sum() for b, name in enumerate(names)])
+    weight *= [FIRMER.get(split_side(name)[0], 1.0) ** 2 for name in segments.names]
+    moved = np.concatenate([segments.reach, ROTATED * segments.spin], axis=3) * np.sqrt(weight)[:, None, None]
+    flat = moved.transpose(0, 2, 1, 3).reshape(len(moved), moved.shape[2], -1)
+    return np.asarray(flat @ np.swapaxes(flat, 1, 2))
+
+
+def _momenta(segments: MovingSegments, gravity: Array) -> tuple[Array, Array, Array]:
+    """A, B and the moment of the weights per change along the speeds, (T, 6, K) each, about the global origin."""
+    spin, inertia = segments.spin, segments.inertia
+    omega, velocity = segments.omega[:, :, None], segments.velocity[:, :, None]
+    shifted = segments.mass[:, None, None] * segments.reach
 
     def applied(vectors: Array) -> Array:
         return vectors @ inertia  # symmetric
 
     turned = applied(spin)
-    linear, angular = shifted.sum(axis=1), (vector_product(center[:, :, None], shifted) + turned).sum(axis=1)
-    moving = 2.0 * vector_product(shifted, velocity[:, :, None]) + vector_product(spin, applied(omega))
+    linear = shifted.sum(axis=1)
+    angular = (vector_product(segments.center[:, :, None], shifted) + turned).sum(axis=1)
+    moving = 2.0 * vector_product(shifted, velocity) + vector_product(spin, applied(omega))
     moving += applied(vector_product(omega, spin)) - vector_product(omega, turned)
 
     still = np.zeros_like(linear)
-    weight = vector_product(linear, np.asarray(model.gravity))
+    weight = vector_product(linear, gravity)
     return _rows(linear, angular), _rows(still, moving.sum(axis=1)), _rows(still, weight)
 
 
 def _rows(force: Array, moment: Array) -> Array:
-    """Forces and moments by speed, (T, K+6, 3) each, as rows (T, 6, K+6)."""
+    """Forces and moments by speed, (T, K, 3) each, as rows (T, 6, K)."""
     return np.swapaxes(np.concatenate([force, moment], axis=2), 1, 2)

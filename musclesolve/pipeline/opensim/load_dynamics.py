@@ -143,6 +143,17 @@ class LoadDynamics:
         return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND]]
 
     @cached_property
+    def root_origin(self) -> Array:
+        """Origin (T, 3) of the body at the root [m]."""
+        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
+        return np.asarray(self.dynamics.bodies.pose.position[:, self.model.body_number[root]])
+
+    def about_root(self, wrench: Array) -> Array:
+        """Force [N], and moment [N m] about `root_origin`, (T, 6), of a wrench about the origin of the ground."""
+        moment, force = wrench[:, :3], wrench[:, 3:]
+        return np.concatenate([force, moment - np.cross(self.root_origin, force)], axis=1)
+
+    @cached_property
     def root_force(self) -> Array | None:
         """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is."""
         return None if self.root_wrench is None else self.root_wrench[:, 3:]
@@ -219,11 +230,7 @@ class LoadDynamics:
     def support(self) -> Support:
         """Loads supplied and lacking at the origin of the root, of a model for which `root_wrench` is known."""
         assert self.root_wrench is not None
-        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
-        origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
-        moment, force = self.root_wrench[:, :3], self.root_wrench[:, 3:]
-        lacking = np.concatenate([force, moment - np.cross(origin, force)], axis=1)
-        force = self.body_load.sum(axis=1)
+        lacking, force = self.about_root(self.root_wrench), self.body_load.sum(axis=1)
         return Support.from_wrenches(self.motion.time, lacking, force, self.weight, self.cutoff_hz)
 
     def residual_note(self) -> list[str]:

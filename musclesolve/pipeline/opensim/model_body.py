@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
+from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
     CoordinateMotion,
@@ -57,6 +58,7 @@ from musclesolve.pipeline.opensim.load_dynamics import (
 )
 from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
+from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.data import Table
@@ -66,7 +68,9 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import (
+    REDUCED,
     KneeSettings,
+    ModelConsistencySettings,
     ModelMuscleSettings,
     ModelSettings,
     ModelSharingSettings,
@@ -112,6 +116,10 @@ def check_model_settings(settings: ModelSettings) -> None:
         check_value(cycles, settings_of(TimeSettings)["cycles_s"], "cycles_s")
     check_choice(muscles.passive, "passive", settings_of(ModelMuscleSettings)["passive"].choices)
     check_choice(feet, "feet", FEET)
+    for key, each in settings_of(ModelConsistencySettings).items():
+        check_value(getattr(settings.consistency, key), each, key)
+    if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
+        raise input_error("pipeline.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
         raise input_error("pipeline.without_loads_no_feet", where="feet", feet=feet)
     check_tendon(muscles.tendon, muscles.tendon_strain)
@@ -137,7 +145,8 @@ class ModelBody:
     the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce, with
     the share of the peak moment that is beyond them. Frames whose loads do not balance the motion are not usable.
     trial: where a trial file names what is done; person: whose factors are on the muscles, with the names of the model;
-    moment_table: all columns of a file or table of moments.
+    moment_table: all columns of a file or table of moments. every_motion: of all frames of the file, as measured.
+    change: how the motion was changed for a smaller residual.
     """
 
     model: OpenSimModel
@@ -145,6 +154,7 @@ class ModelBody:
     sharing: Sharing
     choice: SharedChoice
     motion: CoordinateMotion
+    every_motion: CoordinateMotion
     whole: SharingGroup
     parts: tuple[SharingGroup, ...]
     angle: Array
@@ -160,6 +170,15 @@ class ModelBody:
     trial: ModelTrial | None = None
     person: PersonMuscles | None = None
     moment_table: Table | None = None
+    change: MotionChange[LoadedModel] | None = None
+
+    @property
+    def measured(self) -> Self:
+        """The body along its coordinates before any change for a smaller residual: what tests of loads look at."""
+        if self.change is None:
+            return self
+        before = self.change.before
+        return replace(self, motion=before.motion, dynamics=before.dynamics, change=None)
 
     @property
     def time(self) -> Array:
@@ -359,14 +378,22 @@ def model_body(
     notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
     if left := int((wanted & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
-    motion = motion.frames(kept)
+    every_motion, motion = motion, motion.frames(kept)
     dynamics = loads = None
-    usable = np.ones(len(motion.time), dtype=bool)
+    change: MotionChange[LoadedModel] | None = None
+    moment, usable = due.moment[kept], np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
-        dynamics = load_dynamics(model, motion, due.loads)
+        if settings.consistency.residual == REDUCED:
+            body, change = reduced_residual(model, motion, due.loads, settings.consistency)
+            motion, dynamics = body.motion, body.dynamics
+            columns = [dynamics.dynamics.column(name) for name in choice.dofs]
+            moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
+        else:
+            dynamics = load_dynamics(model, motion, due.loads)
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
-        notes += dynamics.residual_note()
-        usable = usable if dynamics.balanced is None else dynamics.balanced
+        given = dynamics if change is None else change.before.dynamics
+        notes += given.residual_note()
+        usable = usable if given.balanced is None else given.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
     rigid = chosen.tendon == RIGID
@@ -388,10 +415,10 @@ def model_body(
     geometry, velocity = geometry_along(model, choice, motion)
     if differing := difference_note(geometry):
         here = (
-            "Here moment arms, velocities and lengths are those of the path. Muscles over several wrap objects have "
+            "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
             "OpenSim's lengths, because the tendons of such models were chosen with them."
         )
-        notes.append(f"{differing} {here if rigid else 'Here all are those of the path.'}")
+        notes.append(f"{differing} {here if rigid else 'Here all numbers follow the path.'}")
     if shifted := shift_note(choice.names, shift):
         notes.append(shifted)
     # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them
@@ -406,7 +433,7 @@ def model_body(
         dofs=choice.dofs,
         shared=choice.dofs,
         state=MuscleState.from_lengths(muscles, length, velocity, geometry.moment_arm),
-        moment=due.moment[kept],
+        moment=moment,
         usable=usable,
         time=motion.time,
         loads=loads,
@@ -425,6 +452,7 @@ def model_body(
         sharing=sharing,
         choice=choice,
         motion=motion,
+        every_motion=every_motion,
         whole=whole,
         parts=tuple(
             _part(model, whole, dofs.tolist(), columns) for dofs, columns in separate_groups(choice.acts)
@@ -439,6 +467,7 @@ def model_body(
         warnings=(*warnings, *(f"{each.sentence}: moment arms there are extrapolated." for each in beyond)),
         beyond=beyond,
         unserved=unserved,
+        change=change,
     )
 
 
@@ -515,6 +544,7 @@ def body_of_trial(
     with (
         _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),
+        _placed(trial, "consistency", "residual", where="residual"),
     ):
         if trial.loads is not None:
             settings = settings.changed(files={"loads": trial.loads})
@@ -529,6 +559,7 @@ def body_of_trial(
         _placed(trial, "time", "end_s" if time.start_s is None else "start_s", where=TIME_RANGE),
         _placed(trial, "muscles", "tendon_strain", of_muscles.tendon_strain is not None),
         _placed(trial, "sharing", "without", where="without"),
+        _placed(trial, "consistency", "residual", where="residual"),
     ):
         body = model_body(model, trial.coordinates, trial.moments, settings, sharing, side)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))

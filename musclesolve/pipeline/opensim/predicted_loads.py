@@ -4,6 +4,8 @@ The program is the one of recordings (`dynamics.inverse.predicted_reactions`). W
 is the sum of what its bodies need; the soles are placed on the bodies of the foot by the proportions of a foot.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
@@ -29,12 +31,16 @@ TIP = 0.9
 _FREE = 6
 
 
-def predicted_loads(model: OpenSimModel, motion: ModelMotion) -> tuple[ExternalLoad, ...]:
+def predicted_loads(
+    model: OpenSimModel, motion: ModelMotion, errors: Callable[[Array, float], Array] | None = None
+) -> tuple[ExternalLoad, ...]:
     """Predict the loads on the right and the left foot of a model that touches nothing but the ground.
 
     Args:
         model: whose bodies move freely, with feet of the usual names and mass properties of all bodies.
         motion: of T frames, evenly spaced in time.
+        errors: returns force [N] and moment [N m] about the global origin of both feet, (T, 2, 6), z up, with errors,
+            from these and the height of the ground [m].
 
     Returns:
         A load on each foot at the times of the motion: force [N], center of pressure [m] and free moment [N m].
@@ -59,13 +65,19 @@ def predicted_loads(model: OpenSimModel, motion: ModelMotion) -> tuple[ExternalL
     predicted = reactions_of_soles(
         motion.time, weight, required, _mass_center(model, bodies) @ TO_GLOBAL.T, points
     )
+    wrenches = np.stack(
+        [np.concatenate([each.force, each.moment], axis=1) for each in predicted.wrenches], axis=1
+    )
+    if errors is not None:
+        wrenches = errors(wrenches, predicted.level)
     loads = []
-    for k, (foot, reaction) in enumerate(zip(feet, predicted.wrenches, strict=True)):
-        pressed = center_of_pressure(reaction.force, reaction.moment, predicted.level)
+    for k, foot in enumerate(feet):
+        acting, about_origin = wrenches[:, k, :3], wrenches[:, k, 3:]
+        pressed = center_of_pressure(acting, about_origin, predicted.level)
         # a foot that carries nothing has no center of pressure: its small force acts at the middle of its sole
         point = np.where(np.isnan(pressed), points[:, k].mean(axis=1), pressed)
-        free = reaction.moment - np.cross(point, reaction.force)
-        force, at, moment = (each @ TO_GLOBAL for each in (reaction.force, point, free))
+        free = about_origin - np.cross(point, acting)
+        force, at, moment = (each @ TO_GLOBAL for each in (acting, point, free))
         name = f"predicted_{SIDES[k]}"
         loads.append(ExternalLoad(name, foot, motion.time, force, at, moment, predicted=True))
     return tuple(loads)

@@ -50,6 +50,7 @@ SOURCE_COLOR = {
     "contact_model": "#FDE0A0",
     "patellar_ligament": "#D9B300",
     "predicted_force": "#525252",
+    "body_mass": "#737373",
     "predicted_pressure": "#969696",
     "calibration": "#4292C6",
 }

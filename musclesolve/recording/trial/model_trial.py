@@ -92,7 +92,7 @@ def read_model_trial(path: Path) -> ModelTrial:
             "recording.trial.time_range_ends", "time", "end_s", end_s=time.end_s, start_s=time.start_s
         )
     body = "loads" if with_loads else "moments"
-    check_errors(document, settings.uncertainty, body, database is not None)
+    check_errors(document, settings.uncertainty, body, database is not None, settings.files.predicted)
     return ModelTrial(
         document=document,
         settings=settings,

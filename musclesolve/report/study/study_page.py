@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,18 +19,20 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.browser import page_parts
-from musclesolve.plotting.figure_names import REPORT
+from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
 from musclesolve.plotting.page.described_sheet import described
-from musclesolve.plotting.study.group_figures import group_drawings
+from musclesolve.plotting.study.group_figures import group_drawings, group_files
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.inputs import TrialFiles, read_inputs
+from musclesolve.report.page import trial_report
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
@@ -38,11 +41,11 @@ from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
-from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
+from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult, analyze_study
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
+from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import DATA
 
-NAME = "study.html"
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
 """Reasons that differ by their numbers alone are one."""
 MOST_ROWS = 400
@@ -67,13 +70,51 @@ class TrialRow:
     message: str
 
 
+def study_into(
+    folder: Path,
+    study: Path,
+    *,
+    reports: bool = True,
+    figures: bool = False,
+    values_format: str = "csv",
+    progress: Progress | None = None,
+    **how: Any,
+) -> tuple[StudyResult, list[Path]]:
+    """Compute a study as `run_study` does, and write its page into the same folder.
+
+    Args:
+        folder: of all that is written.
+        study: the study file.
+        reports: whether every trial gets a report, which the page leads to.
+        figures: whether the mean curves are also drawn as files.
+        values_format, progress: as of `run_study`.
+        **how: its jobs, scheduler, again and samples.
+
+    Returns:
+        The result of the study, and the files in the folder.
+
+    Raises:
+        InputError, KeyboardInterrupt: as `run_study`.
+    """
+    report, pages = progress or no_progress, {REPORT: trial_report if reports else None}
+    result = analyze_study(
+        compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
+    )
+    computed, drawn = result.computed, dict[str, bytes]()
+    if figures and result.groups is not None:
+        drawn = group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
+    page = study_page(result, report).encode("utf-8", "replace")
+    paths = write_files(computed.folder, {STUDY_PAGE: page, **drawn}, group_figures_in(computed.folder))
+    return result, [*paths, *result.files, computed.folder / CSV]
+
+
 def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     """The whole page, which needs nothing but itself; links lead to the reports of the trials beside it."""
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
     return rendered(
-        "study.html",
+        STUDY_PAGE,
         title=study.title,
         lead=_lead(result),
         families=_families(result),
@@ -540,7 +581,7 @@ def _uncertainty(result: StudyResult) -> str:
         parts.append(f"{plain(variable)} {own:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
     return (
         f"Standard deviations, mean over all curves: {'; '.join(parts)}. The bands contain the errors of trials that "
-        "differ from subject to subject; of errors that all have in common, such as those of the muscle set, the mean "
+        "differ from subject to subject; of errors that all have in common, such as errors of the muscle set, the mean "
         "of a group keeps all, up to the standard deviation of a trial."
     )
 

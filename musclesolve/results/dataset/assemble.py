@@ -111,8 +111,8 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
         if found := [names[m] for m in others[arm > EXTENDS]]:
             yield (
                 f"Muscles that extend {joint} and are not known by name as heads of the quadriceps: {few(found, 4)}. "
-                "Their whole tension pulls at the shank, not that of the patellar ligament, and they press no patella. "
-                "Names such as vas_med_r or R_RectFem are known."
+                "Their whole tension pulls at the shank, not the tension of the patellar ligament, and they press "
+                "no patella. Names such as vas_med_r or R_RectFem are known."
             )
 
 

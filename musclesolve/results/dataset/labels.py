@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 
 from musclesolve._util.arrays import Array
+from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.results.dataset.picture import Variable
+from musclesolve.settings.trial import REDUCED
 
 DIRECTIONS = ("axial", "anterior", "medial")
 """Directions of `contact_force_component`: to the distal end of the segment (compression), forward, to the middle."""
@@ -11,6 +13,8 @@ SEGMENT_OF = {"hip": "thigh", "knee": "shank", "ankle": "shank"}
 """The segment whose axes the components of a joint have."""
 MEDIAL = {"r": 1.0, "l": -1.0}
 """To the left, as seen from either leg: the median plane is on the left of the right leg."""
+COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
+"""Components of the residual at the base."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,3 +31,13 @@ class Labels:
     notes: list[str]
     segment_axes: dict[str, Array] = field(default_factory=dict)
     translates: bool = False
+
+
+def change_attributes(change: MotionChange, largest_mm: float) -> dict[str, object]:
+    """Attributes of a result whose motion was changed for a smaller residual; largest_mm: the stated bound."""
+    return {
+        "consistency_residual": REDUCED,
+        "largest_motion_change_m": float(change.change.max()),
+        "largest_motion_change_allowed_m": 1e-3 * largest_mm,
+        "mass_balancing_forces_kg": change.carried,
+    }

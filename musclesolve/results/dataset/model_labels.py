@@ -1,6 +1,7 @@
 """Labels that only an OpenSim model has: its skeleton, loads, joints and provenance."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
+from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
 from musclesolve.results.dataset.muscle_variables import (
     beyond_plausible,
     emg_attributes,
@@ -43,7 +44,8 @@ def model_labels(analysis: Analysis) -> Labels:
     skeleton, points = model_skeleton(model, values).labels
     paths, path_muscles = model_paths(model, values, body.muscles)
     loads, load_names = load_labels(model, body.dynamics)
-    kept = None if body.dynamics is None else body.dynamics.balanced
+    measured = body.measured.dynamics
+    kept = None if measured is None else measured.balanced
     angles = _angles(analysis, body, values)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
@@ -61,7 +63,15 @@ def model_labels(analysis: Analysis) -> Labels:
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
     return Labels(
-        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body), **angles},
+        variables={
+            **skeleton,
+            **paths,
+            **loads,
+            **balance,
+            **_of_change(body),
+            **_of_ground(analysis, body),
+            **angles,
+        },
         coordinates={
             **points,
             **path_muscles,
@@ -70,6 +80,7 @@ def model_labels(analysis: Analysis) -> Labels:
             MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
             **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
+            **({} if body.change is None else {"component": COMPONENTS, "point": body.change.before.massive}),
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
@@ -83,6 +94,24 @@ def model_labels(analysis: Analysis) -> Labels:
         segment_axes=model_axes(body),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
     )
+
+
+def _of_change(body: ModelBody) -> dict[str, Variable]:
+    """Residual at the root after and before a change of the motion, and the change; none without a change."""
+    if (change := body.change) is None or body.dynamics is None:
+        return {}
+    known = np.isfinite(np.asarray(change.before.dynamics.root_residual))[:, None]
+    residual = {}
+    for name, moved in {
+        "pelvis_residual": body.motion,
+        "pelvis_residual_before": change.before.motion,
+    }.items():
+        lacking = replace(change.before, motion=moved).lacking().reshape(-1, 2, 3) @ TO_GLOBAL.T
+        residual[name] = ("time", "component"), np.where(known, lacking.reshape(-1, 6), np.nan)
+    return {
+        **residual,
+        "motion_change": (("time", "point"), change.change),
+    }
 
 
 def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
@@ -204,7 +233,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         attributes["unserved_dofs"] = list(body.unserved)
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
-    if (dynamics := body.dynamics) is not None:
+    if (change := body.change) is not None:
+        attributes |= change_attributes(change, body.settings.consistency.largest_change_mm)
+    if (dynamics := body.measured.dynamics) is not None:
         attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
         if (residual := dynamics.root_residual) is not None and np.isfinite(residual).any():
             attributes["root_residual_n"] = float(np.nanmax(residual))

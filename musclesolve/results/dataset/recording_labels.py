@@ -25,7 +25,7 @@ from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
+from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
     fascicle_attributes,
@@ -35,8 +35,6 @@ from musclesolve.results.dataset.muscle_variables import (
 from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
-
-COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
 
 
 def recording_labels(analysis: Analysis) -> Labels:
@@ -255,13 +253,8 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         **(
             {}
-            if (change := mechanics.change) is None
-            else {
-                "consistency_residual": consistency.residual,
-                "largest_motion_change_m": float(change.change.max()),
-                "largest_motion_change_allowed_m": 1e-3 * consistency.largest_change_mm,
-                "mass_balancing_forces_kg": change.carried,
-            }
+            if mechanics.change is None
+            else change_attributes(mechanics.change, consistency.largest_change_mm)
         ),
         "muscle_database": trial.settings.muscles.database
         if options.person is None

@@ -195,6 +195,22 @@ def _by_frames(
     return attempt
 
 
+ENDED = {
+    0: "Solve_Succeeded",
+    1: "Solved_To_Acceptable_Level",
+    2: "Infeasible_Problem_Detected",
+    -1: "Maximum_Iterations_Exceeded",
+}
+"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
+CLAIMS = {
+    "Solve_Succeeded": Status.SOLVED,
+    "Solved_To_Acceptable_Level": Status.SOLVED,
+    "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
+    "Infeasible_Problem_Detected": Status.INFEASIBLE,
+}
+"""The words with which Ipopt ends -> the status that it claims."""
+
+
 def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
     """Options of Ipopt for a scaled problem, silent."""
     options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}

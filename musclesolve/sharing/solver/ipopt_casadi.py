@@ -1,5 +1,6 @@
 """Ipopt through CasADi: the general-purpose reference, one frame after the other."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
@@ -9,19 +10,13 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
+from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_program import independent_rows, ipopt_options
+from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
-
-CLAIMS = {
-    "Solve_Succeeded": Status.SOLVED,
-    "Solved_To_Acceptable_Level": Status.SOLVED,
-    "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
-    "Infeasible_Problem_Detected": Status.INFEASIBLE,
-}
 
 
 @dataclass(frozen=True)
@@ -41,63 +36,150 @@ class Ipopt:
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
         with CASADI:
-            return self._solve(problem, cost, warm_start)
+            return minimize_frames(problem, cost, self, warm_start=warm_start)[0]
 
-    def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
-        muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
-        attempt, soft = Attempt.blank(problem), dofs if reserved else 0
-        row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
-        free = np.full(soft, np.inf)
 
-        start = 0.5 * (problem.lower + problem.upper)[:1]
-        for t in range(problem.n_frames):
-            lower, upper = problem.lower[t], problem.upper[t]
-            combination = np.eye(dofs)
-            if not reserved:
-                # Ipopt wants no more rows than unknowns to be found; reserves make the rows independent
-                independent = independent_rows(matrices[t] * (upper > lower))
-                combination = combination if independent.shape[1] == dofs else independent
-            matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-            program = _program(cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations)
-            guess = np.clip(start[0] if warm_start is None else warm_start[t], lower, upper)
-            claimed = program(
-                x0=np.concatenate([guess, np.zeros(soft)]),
-                p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
-                lbx=np.concatenate([lower, -free]),
-                ubx=np.concatenate([upper, free]),
-                lbg=0.0,
-                ubg=0.0,
-            )
-            status = program.stats()
-            attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
-            attempt.iterations[t] = status.get("iter_count", 0)
-            x = np.asarray(claimed["x"])[:, 0]
-            attempt.activation[t] = np.clip(x[:muscles], lower, upper)
-            if reserved:
-                attempt.reserve[t] = x[muscles:] * row[t]
-            # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            multiplier = -combination @ np.asarray(claimed["lam_g"])[:, 0]
-            attempt.multiplier[t] = multiplier * steepest[t] / row[t]
-            if attempt.claim[t] == Status.SOLVED:
-                start = attempt.activation[t : t + 1]
-        return attempt
+@dataclass(frozen=True, eq=False)
+class Extra:
+    """Constraints beside the moments: j expressions of the activations, and for T frames their bounds.
+
+    parameters (T, P): of all expressions, one after the other; size (T, j): by which their values and bounds are
+    divided before Ipopt sees them.
+    """
+
+    expressions: tuple[ExpressionCost, ...]
+    parameters: Array
+    size: Array
+    lower: Array
+    upper: Array
+
+
+def minimize_frames(
+    problem: Problem, cost: Cost, method: Any, extra: Extra | None = None, warm_start: Array | None = None
+) -> tuple[Attempt, Array]:
+    """Minimize the cost of every frame by Ipopt, through CasADi or where `method` is named so through cyipopt.
+
+    Args:
+        problem: T frames.
+        cost: with an expression.
+        method: name, tolerance and max_iterations.
+        extra: constraints beside the moments.
+        warm_start: (T, n) activations.
+
+    Returns:
+        The attempt, and the multipliers of the extra constraints (T, j).
+    """
+    muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
+    attempt, soft = Attempt.blank(problem), dofs if reserved else 0
+    row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
+    if extra is None:
+        none = np.zeros((problem.n_frames, 0))
+        extra = Extra((), none, none, none, none)
+    parameters = np.concatenate([parameters, extra.parameters, 1.0 / extra.size], axis=1)
+    multipliers, free = np.full(extra.size.shape, np.nan), np.full(soft, np.inf)
+
+    start = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))[0]
+    for t in range(problem.n_frames):
+        lower, upper = problem.lower[t], problem.upper[t]
+        combination = np.eye(dofs)
+        if not reserved:
+            # Ipopt wants no more rows than unknowns to be found, and rows that repeat others have no multipliers of
+            # their own; reserves make the rows independent
+            independent = independent_rows(matrices[t] * (upper > lower))
+            combination = combination if independent.shape[1] == dofs else independent
+        matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
+        program = _program(cost, extra.expressions, (len(moment), muscles, soft), sizes, method)
+        guess, met = (
+            np.clip(start if warm_start is None else warm_start[t], lower, upper),
+            np.zeros(len(moment)),
+        )
+        x, multiplier, attempt.iterations[t], ended = program(
+            x0=np.concatenate([guess, np.zeros(soft)]),
+            p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
+            lbx=np.concatenate([lower, -free]),
+            ubx=np.concatenate([upper, free]),
+            lbg=np.concatenate([met, extra.lower[t] / extra.size[t]]),
+            ubg=np.concatenate([met, extra.upper[t] / extra.size[t]]),
+        )
+        attempt.claim[t] = CLAIMS.get(ended, Status.SOLVER_FAILED)
+        attempt.activation[t] = np.clip(x[:muscles], lower, upper)
+        if reserved:
+            attempt.reserve[t] = x[muscles:] * row[t]
+        # Ipopt adds multiplier times constraint to the cost; here it is subtracted
+        attempt.multiplier[t] = -combination @ multiplier[: len(moment)] * steepest[t] / row[t]
+        multipliers[t] = -multiplier[len(moment) :] * steepest[t] / extra.size[t]
+        if attempt.claim[t] == Status.SOLVED:
+            start = attempt.activation[t]
+    return attempt, multipliers
+
+
+Program = Callable[..., tuple[Array, Array, int, str]]
+"""A frame's numbers -> unknowns, multipliers of the rows, iterations, the words with which Ipopt ended."""
 
 
 @lru_cache(maxsize=32)
 def _program(
-    cost: Cost, rows: int, muscles: int, soft: int, sizes: tuple[int, int], tolerance: float, limit: int
-) -> Any:
-    """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""
+    cost: Cost,
+    expressions: tuple[ExpressionCost, ...],
+    counts: tuple[int, int, int],
+    sizes: tuple[int, int],
+    method: Any,
+) -> Program:
+    """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves.
+
+    counts: rows, muscles, reserves.
+    """
+    rows, muscles, soft = counts
     a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
     matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
     objective, parameters = cost_expression(cost, a, s, sizes)
+    numbers = [casadi.SX.sym(f"p{j}", each.parameter_rows, muscles) for j, each in enumerate(expressions)]
+    scale = casadi.SX.sym("h", len(expressions))
+    values = [each.expression(casadi, a, own) for each, own in zip(expressions, numbers, strict=True)]
     problem = {
         "x": casadi.vertcat(a, s),
-        "p": casadi.vertcat(parameters, casadi.vec(matrix), moment),
+        "p": casadi.vertcat(parameters, *map(casadi.vec, numbers), scale, casadi.vec(matrix), moment),
         "f": objective,
-        "g": matrix @ a - moment + (s if soft else 0.0),
+        "g": casadi.vertcat(matrix @ a - moment + (s if soft else 0.0), scale * casadi.vertcat(*values)),
     }
-    return casadi_ipopt("sharing", problem, ipopt_options(tolerance, limit))
+    options = ipopt_options(method.tolerance, method.max_iterations)
+    if method.name == "cyipopt":
+        return _through_cyipopt(problem, options)
+    program = casadi_ipopt("sharing", problem, options)
+
+    def call(**numbers: Array) -> tuple[Array, Array, int, str]:
+        claimed, ended = program(**numbers), program.stats()
+        x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
+        return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
+
+    return call
+
+
+def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Program:
+    """Return the program for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
+    from musclesolve.sharing.solver.ipopt_cyipopt import call_ipopt
+
+    x, p, f, g = (problem[key] for key in "xpfg")
+    factor, dual = casadi.SX.sym("factor"), casadi.SX.sym("dual", g.numel())
+    hessian = casadi.tril(casadi.hessian(factor * f + casadi.dot(dual, g), x)[0])
+    compiled = {
+        "objective": casadi.Function("f", [x, p], [f]),
+        "gradient": casadi.Function("df", [x, p], [casadi.gradient(f, x)]),
+        "constraints": casadi.Function("g", [x, p], [g]),
+        "jacobian": casadi.Function("dg", [x, p], [casadi.densify(casadi.jacobian(g, x)).T]),
+    }
+    curvature = casadi.Function("ddL", [x, p, dual, factor], [casadi.densify(hessian)])
+    places = np.tril_indices(x.numel())
+
+    def call(p: Array, **numbers: Array) -> tuple[Array, Array, int, str]:
+        functions: dict[str, Callable[..., Any]] = {
+            name: lambda x, own=own: np.asarray(own(x, p)).ravel(order="F") for name, own in compiled.items()
+        }
+        functions["objective"] = lambda x: float(compiled["objective"](x, p))
+        functions["hessian"] = lambda x, dual, factor: np.asarray(curvature(x, p, dual, factor))[places]
+        return call_ipopt(functions, places, options, **numbers)
+
+    return call
 
 
 def columns_first(matrices: Array) -> Array:

@@ -1,21 +1,27 @@
 """Ipopt through cyipopt: exact gradients and Hessians, computed by the costs themselves."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import cyipopt
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_program import Claim, Reduced, frame_by_frame, ipopt_options
+from musclesolve.sharing.solver.frame_program import (
+    CLAIMS,
+    ENDED,
+    Claim,
+    Reduced,
+    frame_by_frame,
+    ipopt_options,
+)
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
-
-# the return codes of Ipopt (IpReturnCodes_inc.h)
-CLAIMS = {0: Status.SOLVED, 1: Status.SOLVED, 2: Status.INFEASIBLE, -1: Status.MAX_ITERATIONS}
 
 
 @dataclass(frozen=True)
@@ -37,44 +43,52 @@ class Cyipopt:
 
     def _call(self, program: Reduced, guess: Array) -> Claim:
         # the lower triangle of the Hessian, or the diagonal alone where muscles do not meet in the cost
-        diagonal, iterations = np.arange(guess.size), [0]
+        diagonal = np.arange(guess.size)
         places = np.tril_indices(guess.size) if program.coupled else (diagonal, diagonal)
-
-        class Functions:
-            """Functions that cyipopt calls, by the names that it looks for; the constraints are linear."""
-
-            objective = staticmethod(program.value)
-            gradient = staticmethod(program.gradient)
-
-            def constraints(self, x: Array) -> Array:
-                return program.matrix @ x
-
-            def jacobian(self, x: Array) -> Array:
-                return program.matrix.ravel()
-
-            def hessianstructure(self) -> Any:
-                return places
-
-            def hessian(self, x: Array, multiplier: Array, factor: float) -> Array:
-                return factor * program.hessian(x)[places]
-
-            def intermediate(self, *report: Any) -> bool:
-                iterations[0] = int(report[1])
-                return True
-
-        ipopt = cyipopt.Problem(
-            n=guess.size,
-            m=program.moment.size,
-            problem_obj=Functions(),
-            lb=program.lower,
-            ub=program.upper,
-            cl=program.moment,
-            cu=program.moment,
-        )
-        for option, value in ipopt_options(self.tolerance, self.max_iterations).items():
-            ipopt.add_option(option, value)
-        ipopt.add_option("jac_c_constant", "yes")
-        x, report = ipopt.solve(guess)
-        claim = CLAIMS.get(report["status"], Status.SOLVER_FAILED)
+        functions: dict[str, Callable[..., Any]] = {
+            "objective": program.value,
+            "gradient": program.gradient,
+            "constraints": lambda x: program.matrix @ x,
+            "jacobian": lambda x: program.matrix.ravel(),
+            "hessian": lambda x, multiplier, factor: factor * program.hessian(x)[places],
+        }
+        options = {**ipopt_options(self.tolerance, self.max_iterations), "jac_c_constant": "yes"}
+        bounds = {"lbx": program.lower, "ubx": program.upper, "lbg": program.moment, "ubg": program.moment}
+        x, multiplier, iterations, ended = call_ipopt(functions, places, options, guess, **bounds)
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Claim(np.asarray(x), -np.asarray(report["mult_g"]), iterations[0], claim)
+        return Claim(x, -multiplier, iterations, CLAIMS.get(ended, Status.SOLVER_FAILED))
+
+
+def call_ipopt(
+    functions: Mapping[str, Callable[..., Any]],
+    places: tuple[Indices, Indices],
+    options: Mapping[str, Any],
+    x0: Array,
+    lbx: Array,
+    ubx: Array,
+    lbg: Array,
+    ubg: Array,
+) -> tuple[Array, Array, int, str]:
+    """Return unknowns, multipliers, iterations and the words with which Ipopt ended.
+
+    Args:
+        functions: objective, gradient, constraints, jacobian and hessian, by the names that cyipopt looks for.
+        places: rows and columns of the elements that the hessian returns.
+        options: of Ipopt.
+        x0: (k,) start.
+        lbx, ubx: (k,) bounds of the unknowns.
+        lbg, ubg: (c,) bounds of the constraints.
+    """
+    iterations = 0
+
+    def count(*report: Any) -> bool:
+        nonlocal iterations
+        iterations = int(report[1])
+        return True
+
+    called = SimpleNamespace(**functions, hessianstructure=lambda: places, intermediate=count)
+    ipopt = cyipopt.Problem(n=x0.size, m=lbg.size, problem_obj=called, lb=lbx, ub=ubx, cl=lbg, cu=ubg)
+    for option, value in options.items():
+        ipopt.add_option(option, value)
+    x, report = ipopt.solve(x0)
+    return np.asarray(x), np.asarray(report["mult_g"]), iterations, ENDED.get(report["status"], "failed")

@@ -11,7 +11,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypedDict
 
 from muscle_db.regular_file import SETTINGS, read_regular
@@ -30,6 +32,10 @@ from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialReco
 
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Most names of running trials in the line of progress, and the most letters of each."""
+
+
+WRITTEN = 2.0
+"""So often at most is the table of all trials written while they are computed [s]."""
 
 
 class ManyOptions(TypedDict, total=False):
@@ -152,7 +158,8 @@ def compute(
 
     Args:
         todo: the trials, of different names.
-        write: called with the records at the end, also when it was stopped, unless nothing was done.
+        write: called with the records whenever a trial has ended, at most every `WRITTEN` seconds, and at the end, also
+            when it was stopped, unless nothing was done.
         jobs, scheduler, progress: see `ManyOptions`.
 
     Raises:
@@ -176,6 +183,7 @@ def _collected(
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
+    written = -inf
     try:
         try:
             with closing(start()) as done:
@@ -184,6 +192,9 @@ def _collected(
                     report.done += 1
                     if not record.outcome.has_result:
                         leave_message(record)
+                    if monotonic() - written > WRITTEN:
+                        write(list(records.values()))
+                        written = monotonic()
         finally:
             if report.done:
                 write(list(records.values()))

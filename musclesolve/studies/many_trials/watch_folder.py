@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -32,7 +33,7 @@ from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_paths import with_paths
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.trial import RecordedSettings, is_predicted
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import find_name, write_table
@@ -212,6 +213,16 @@ class Watch:
         self._read = file_state(self.template.path)
         self._fault: MuscleSolveError | None = None
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep others from watching the folder, into which trial files are written, and from writing the results.
+
+        Raises:
+            BusyError: another program does.
+        """
+        with reserved(self.folder), reserved(self.results):
+            yield
+
     @property
     def records(self) -> list[TrialRecord]:
         """Return the state of each recording, waiting ones included, in the order in which they were seen."""
@@ -316,30 +327,33 @@ class Watch:
             if not inputs[place].is_file():
                 missing.append(inputs[place].name)
         for role, own in template.of_session.items():
-            file = self._of_session(path, role, own)
-            if file is None:
-                missing.append(f"{own.name} ({role})")
+            found = self._of_session(path, role, own)
+            if len(found) == 1:
+                inputs["files", role] = found[0]
             else:
-                inputs["files", role] = file
+                among = (
+                    f"; {' and '.join(file.name for file in found)} may be it: rename one" if found else ""
+                )
+                missing.append(f"{own.name} ({role}{among})")
         return inputs, ", ".join(missing)
 
-    def _of_session(self, path: Path, role: str, own: Path) -> Path | None:
-        """A file of the session of a recording: of the template's name; of standing trials one that says so."""
+    def _of_session(self, path: Path, role: str, own: Path) -> list[Path]:
+        """The file of the session of a recording: of the template's name; of standing trials those that say so."""
         for folder in self._folders(path):
             if (folder / own.name).is_file():
-                return folder / own.name
+                return [folder / own.name]
             if role != "static":
                 continue
             stand = [
                 file
-                for file in folder.iterdir()
+                for file in sorted(folder.iterdir())
                 if file.suffix.casefold() == own.suffix.casefold()
                 and says_static(file.stem)
                 and file.is_file()
             ]
-            if len(stand) == 1:
-                return stand[0]
-        return None
+            if stand:
+                return stand
+        return []
 
     def _folders(self, path: Path) -> list[Path]:
         """The folder of a recording and those above it, up to the one that is watched."""

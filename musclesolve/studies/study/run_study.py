@@ -82,6 +82,8 @@ def compute_trials(
             write_files(output, {CSV: _table(study, {each.name: each for each in (*records, *refused)})})
 
         done = list[TrialRecord]()
+        if not (output / CSV).is_file():
+            write(done)  # at once: a folder with this table holds results, and no trials of a study
         if todo:
             done = compute(
                 todo, write, jobs, scheduler, lambda stage, share: report(stage, COMPUTING * share)

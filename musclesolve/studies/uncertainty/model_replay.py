@@ -1,7 +1,9 @@
 """An OpenSim model along its coordinates with errors: of muscles, of angles, and of moments or loads.
 
 Angles are off by a constant along the trial: they change lengths, moment arms and, where loads are given, the moments
-by inverse dynamics. Moments that are given stay what they are, and have a factor of their own.
+by inverse dynamics. Moments that are given stay what they are, and have a factor of their own. Loads that the motion
+predicts are predicted anew with these angles, and have errors of the prediction (`prediction_errors`). A change of the
+motion for a smaller residual is made anew, too.
 
 Where loads are given, a foot stands where its plate is. Angles that erred each by itself would carry it away: 2 degrees
 at the hip move the load of a foot by 3 cm against the hip, 25 N m under the weight of the body, and no markers leave
@@ -23,14 +25,17 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.constants import RIGID
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.opensim.external_loads import load_in_ground
+from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.opensim.geometry import fiber_path_lengths
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.body import JointLoads, SharingGroup
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
+from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
+from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
+from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
+from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Parameters,
@@ -89,19 +94,20 @@ class ModelReplay(Replay):
             "tendon_slack_length": muscles,
         }
         if prepared.dynamics is not None:
-            shapes["center_of_pressure"] = (len(prepared.dynamics.loads), 2)
+            predicted = prepared.dynamics.predicted
+            shapes["center_of_pressure"] = (0 if predicted else len(prepared.dynamics.loads), 2)
+            shapes |= prediction_shapes() if predicted else {}
         shapes["joint_angle"] = (len(angles),)
         if prepared.dynamics is None:
             shapes["joint_moment"] = (len(prepared.dofs),)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
-        time = prepared.time - prepared.time[0]
         return cls(
             parameters=Parameters(with_person(shapes, prepared.person), sd),
             layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
             sharing=prepared.sharing,
             person=prepared.person,
             weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
-            phase=2.0 * np.pi * time / max(float(time[-1]), 1e-9),
+            phase=_phase(prepared, prepared.time),
             prepared=prepared,
             angles=angles,
             kept=_without_moving_loads(prepared, angles),
@@ -113,28 +119,55 @@ class ModelReplay(Replay):
         state, moment, loads = body.whole.state, body.moment, body.whole.loads
         length, velocity, arm = state.musculotendon_length, state.musculotendon_velocity, state.moment_arm
         motion, moved = body.motion, dict(zip(self.angles, offset, strict=True))
-        if offset.any():
-            motion = _turned(motion, moved)
+        sources = ("center_of_pressure", "predicted_force", "predicted_pressure")
+        loaded = body.dynamics is not None and any(errors[name].any() for name in sources if name in errors)
+        if offset.any() or loaded:
+            motion = _turned(body.measured.motion, moved)
+            acting = () if body.dynamics is None else self._loads(moved, errors)
+            if body.change is not None:
+                motion = body.change.reduction.reduced(LoadedModel(body.model, motion, acting)).body.motion
             geometry, velocity = geometry_along(body.model, body.choice, motion)
             length, arm = geometry.length, geometry.moment_arm
             if body.settings.muscles.tendon == RIGID:
                 length = fiber_path_lengths(body.model, geometry)
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])
-        elif offset.any() or errors["center_of_pressure"].any() or self.ligament(errors) != 1.0:
-            # loads that act elsewhere, by (loads, 2) [m] forward and to the left
-            shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
-            acting = [
-                replace(load, point=load.point + by)
-                for load, by in zip(body.dynamics.loads, shift, strict=True)
-            ]
-            found = load_dynamics(body.model, motion, acting)
+        elif offset.any() or loaded or self.ligament(errors) != 1.0:
+            found = load_dynamics(body.model, motion, acting) if offset.any() or loaded else body.dynamics
             columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
             joints = shared_joints(body.model, body.dofs)
             loads = found.joint_loads(joints, body.muscles, self.ligament(errors))
+        if "body_mass" in errors and loads is not None:
+            # predicted loads, and the moments and forces of the joints with them, are in proportion to the mass
+            factor = float(np.exp(errors["body_mass"][0]))
+            moment = factor * moment
+            loads = replace(loads, net=factor * loads.net, net_moment=factor * loads.net_moment)
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
         return MovedModel(angle, moment, length, velocity, arm, loads)
+
+    def _loads(self, moved: Mapping[str, float], errors: Errors) -> Sequence[ExternalLoad]:
+        """Loads that act elsewhere, or are predicted from the motion with errors; moved: offsets of angles [rad]."""
+        body = self.prepared
+        assert body.dynamics is not None
+        if not body.dynamics.predicted:
+            # by (loads, 2) [m] forward and to the left
+            shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
+            return [
+                replace(load, point=load.point + by)
+                for load, by in zip(body.dynamics.loads, shift, strict=True)
+            ]
+        motion = _turned(body.every_motion, moved)
+
+        def with_errors(wrenches: Array, level: float) -> Array:
+            every = np.ones(wrenches.shape[:2], bool)
+            phase, curves = (
+                _phase(body, motion.time),
+                (errors["predicted_force"], errors["predicted_pressure"]),
+            )
+            return with_prediction_errors(wrenches, every, motion.time, phase, self.weight, level, *curves)
+
+        return predicted_loads(body.model, whole_motion(body.model, motion), with_errors)
 
     def part(self, body: MovedModel, errors: Errors, number: int) -> SharingGroup:
         """One group of coordinates and muscles, by its number, with errors of its muscles."""
@@ -150,6 +183,12 @@ class ModelReplay(Replay):
         if body.loads is not None and loads is not None:
             loads = body.loads.part(loads.joints, columns)
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
+
+
+def _phase(body: ModelBody, time: Array) -> Array:
+    """Phase (T,) of times [s], which runs from 0 to 2 pi over the frames of a body."""
+    length = max(float(body.time[-1] - body.time[0]), 1e-9)
+    return np.asarray(2.0 * np.pi * (time - body.time[0]) / length)
 
 
 def _turned(motion: CoordinateMotion, offset: Mapping[str, float]) -> CoordinateMotion:

@@ -124,12 +124,13 @@ def uncertainty(
         prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
     check_consistent(prepared.trial, "the uncertainty")
-    kind, predicted = "recording", False
     replay: Replay
     if isinstance(prepared, RecordedBody):
-        predicted = prepared.trial.predicted_spans is not None
+        kind, predicted = "recording", prepared.trial.predicted_spans is not None
+    elif prepared.dynamics is None:
+        kind, predicted = "moments", False
     else:
-        kind = "moments" if prepared.dynamics is None else "loads"
+        kind, predicted = "loads", prepared.dynamics.predicted
     check_sources({**stated, **(sd or {})}, kind, prepared.person is not None, predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
     if isinstance(prepared, RecordedBody):
@@ -139,7 +140,7 @@ def uncertainty(
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters to differentiate by; none, and why, for a cost that has no derivatives
-    wanted, why_not = list[Task](), "not asked for"
+    wanted, why_not = list[Task](), "not requested"
     if contributions:
         try:
             common.linear.differentiate()

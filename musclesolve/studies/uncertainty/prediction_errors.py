@@ -6,12 +6,14 @@ The force of a predicted foot is off by
 
 along each axis k, with the body weight W and standard normal z, so that w has the standard deviation 1 in every frame.
 s rises from 0 to 1 with the first tenth of W on the foot; g does where two predicted feet divide the load between them,
-which no law of motion determines. The point where the force acts moves forward and to the left by such curves.
+which no law of motion determines. The point where the force acts moves forward and to the left by such curves. A wrong
+mass of the body changes all predicted forces in proportion.
 """
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.sides import SIDES
 from musclesolve.motion.ground_reaction import center_of_pressure
 
 RATIO = np.array([0.35, 0.25, 1.0])
@@ -22,6 +24,15 @@ CONTACT, EARLY = 0.1, 0.03
 """A foot with so many body weights is in contact; predicted contacts may begin so late or end so early [s]."""
 WAVES = 5
 """Numbers of a curve over the stride."""
+
+
+def prediction_shapes() -> dict[str, tuple[int, ...]]:
+    """Source -> shape of the errors that predicted ground reactions have."""
+    return {
+        "body_mass": (1,),
+        "predicted_force": (len(SIDES), 3, WAVES),
+        "predicted_pressure": (len(SIDES), 2, WAVES),
+    }
 
 
 def with_prediction_errors(

@@ -24,7 +24,7 @@ from musclesolve.dynamics.inverse.newton_euler import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
@@ -45,7 +45,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
-from musclesolve.studies.uncertainty.prediction_errors import WAVES, with_prediction_errors
+from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Parameters,
@@ -123,10 +123,7 @@ class RecordedReplay(Replay):
         shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         if trial.predicted_spans is not None:
-            shapes |= {
-                "predicted_force": (len(SIDES), 3, WAVES),
-                "predicted_pressure": (len(SIDES), 2, WAVES),
-            }
+            shapes |= prediction_shapes()
         dofs = [dof for part in prepared.parts for dof in part.dofs]
         layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
@@ -168,12 +165,17 @@ class RecordedReplay(Replay):
         if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
             model = subject_model(trial, seen, factors)
+        if "body_mass" in errors and errors["body_mass"].any():
+            factor, mass = float(np.exp(errors["body_mass"][0])), model.mass
+            heavier = replace(mass, mass=factor * mass.mass, inertia=factor * mass.inertia)
+            model = model.weighing(heavier, model.pelvis_depth)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(
             model, targets, walk.time, how.method, how.derivatives, self.start, self.rest
         )
         if self.reduction is not None:
-            motion = self.reduction.reduced(model, motion, self._on_plates(self._measured(errors))).motion
+            body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
+            motion = self.reduction.reduced(body).body.motion
         wrenches = self._wrenches(model, motion, errors)
         motion = motion.frames(self.inside)
         if how.derivatives == "constraints":

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 import musclesolve
 from musclesolve.checking.case import REACH
-from musclesolve.checking.check import check
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -59,7 +59,7 @@ def found(spoil: Spoil, first: float, folder: Path, **keys: float) -> Report:
     spoil(copy, slice(at, at + 8))
     for key, value in keys.items():
         copy.set_key("time", key, f"{value:.3f}")
-    return check(write_copy(copy, folder))
+    return examined(write_copy(copy, folder))
 
 
 @pytest.mark.parametrize("spoil", [slip, exchange, hold, merge, repeat, skip])
@@ -97,11 +97,11 @@ def test_files_that_cover_the_time_range_may_be_cut(margin: float, found: bool, 
     cropped(copy, 0.4 - margin, 1.3 + margin)
     copy.set_key("time", "start_s", "0.4")
     copy.set_key("time", "end_s", "1.3")
-    assert ("durations_differ" in check(write_copy(copy, tmp_path)).codes) == found
+    assert ("durations_differ" in examined(write_copy(copy, tmp_path)).codes) == found
 
 
 @pytest.mark.parametrize("late", [-0.15, 0.15])
 def test_a_shift_is_not_told_as_a_difference_of_durations(late: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.forces = replace(copy.forces, time=copy.forces.time + late)
-    assert set(check(write_copy(copy, tmp_path)).codes) == {"time_offset"}
+    assert set(examined(write_copy(copy, tmp_path)).codes) == {"time_offset"}

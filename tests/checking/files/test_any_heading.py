@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examined import examined
 from thorough import some
 
-from musclesolve.checking.check import check
 from musclesolve.synthetic.faults import faults, plant
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -15,7 +15,7 @@ HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "t
 FAULTS = (
     "forces_early_30ms",
     "plate_turned",
-    "pressure_runs_backwards",
+    "pressure_runs_backward",
     "heel_and_toe_exchanged",
     "sides_swapped",
     "mass_wrong",
@@ -32,14 +32,14 @@ def walked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize("name", some(FAULTS, 3))
 def test_faults_are_found_whichever_way_the_subject_walks(walked: Path, name: str, tmp_path: Path) -> None:
-    report = check(plant(name, walked, tmp_path))
+    report = examined(plant(name, walked, tmp_path))
     assert report.findings[0].code == faults()[name].code, str(report)
 
 
 def test_a_quarter_turn_and_a_walk_back_are_a_warning(tmp_path: Path) -> None:
     for heading, name in ((90.0, '"+y"'), (-170.0, '"-x"')):
         folder = tmp_path / name[2]
-        report = check(synthetic_recording(folder, truth=False, force_rate_hz=300.0, heading_deg=heading))
+        report = examined(synthetic_recording(folder, truth=False, force_rate_hz=300.0, heading_deg=heading))
         (found,) = [f for f in report.findings if f.severity != "note"]
         assert (found.code, found.severity) == ("walking_direction", "warning")
         assert f"forward = {name}" in found.remedy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
@@ -15,24 +15,24 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 
 
 @pytest.mark.parametrize(
-    ("per_metre", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
+    ("per_meter", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
 )
 def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: str, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     for plate in copy.plates():
         copy.set_plate(plate, "point", per_meter * copy.plate(plate, "point"))
-    report = check(write_copy(copy, tmp_path))
+    report = examined(write_copy(copy, tmp_path))
     assert set(report.codes) == {"point_units"}, str(report)
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
-@pytest.mark.parametrize("per_metre", [0.001, 1 / 25.4, 1 / 304.8])
+@pytest.mark.parametrize("per_meter", [0.001, 1 / 25.4, 1 / 304.8])
 def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.put(per_meter * copy.walk.position)
     assert copy.static is not None
     copy.put(per_meter * copy.static.position, static=True)
-    report = check(write_copy(copy, tmp_path))
+    report = examined(write_copy(copy, tmp_path))
     # Five decimals of a millimeter: what is far too small has lost its digits.
     assert report.codes[:1] == ("marker_units",), str(report)
     if per_meter > 0.001:
@@ -46,4 +46,4 @@ def test_a_resting_marker_in_whole_millimeters_is_not_frozen(
     trial = synthetic_recording(
         tmp_path, truth=False, marker_set=marker_set, decimals=0, marker_rate_hz=rate_hz
     )
-    assert check(trial).codes == ()
+    assert examined(trial).codes == ()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from thorough import some
 from varied_walks import varied_walk
 
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import faults, plant
@@ -26,7 +26,7 @@ SMALL = [
 
 @pytest.mark.parametrize("seed", some(range(0, 30, 5), 2))
 def test_sound_walks_of_varied_subjects_are_not_accused(seed: int, tmp_path: Path) -> None:
-    report = check(varied_walk(tmp_path, seed))
+    report = examined(varied_walk(tmp_path, seed))
     assert report.codes == (), str(report)
 
 
@@ -35,7 +35,7 @@ def test_small_errors_of_varied_walks_are_found(seed: int, tmp_path: Path) -> No
     """Three quarters of them; all of them are found in the recorded walk by `test_faults.py`."""
     trial, found, planted = varied_walk(tmp_path, seed), set(), some(SMALL, 3)
     for name in planted:
-        codes = set(check(plant(name, trial, tmp_path / name)).codes)
+        codes = set(examined(plant(name, trial, tmp_path / name)).codes)
         assert codes <= {faults()[name].code}, name
         found |= {name} if codes else set()
     missed = set(planted) - found
@@ -49,7 +49,7 @@ def test_walks_with_an_instrumented_knee_have_their_known_faults_alone(
 ) -> None:
     """Plates that carry 83 kg where the mass is 75, and a marker that jumps."""
     path = recorded_walk_trial.files["markers"].parents[1] / "instrumented_knee" / f"walk_{walk}.toml"
-    assert set(check(path).codes) == {"mass", *(["marker_slipped"] if walk == "ss1" else [])}
+    assert set(examined(path).codes) == {"mass", *(["marker_slipped"] if walk == "ss1" else [])}
 
 
 def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> Path:
@@ -68,7 +68,7 @@ def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, t
     # The plates carry 83 kg in the walks with the instrumented knee, where the file states 75.
     walks = {recorded_walk_trial.path: 1.0} | {knees / f"walk_{n}.toml": 83.0 / 75.0 for n in ("ss1", "ss9")}
     for number, (walk, carried) in enumerate(walks.items()):
-        report = check(with_mass(walk, tmp_path / str(number), carried * (1.0 + off)))
+        report = examined(with_mass(walk, tmp_path / str(number), carried * (1.0 + off)))
         assert "plate_scale" not in report.codes, (walk, str(report))
         assert ("mass" in report.codes) or abs(off) < 0.11, walk
 
@@ -77,7 +77,7 @@ def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, t
 def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     off: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = check(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate=0.9))
+    report = examined(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate=0.9))
     (accused,) = (finding for finding in report.findings if finding.code == "plate_scale")
     assert accused.where.plate == "right" and "too little" in accused.what
 
@@ -87,7 +87,7 @@ def test_where_the_mass_decides_which_plate_is_wrong_none_is_accused(
     off: float, plate: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     """With so little mass the left plate would show too much; with so much of it the left one too little."""
-    report = check(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate))
+    report = examined(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate))
     assert "mass" in report.codes and "plate_scale" not in report.codes, str(report)
 
 
@@ -125,9 +125,9 @@ def test_the_remedy_works_when_it_is_applied(
 ) -> None:
     trial = plant(name, recorded_walk_trial.path, tmp_path / "spoilt")
     copy = open_copy(trial)
-    for finding in check(trial).of("warning"):
+    for finding in examined(trial).of("warning"):
         remedy(copy, finding)
-    report = check(write_copy(copy, tmp_path / "mended"))
+    report = examined(write_copy(copy, tmp_path / "mended"))
     assert report.codes == (), str(report)
 
 
@@ -139,7 +139,7 @@ def test_hip_centers_too_high_are_mended_by_the_regression(
     trial.write_text(
         "\n".join(line for line in lines if not line.startswith("hip_center_")), encoding="utf-8"
     )
-    assert check(trial).codes == ()
+    assert examined(trial).codes == ()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_hip_centers_too_high_are_mended_by_the_regression(
 def test_the_size_lies_within_its_uncertainty(
     name: str, forward: float, left: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    (found,) = check(plant(name, recorded_walk_trial.path, tmp_path)).findings[:1]
+    (found,) = examined(plant(name, recorded_walk_trial.path, tmp_path)).findings[:1]
     pattern = r"\((\S+) mm forward, standard error (\d+), (\S+) mm to the left, standard error (\d+)\)"
     numbers = [float(number) for number in re.search(pattern, found.what).groups()]
     assert abs(numbers[0] - forward) <= numbers[1] and abs(numbers[2] - left) <= numbers[3]

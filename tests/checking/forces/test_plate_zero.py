@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
@@ -26,9 +26,9 @@ def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-
 def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     add(copy, side, 20.0 * sign * np.eye(3)[axis])
-    report = check(write_copy(copy, tmp_path))
+    report = examined(write_copy(copy, tmp_path))
     assert set(report.codes) == {"plate_baseline"}, str(report)
-    off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upwards')[axis]}"
+    off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upward')[axis]}"
     assert off in report.findings[0].what
 
 
@@ -37,14 +37,14 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
 def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     add(copy, "r", share * ZERO * np.eye(3)[axis])
-    assert set(check(write_copy(copy, tmp_path)).codes) == codes
+    assert set(examined(write_copy(copy, tmp_path)).codes) == codes
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.7, True), (1.3, False)])
 def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     add(copy, "r", share * LARGEST_ZERO * np.eye(3)[2])
-    assert ("plate_baseline" in check(write_copy(copy, tmp_path)).codes) == found
+    assert ("plate_baseline" in examined(write_copy(copy, tmp_path)).codes) == found
 
 
 @pytest.mark.parametrize("size", [-30.0, 12.0])
@@ -52,7 +52,7 @@ def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Pat
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
     late = copy.forces.time > np.mean(copy.span)
     add(copy, "r", size * late[:, None] * np.eye(3)[2])
-    report = check(write_copy(copy, tmp_path / "spoiled"))
+    report = examined(write_copy(copy, tmp_path / "spoiled"))
     assert report.codes[:1] == ("plate_drift",), str(report)
     assert not {"force_without_contact", "contact_without_force"} & set(report.codes), str(report)
 
@@ -61,6 +61,6 @@ def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Pat
 def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))
     add(copy, "l", np.linspace(0.0, size, copy.forces.time.size)[:, None] * np.eye(3)[2])
-    report = check(write_copy(copy, tmp_path / "spoiled"))
+    report = examined(write_copy(copy, tmp_path / "spoiled"))
     assert ("plate_drift" in report.codes) == found, str(report)
     assert "point_units" not in report.codes

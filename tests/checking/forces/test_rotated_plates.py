@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from examined import examined
 from other_walks import rotate_plates
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
@@ -20,7 +20,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False) -> Report:
     copy = open_copy(trial)
     rotate_plates(copy, degrees, sides, points=points)
-    return check(write_copy(copy, folder))
+    return examined(write_copy(copy, folder))
 
 
 @pytest.mark.parametrize(("degrees", "sides"), [(-120.0, "l"), (-15.0, "rl"), (-35.0, "l"), (45.0, "rl")])

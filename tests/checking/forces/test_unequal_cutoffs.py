@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 from benchmarks.heel_strike import ImpactStride, moments
-from musclesolve.checking.check import check
-from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.pipeline.run import recording_of
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -19,7 +19,7 @@ def found(folder: Path, size: float, cutoff_hz: float, force_cutoff_hz: float | 
     base = reference_stride()
     stride = ImpactStride(base.layout, base.coefficients, size)
     how = {"cutoff_hz": cutoff_hz, "force_cutoff_hz": force_cutoff_hz, "force_rate_hz": 600.0}
-    report = check(synthetic_recording(folder, stride, truth=False, **how))
+    report = examined(synthetic_recording(folder, stride, truth=False, **how))
     return [
         float(each.what.split(" N m/kg")[0].split()[-1])
         for each in report.findings
@@ -40,7 +40,7 @@ def test_it_reports_by_how_much_the_hip_is_off(tmp_path) -> None:
     (reported,) = found(tmp_path, 1.0, 6.0, 25.0)
     base = reference_stride()
     stride = ImpactStride(base.layout, base.coefficients)
-    trial = read_recording(tmp_path / "trial.toml", "this test")
+    trial = recording_of(tmp_path / "trial.toml", "this test")
     computed, forces = moments(trial, 6.0, 25.0)
     time = computed.motion.time - trial.time_range[0]
     flexion = forces[:, computed.model.dof("hip_flexion_r")]

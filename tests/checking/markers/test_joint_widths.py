@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from thorough import some
 
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
@@ -24,7 +24,7 @@ def set_width(copy: Copy, side: str, width: float) -> None:
 
 
 def widths_found(trial: Path) -> list[Finding]:
-    return [finding for finding in check(trial).findings if finding.code == "joint_width"]
+    return [finding for finding in examined(trial).findings if finding.code == "joint_width"]
 
 
 @pytest.mark.parametrize(

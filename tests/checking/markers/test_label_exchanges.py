@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.checking.markers.body_distances import crossings, pieces
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
@@ -19,7 +19,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 def exchanged(trial: Path, one: str, other: str, share: tuple[float, float], folder: Path) -> list[object]:
     copy = open_copy(trial)
     copy.exchange(one, other, slice(copy.frame(share[0]), copy.frame(share[1])))
-    findings = check(write_copy(copy, folder)).findings
+    findings = examined(write_copy(copy, folder)).findings
     return [(f.code, set(f.where.markers), len(f.where.times)) for f in findings if f.severity != "note"]
 
 
@@ -53,7 +53,7 @@ def test_a_ghost_is_no_exchange(recorded_walk_trial: Trial, tmp_path: Path) -> N
     copy = open_copy(recorded_walk_trial.path)
     first = copy.frame(0.5)
     copy.move("R.Knee", slice(first, first + 2), copy.in_file((0.072, 0.0576, 0.0768)))
-    assert check(write_copy(copy, tmp_path)).codes == ("leap",)
+    assert examined(write_copy(copy, tmp_path)).codes == ("leap",)
 
 
 def test_paths_cross_where_labels_change_and_nowhere_else() -> None:
@@ -85,7 +85,7 @@ def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
     copy.exchange("heel_r", "toe_r", slice(first, stop))
     for edge in (first, stop):
         copy.move("heel_r", slice(edge - 2, edge + 2), np.full(3, np.nan))
-    (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    (found,) = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
     assert found.code == "labels_exchanged"
     assert set(found.where.markers) == {"heel_r", "toe_r"}
 
@@ -103,5 +103,5 @@ def test_exchanged_markers_of_the_arm_are_told_against_the_standing_trial(
 ) -> None:
     copy = open_copy(STRIDE)
     copy.exchange(one, other)
-    (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity != "note"]
+    (found,) = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity != "note"]
     assert (found.code, set(found.where.markers)) == (code, {one, other})

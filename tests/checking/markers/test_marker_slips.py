@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
@@ -27,13 +27,13 @@ def moved(
 
 
 def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]:
-    report = check(write_copy(copy, folder))
+    report = examined(write_copy(copy, folder))
     return report, [(f.code, set(f.where.markers)) for f in report.findings if f.severity != "note"]
 
 
 # Along the segments and square to them: the distances hardly change there.
 @pytest.mark.parametrize(
-    ("marker", "millimetres"),
+    ("marker", "millimeters"),
     [
         ("heel_r", (40.0, 0.0, 0.0)),
         ("elbow_lateral_r", (40.0, 0.0, 0.0)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examined import examined
 
 import musclesolve
 from musclesolve.checking.check import check
@@ -31,7 +32,7 @@ def found(
     copy.exchange(one, other)
     if standing:
         exchange_standing(copy, one, other)
-    findings = check(write_copy(copy, folder)).findings
+    findings = examined(write_copy(copy, folder)).findings
     return [(f.code, set(f.where.markers)) for f in findings if f.severity != "note"]
 
 
@@ -44,7 +45,7 @@ def test_front_and_back_of_one_side_are_named_before_anything_is_rotated(side: s
 
 
 @pytest.mark.parametrize("standing", [False, True])
-def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
+def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
     recorded_walk_trial: Trial, tmp_path: Path, standing: bool
 ) -> None:
     """Front and back exchanged on both sides: right and left, feet and plates are not to blame."""
@@ -53,7 +54,7 @@ def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
         copy.exchange(f"{side}.ASIS", f"{side}.PSIS")
         if standing:
             exchange_standing(copy, f"{side}.ASIS", f"{side}.PSIS")
-    findings = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    findings = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
     assert [(f.code, set(f.where.markers)) for f in findings] == [
         ("labels_exchanged", {"R.ASIS", "R.PSIS"}),
         ("labels_exchanged", {"L.ASIS", "L.PSIS"}),
@@ -64,7 +65,7 @@ def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
 def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = check(plant("walks_backwards", recorded_walk_trial.path, tmp_path))
+    report = check(plant("walks_backward", recorded_walk_trial.path, tmp_path))
     assert report.ok
     assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
         ("walking_direction", "warning")
@@ -94,7 +95,7 @@ def test_sides_of_a_marker_set_are_swapped_in_the_files(tmp_path: Path) -> None:
         if name.startswith("R") and "L" + name[1:] in names:
             copy.exchange(name, "L" + name[1:])
             exchange_standing(copy, name, "L" + name[1:])
-    (first, *_) = check(write_copy(copy, tmp_path / "swapped")).findings
+    (first, *_) = examined(write_copy(copy, tmp_path / "swapped")).findings
     assert first.code == "sides_swapped"
     assert first.remedy == "swap the labels of right and left in both files"
     assert first.where.field is None

@@ -211,6 +211,13 @@ def test_recordings_that_show_no_motion_are_refused(tmp_path: Path) -> None:
         draft_study(tmp_path)
 
 
+def test_forces_beside_a_motion_of_another_name_are_its_forces(tmp_path: Path) -> None:
+    for subject in ("S01", "S02"):
+        recordings(tmp_path / subject)  # walk.trc, static.trc and forces.mot
+    trials = study_of(tmp_path).trials
+    assert [each.source["forces"] for each in trials] == ["S01/forces.mot", "S02/forces.mot"]
+
+
 def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:
     trial_file(tmp_path / "walk1.toml")
     trial_file(tmp_path / "results" / "trials" / "walk1" / "trial.toml")

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.residual_reduction import MASS, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.rotations import to_cardan
@@ -39,8 +39,8 @@ def stride():
 
 @pytest.fixture(scope="module")
 def reduction(stride):
-    model, motion, _ = stride
-    return ResidualReduction.at(model, motion, np.ones(len(motion.time), bool), CUTOFF)
+    _, motion, _ = stride
+    return ResidualReduction.at(MeasuredBody(*stride), np.ones(len(motion.time), bool), CUTOFF)
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +58,17 @@ def test_a_motion_that_forces_balance_is_not_changed(stride, reduction) -> None:
     model, motion, wrenches = stride
     inner = residual_of(model, motion, wrenches)[5:-5]
     assert np.abs(inner).max() < 0.01  # [N, N m]; the ends have the error of the spline
-    found = reduction.reduced(model, motion, wrenches)
+    found = reduction.reduced(MeasuredBody(model, motion, wrenches))
     assert found.change[5:-5].max() < 2e-5 and found.mass == pytest.approx(1.0, abs=1e-4)
 
 
 def test_the_change_of_the_residual_is_the_one_of_inverse_dynamics(stride, reduction) -> None:
     """A small smooth change of all speeds changes the residual as the rows say: force and moment."""
     model, motion, wrenches = stride
-    number, speeds = reduction.splines.shape[1], motion.coordinates.shape[1]
+    number, speeds = reduction.splines.shape[2], motion.coordinates.shape[1]
     phase = np.random.default_rng(1).uniform(0.0, 2.0 * np.pi, speeds)
     coefficients = 1e-6 * np.sin(np.linspace(0.0, 10.0, number)[:, None] + phase)
-    moved = stepped(model, motion, reduction.splines @ coefficients)
+    moved = stepped(model, motion, reduction.splines[0] @ coefficients)
     before, after = (residual_of(model, each, wrenches) for each in (motion, moved))
     rise = after - before
     # the moment of the rows is about the middle of the hips as it was
@@ -81,11 +81,11 @@ def test_the_change_of_the_residual_is_the_one_of_inverse_dynamics(stride, reduc
 
 def jacobian(reduction) -> np.ndarray:
     """Change of the residual over s_r with all coefficients, (T, 6, n (K+6))."""
-    frames, number = reduction.splines.shape
+    _, frames, number = reduction.splines.shape
     speeds = reduction.rows[0].shape[2]
     found = np.zeros((frames, 6, number, speeds))
     for k, rows in enumerate(reduction.rows):
-        first = int(np.flatnonzero(reduction.splines[:, k])[0])
+        first = int(np.flatnonzero(reduction.splines[0][:, k])[0])
         found[first : first + len(rows), :, k] = rows
     return found.reshape(frames, 6, -1)
 
@@ -107,32 +107,33 @@ def test_the_residual_falls_as_far_as_dense_least_squares_say(stride, disturbed,
     normal[-1, :-1] = normal[:-1, -1] = -matrix.T @ heavier
     normal[-1, -1] = heavier @ heavier + MASS**-2
     best = np.linalg.solve(normal, np.append(-matrix.T @ before.ravel(), heavier @ before.ravel()))
-    found = reduction.reduced(model, disturbed, wrenches)
-    after = residual_of(model, found.motion, wrenches) * reduction.scale
+    found = reduction.reduced(MeasuredBody(model, disturbed, wrenches))
+    after = residual_of(model, found.body.motion, wrenches) * reduction.scale
     predicted = before + (matrix @ best[:-1]).reshape(before.shape)
     assert np.linalg.norm(after) < 0.3 * np.linalg.norm(before)
     assert np.linalg.norm(after - predicted) < 0.02 * np.linalg.norm(before)
     assert found.mass == pytest.approx(1.0 - best[-1], abs=1e-4)
-    assert np.abs(model.constraints.violation(found.motion.q)).max() < 1e-10
+    assert np.abs(model.constraints.violation(found.body.motion.q)).max() < 1e-10
 
 
 def test_the_bound_holds_every_point(stride, disturbed, reduction) -> None:
     model, _, wrenches = stride
-    free = reduction.reduced(model, disturbed, wrenches).change.max()
-    tighter, found = reduction.bounded(model, disturbed, wrenches, 0.25 * free)
+    free = reduction.reduced(MeasuredBody(model, disturbed, wrenches)).change.max()
+    tighter, found = reduction.bounded(MeasuredBody(model, disturbed, wrenches), 0.25 * free)
     assert 0.1 * free < found.change.max() <= 0.25 * free and tighter.size < reduction.size
 
 
 def test_a_bound_that_cannot_be_held_is_refused(stride, disturbed, reduction, monkeypatch) -> None:
     monkeypatch.setattr("musclesolve.dynamics.inverse.residual_reduction.MOST_TRIALS", 1)
     with refused("dynamics.residual_not_reduced"):
-        reduction.bounded(stride[0], disturbed, stride[2], 1e-5)
+        reduction.bounded(MeasuredBody(stride[0], disturbed, stride[2]), 1e-5)
 
 
 def test_frames_without_known_forces_ask_for_no_change(stride, disturbed) -> None:
     model, _, wrenches = stride
-    none = ResidualReduction.at(model, disturbed, np.zeros(len(disturbed.time), bool), CUTOFF)
-    assert none.reduced(model, disturbed, wrenches).change.max() < 1e-12
+    body = MeasuredBody(model, disturbed, wrenches)
+    none = ResidualReduction.at(body, np.zeros(len(disturbed.time), bool), CUTOFF)
+    assert none.reduced(body).change.max() < 1e-12
 
 
 def test_a_wrong_body_mass_is_found_and_bends_no_motion(stride, reduction) -> None:
@@ -140,9 +141,8 @@ def test_a_wrong_body_mass_is_found_and_bends_no_motion(stride, reduction) -> No
     heavier = replace(
         model, mass=replace(model.mass, mass=1.1 * model.mass.mass, inertia=1.1 * model.mass.inertia)
     )
-    found = ResidualReduction.at(heavier, motion, np.ones(len(motion.time), bool), CUTOFF).reduced(
-        heavier, motion, wrenches
-    )
+    body = MeasuredBody(heavier, motion, wrenches)
+    found = ResidualReduction.at(body, np.ones(len(motion.time), bool), CUTOFF).reduced(body)
     assert found.mass == pytest.approx(1.0 / 1.1, abs=0.01) and found.change.max() < 2e-3
 
 
@@ -150,8 +150,7 @@ def test_locked_degrees_of_freedom_stay(stride, disturbed) -> None:
     model, _, wrenches = stride
     locked = [name for name in model.topology.dof_names if name.startswith(("elbow", "forearm"))]
     assert locked
-    known = np.ones(len(disturbed.time), bool)
-    found = ResidualReduction.at(model, disturbed, known, CUTOFF, locked).reduced(model, disturbed, wrenches)
-    rows = [model.dof(name) for name in locked]
-    change = found.motion.coordinates - disturbed.coordinates
+    rows, body = [model.dof(name) for name in locked], MeasuredBody(model, disturbed, wrenches)
+    found = ResidualReduction.at(body, np.ones(len(disturbed.time), bool), CUTOFF, rows).reduced(body)
+    change = found.body.motion.coordinates - disturbed.coordinates
     assert np.abs(change[:, rows]).max() < 1e-12 < np.abs(change).max()

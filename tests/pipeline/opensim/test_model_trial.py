@@ -202,8 +202,8 @@ def test_measured_fascicle_lengths_of_a_model(folder: Path) -> None:
         prepare(trial(folder, SHARED + LENGTHS.replace("one_r", "none_r")))
 
 
-def test_the_residual_of_a_model_is_not_reduced(folder: Path) -> None:
-    with refused("pipeline.setting_of_recordings", "residual"):
+def test_a_residual_without_loads_is_not_reduced(folder: Path) -> None:
+    with refused("pipeline.residual_of_predicted_forces", "residual"):
         ms.run(trial(folder), residual="reduced")
-    with refused("unknown_key", "consistency"):
+    with refused("pipeline.residual_of_predicted_forces", "[consistency] residual"):
         ms.run(trial(folder, SHARED + '\n[consistency]\nresidual = "reduced"\n'))

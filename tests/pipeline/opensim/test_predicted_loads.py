@@ -21,8 +21,11 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads, sole_points
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.model_replay import ModelReplay
 
 
 def walk() -> tuple[Path, Path, Path]:
@@ -162,3 +165,19 @@ def test_models_that_no_ground_reaction_can_be_predicted_for(small: OpenSimModel
     floating = replace(read_osim(model_file), gravity=np.zeros(3))
     with refused("conflict", "gravity"):
         ms.share_model(floating, coordinates, loads="predicted")
+
+
+def test_samples_predict_the_loads_anew_with_their_errors() -> None:
+    """Without errors the moments of the result; a wrong mass scales all; errors of the prediction widen the moments."""
+    model, coordinates, _ = walk()
+    settings = model_settings(loads="predicted", start_s=0.9, end_s=1.2)
+    body = model_body(model, coordinates, None, settings)
+    replay = ModelReplay.from_body(body, standard_deviations({}))
+    none = replay.parameters.errors(np.zeros(replay.parameters.count))
+    np.testing.assert_array_equal(replay.body(none).moment, body.moment)
+    turned = none | {"joint_angle": np.full_like(none["joint_angle"], 1e-9)}
+    np.testing.assert_allclose(replay.body(turned).moment, body.moment, atol=1e-3)
+    heavier = replay.body(none | {"body_mass": np.array([np.log(1.1)])})
+    np.testing.assert_allclose(heavier.moment, 1.1 * body.moment)
+    off = none | {"predicted_force": np.full_like(none["predicted_force"], 0.02)}
+    assert np.abs(replay.body(off).moment - body.moment).max() > 5.0  # [N m]

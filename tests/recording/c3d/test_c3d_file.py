@@ -43,7 +43,7 @@ def setting(group: str, **values):
     return change
 
 
-@pytest.mark.parametrize(("unit", "metres"), [("mm", 1e-3), ("cm", 1e-2), ("m", 1.0)])
+@pytest.mark.parametrize(("unit", "meters"), [("mm", 1e-3), ("cm", 1e-2), ("m", 1.0)])
 def test_markers_come_back_in_meters(tmp_path: Path, unit: str, meters: float) -> None:
     points = trajectories()
     markers = read_markers(write(tmp_path / "a.c3d", points=points, unit=unit).rename(tmp_path / "A.C3D"))

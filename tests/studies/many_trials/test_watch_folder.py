@@ -6,6 +6,7 @@ import csv
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from many_trials import write_stride
@@ -157,6 +158,38 @@ def test_a_changed_template_holds_at_once_and_a_faulty_one_refuses(day: Day, tmp
     assert "subjekt" in (day.watch.results / "walk01" / "error.txt").read_text(encoding="utf-8")
     template.write_text(whole, encoding="utf-8")
     assert day.wait() == ["walk01"]
+
+
+def test_several_standing_trials_are_named(day: Day) -> None:
+    day.save("walk_1")
+    standing = day.folder / "static.trc"
+    for number in (1, 2):
+        shutil.copy(standing, day.folder / f"static_{number}.trc")
+    standing.unlink()
+    assert day.wait() == []
+    (record,) = day.watch.records
+    assert record.outcome is Outcome.WAITING
+    assert "static_1.trc and static_2.trc" in record.message
+    (day.folder / "static_1.trc").rename(standing)  # the remedy
+    assert day.wait() == ["walk_1"]
+
+
+def test_two_watch_no_folder_together(day: Day, tmp_path: Path) -> None:
+    other = Watch(day.folder, Template(day.protocol), output=tmp_path / "elsewhere")
+    said = list[str]()
+
+    def second() -> None:
+        with refused("busy", str(day.folder)), other.held():
+            pass
+        said.append("refused")
+
+    with day.watch.held():
+        thread = Thread(target=second)
+        thread.start()
+        thread.join()
+    assert said == ["refused"]
+    with other.held():  # the first has ended
+        pass
 
 
 def test_what_is_no_recording_of_a_motion_is_passed_over(day: Day) -> None:

@@ -66,6 +66,7 @@ def once(act, when):
     return progress, acted
 
 
+@pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():
         os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
@@ -90,16 +91,21 @@ def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatc
     assert complete(computed)
 
 
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("interruptible", "in_processes")
 def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
+    tables = []
+
+    def stop():
+        tables.append((tmp_path / "trials.csv").read_text(encoding="utf-8"))
+        signal.raise_signal(signal.SIGINT)
+
     for done in (1, 2):
-        progress, _ = once(
-            lambda: signal.raise_signal(signal.SIGINT),
-            lambda stage, done=done: stage.startswith(f"{done}/4 "),
-        )
+        progress, _ = once(stop, lambda stage, done=done: stage.startswith(f"{done}/4 "))
         with pytest.raises(KeyboardInterrupt, match=r"[123] of 4 trials are done"):
             compute_trials(study, tmp_path, jobs=1, progress=progress)
         assert multiprocessing.active_children() == []
+    # what was done by then is in the table, before anything is stopped
+    assert [tables[0].count(f",{each.value},") for each in (Outcome.COMPUTED, Outcome.STOPPED)] == [1, 3]
     with computed_here():
         computed = compute_trials(study, tmp_path, jobs=1)
     assert sorted(set(outcomes(computed))) == [Outcome.COMPUTED, Outcome.UNCHANGED]
@@ -134,7 +140,6 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     assert not (tmp_path / "trials").exists()
 
 
-@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
     import resource

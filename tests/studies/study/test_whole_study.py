@@ -40,7 +40,6 @@ from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.usefixtures("in_this_process")
 BROKEN, SWAPPED, EFFECT = "S03_free_2", "S04_loaded_1", 1.5
 
 

@@ -203,7 +203,6 @@ def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> N
     assert len(figures) == (4 if body.joints else 2)
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_it_is_the_same_after_it_was_sent(tmp_path: Path) -> None:
     """To processes: `test_uncertainty.py` starts some."""
     body = body_with_moments(tmp_path)

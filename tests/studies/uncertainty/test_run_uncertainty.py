@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import musclesolve.studies.uncertainty.monte_carlo as command
 from musclesolve.cli.app import app
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.figure_names import UNCERTAINTY, files_of
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 TRIAL = str(reference_stride())
 FEW = """
@@ -37,16 +35,7 @@ def short_trial(tmp_path: Path) -> str:
     return str(file)
 
 
-@pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        command, "uncertainty", lambda *given, **named: uncertainty(*given, workers=1, **named)
-    )
-
-
-def test_it_is_written_beside_the_result_and_summed_up(
-    short_trial, tmp_path, in_this_process, monkeypatch
-) -> None:
+def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path, monkeypatch) -> None:
     given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures"]
     done = CliRunner().invoke(app, [*given, "--uncertainty", "3", "--seed", "5"])
     assert done.exit_code == 0, done.output

@@ -41,6 +41,7 @@ def test_without_errors_there_is_no_spread(trial: Trial) -> None:
         assert (found[f"{name}_quantile"] == found[name]).all()
 
 
+@pytest.mark.usefixtures("in_processes")
 def test_the_seed_alone_decides(trial: Trial, found) -> None:
     again = ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=2)
     # code that a process compiled itself and code from the cache of numba differ by round-off

@@ -1,0 +1,476 @@
+"""Study: many subjects and conditions, from folders of recordings to the page that compares them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import OTHERS, number_field, statements, title_of
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.result_files import address, is_older
+from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
+from musclesolve.desk.steps.trial_list import TrialList
+from musclesolve.desk.steps.work import Work
+from musclesolve.desk.study_document import StudyDocument
+from musclesolve.desk.trial_document import change_title
+from musclesolve.desk.view import State, Step, View
+from musclesolve.drafting.study.draft_study import NAME
+from musclesolve.errors import MuscleSolveError
+from musclesolve.results.finding import Finding
+from musclesolve.settings.other_files import SubjectLineSettings
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import SubjectSettings
+from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text
+from musclesolve.studies.study.study_findings import each_once
+
+KEYS = ("group", "sex", "mass_kg", "stature_m", "age_years", "affected_side")
+"""Keys of a subject that have a column."""
+ALONE = {"conditions": "Condition", "groups": "Group"}
+
+
+class StudyStep:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk, self.study = view, view.desk, view.desk.study
+        self._chosen = set[str]()
+        self._dragged = ""
+
+    def show(self) -> None:
+        """Draw it."""
+        self.study.look()
+        self._folder()
+        document = self.study.document
+        if document is None:
+            return
+        try:
+            content = document.study
+        except MuscleSolveError as error:
+            ui.label(str(error)).classes("ms-bad ms-message").props('role="alert"')
+            self._text(document)
+            return
+        self._left_open()
+        self._trials()
+        self._people(document, content)
+        self._checking = Work(self.view, ("check_study",), self._check)
+        self._checking.show()
+        _heading("Run")
+        ui.label(f"The same on the command line: {self.study.command}").classes("ms-command")
+        Work(
+            self.view,
+            ("study",),
+            self._run,
+            "Canceled: what was computed is kept. “Run the study” goes on with the rest.",
+        ).show()
+        names = [trial.name for trial in content.included]
+        TrialList(self.desk, self.study.table, "Results of trials", expected=names).show()
+        self._text(document)
+
+    @property
+    def _document(self) -> StudyDocument:
+        assert self.study.document is not None
+        return self.study.document
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Whatever changes the study file; other windows show it, and an error is said."""
+        with self.view.saying():
+            yield
+            self.desk.changed("text", by=self.view)
+
+    # ---- folder and draft
+
+    def _folder(self) -> None:
+        root, there = self.desk.folder.path, self.study.document is not None
+        with ui.expansion(f"Folder: {self.study.folder}", value=not there).classes("w-full"):
+            ui.label(
+                "The folder that has one folder for each subject. Folders and names of files say who moves, and how."
+            ).classes("ms-why")
+            self._tree(root)
+        with ui.row().classes("ms-turn-small"):
+            draft = ui.button("Draft the study anew" if there else "Draft the study", on_click=self._draft)
+            draft.props(f"{'outline' if there else 'unelevated'} no-caps icon=auto_fix_high")
+            if there:
+                undo = ui.button("Undo in the study", on_click=self._undo)
+                undo.props("flat no-caps icon=undo").set_enabled(self._document.can_undo)
+        if self.study.draft is not None:
+            statements(self.study.draft.recognized)
+            for title, names in (
+                ("Not read", self.study.draft.unread),
+                ("Left out", self.study.draft.left_out),
+            ):
+                for name in names:
+                    ui.label(f"{title}: {name}").classes("ms-suggested")
+
+    def _tree(self, root: Path) -> None:
+        """The folders; those inside one are looked at when it is opened."""
+
+        def node(path: Path, depth: int) -> dict[str, Any]:
+            inside = [node(each, depth - 1) for each in self.study.folders(path)] if depth else []
+            return {"id": str(path), "label": path.name or str(path), "children": inside}
+
+        def opened(event: events.ValueChangeEventArguments) -> None:
+            def grow(part: dict[str, Any]) -> None:
+                if part["id"] in event.value:
+                    part["children"] = [
+                        each if each["children"] else node(Path(each["id"]), 1) for each in part["children"]
+                    ]
+                for each in part["children"]:
+                    grow(each)
+
+            grow(nodes[0])
+            tree.update()
+
+        def chosen(event: events.ValueChangeEventArguments) -> None:
+            if event.value is not None:
+                with self.view.saying():
+                    self.study.choose(Path(event.value))
+                self.view.refresh()
+
+        nodes = [node(root, 2)]
+        tree = ui.tree(nodes, on_select=chosen, on_expand=opened).classes("ms-tree")
+        tree.props("selected-color=primary")
+        tree.props["selected"] = str(self.study.folder)
+        tree.expand([str(root), *(str(each) for each in self.study.folder.parents)])
+
+    async def _draft(self) -> None:
+        self.view.say("Looking at the recordings; this takes some seconds for each.")
+        with self.view.saying():
+            draft = await in_thread(self.study.drafted)
+            there = [draft.path] if draft.path.exists() else []
+            if not await self.view.may_replace(there):
+                return
+            self.study.accept(draft, bool(there))
+            self.desk.changed("text", by=self.view)
+            self.view.say(f"Written: {NAME}")
+        self.view.refresh()
+
+    def _undo(self) -> None:
+        with self._changing():
+            self._document.undo()
+        self.view.refresh()
+
+    @ui.refreshable_method
+    def _left_open(self) -> None:
+        opens = self._document.opens
+        if opens:
+            _heading("Left to decide")
+        for each in opens:
+            with ui.row().classes("ms-finding ms-todo"):
+                ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
+                with ui.column().classes("ms-words"):
+                    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-what")
+                done = ui.button("Done", on_click=partial(self._decided, each))
+                done.props("outline dense no-caps").props["aria-label"] = f"Done: {each.why}"
+
+    def _decided(self, each: Any) -> None:
+        with self._changing():
+            self._document.decided(each)
+        self.view.refresh()
+
+    # ---- trials
+
+    @ui.refreshable_method
+    def _trials(self) -> None:
+        study, conditions = self._document.study, self._document.named("conditions")
+        _heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
+        ui.label(
+            "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
+            "and files, and move them together."
+        ).classes("ms-why")
+        columns = [*conditions, *([""] if any(not each.condition for each in study.trials) else [])]
+        with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
+            with ui.element("thead"), ui.element("tr"):
+                for title in ("Subject", *(name or "no condition" for name in columns)):
+                    _cell("th", title).props('scope="col"')
+            with ui.element("tbody"):
+                for subject in dict.fromkeys(each.subject for each in study.trials):
+                    with ui.element("tr"):
+                        _cell("th", subject).props('scope="row"')
+                        for condition in columns:
+                            own = [
+                                each
+                                for each in study.trials
+                                if (each.subject, each.condition) == (subject, condition)
+                            ]
+                            self._place(subject, condition, own)
+        self._moving(study, conditions)
+        said = lacking_text(lacking(study.subjects, study.trials)) or NAME
+        for note in (each for each in study.notes if said not in each):
+            ui.label(f"{note[0].upper()}{note[1:]}.").classes("ms-suggested")
+
+    def _place(self, subject: str, condition: str, trials: list[StudyTrial]) -> None:
+        """A cell of the table, which trials may be dropped into."""
+        with ui.element("td") as cell:
+            for trial in trials:
+                chip = ui.button(trial.name, on_click=partial(self._choose, trial.name))
+                chip.props("flat dense no-caps draggable=true").classes("ms-chip")
+                chip.props["aria-pressed"] = str(trial.name in self._chosen).lower()
+                chip.on("dragstart", partial(self._drag, trial.name))
+                if trial.exclude:
+                    chip.classes("ms-left-out").tooltip(f"left out: {trial.exclude}")
+                    chip.props["aria-label"] = f"{trial.name}, left out: {trial.exclude}"
+        cell.on("dragover.prevent", js_handler="() => {}")
+        cell.on("drop.prevent", lambda: self._move({self._dragged}, subject, condition))
+
+    def _drag(self, name: str) -> None:
+        self._dragged = name
+
+    def _choose(self, name: str) -> None:
+        self._chosen ^= {name}
+        self._trials.refresh()
+
+    def _moving(self, study: Study, conditions: list[str]) -> None:
+        """Fields and buttons that move the chosen trials, or leave them out."""
+        self._chosen &= set(study.trial_of)
+
+        def by_words(event: events.GenericEventArguments) -> None:
+            words = str(sought.value or "").casefold().split()
+            self._chosen = {
+                each.name for each in study.trials if words and all(word in _said(each) for word in words)
+            }
+            self._trials.refresh()
+
+        with ui.row().classes("ms-turn-small"):
+            sought = ui.input("Choose by words").props("outlined dense").classes("ms-kind")
+            sought.on("change", by_words)
+            ui.label(f"{len(self._chosen)} chosen").props('role="status"')
+            condition = ui.select(conditions, label="Condition", clearable=True, **OTHERS)
+            subject = ui.select(list(study.subjects), label="Subject", clearable=True, **OTHERS)
+            for each in (condition, subject):
+                each.props("outlined dense options-dense").classes("ms-kind")
+            move = ui.button(
+                "Move", on_click=lambda: self._move(self._chosen, subject.value or "", condition.value)
+            )
+            why = ui.input("Why left out").props("outlined dense").classes("ms-kind")
+            leave = ui.button("Leave out", on_click=lambda: self._leave_out(self._chosen, why.value))
+            take = ui.button("Take in", on_click=lambda: self._leave_out(self._chosen, None))
+            for button in (move, leave, take):
+                button.props("outline no-caps").set_enabled(bool(self._chosen))
+        self._first("conditions", conditions)
+
+    def _first(self, key: str, names: list[str]) -> None:
+        """The group or condition that the others are compared with, where there are several."""
+        if len(names) > 1:
+            ui.select(
+                names,
+                value=names[0],
+                label=f"{ALONE[key]} that the others are compared with",
+                on_change=lambda event: self._compare_with(key, event.value),
+            ).props("outlined dense options-dense").classes("ms-wide")
+
+    def _compare_with(self, key: str, name: str) -> None:
+        with self._changing():
+            self._document.compare_with(key, name)
+        self._drawn_anew()
+
+    def _move(self, names: set[str], subject: str, condition: str | None) -> None:
+        with self._changing():
+            self._document.move(names, subject, condition)
+        self.view.refresh()
+
+    def _leave_out(self, names: set[str], why: str | None) -> None:
+        if why == "":
+            self.view.say("State why the trials are left out: the page of the study says it.", bad=True)
+            return
+        with self._changing():
+            self._document.state_all({("trials", name, "exclude"): why for name in names})
+        self._chosen = set()
+        self._drawn_anew()
+
+    def _drawn_anew(self) -> None:
+        """Draw what depends on the study file; the fields of the subjects stay."""
+        self._trials.refresh()
+        self._left_open.refresh()
+        self._lacking.refresh()
+        self._checking.draw.refresh()
+
+    # ---- subjects
+
+    def _people(self, document: StudyDocument, study: Study) -> None:
+        rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
+        _heading("Subjects")
+        self._lacking()
+        with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
+            with ui.element("thead"), ui.element("tr"):
+                for title in ("Subject", *(title_of(key, rules[key]) for key in KEYS)):
+                    _cell("th", title).props('scope="col"')
+            with ui.element("tbody"):
+                for name in dict.fromkeys([*study.subjects, *(each.subject for each in study.trials)]):
+                    with ui.element("tr"):
+                        _cell("th", name).props('scope="row"')
+                        for key in KEYS:
+                            with ui.element("td"):
+                                self._field(name, key, rules[key], study.of_subject(name, key))
+        self._first("groups", document.named("groups"))
+
+    def _field(self, name: str, key: str, rule: Any, value: Any) -> None:
+        """The field of a subject in the table."""
+
+        def taken(stated: Any) -> None:
+            with self._changing():
+                self._document.state_subject(name, key, None if stated == "" else stated)
+            self._drawn_anew()
+            mark()
+
+        def mark() -> None:
+            absent = lacking(self._document.study.subjects, self._document.study.trials)
+            lacks = name in absent.get(key, ())
+            entry.classes(add="ms-lacks" if lacks else "", remove="" if lacks else "ms-lacks")
+
+        entry: ui.input | ui.select
+        if rule.kind == "number":
+            entry = number_field("", rule, value, taken)
+        elif rule.choices:
+            choices = {"": "not stated"} | {each: each for each in rule.choices}
+            entry = ui.select(choices, value=value or "", on_change=lambda event: taken(event.value))
+        else:
+            text = entry = ui.input(value=str(value or ""))
+            text.on("change", lambda: taken((text.value or "").strip()))
+        entry.props("outlined dense options-dense hide-bottom-space").classes("ms-of-subject")
+        entry.props["aria-label"] = f"{title_of(key, rule)} of {name}"
+        mark()
+
+    @ui.refreshable_method
+    def _lacking(self) -> None:
+        """A sentence on the values that recordings need and nothing states."""
+        study = self._document.study
+        absent = lacking(study.subjects, study.trials)
+        said = (
+            f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
+        )
+        ui.label(said).classes("ms-suggested" if absent else "ms-complete").props('role="status"')
+
+    # ---- check and run
+
+    def _check(self) -> None:
+        _heading("Check")
+        found = self.study.findings
+        with ui.row().classes("ms-turn-small"):
+            again = ui.button("Check the study again" if found else "Check the study", on_click=self._begin)
+            again.props("outline no-caps icon=fact_check").set_enabled(not self.desk.runner.busy)
+        if isinstance(found, Exception):
+            ui.label(str(found)).classes("ms-bad ms-message").props('role="alert"')
+        if not isinstance(found, dict):
+            return
+        css = "good" if found["ok"] else "error"
+        ui.label(found["verdict"]).classes(f"ms-verdict ms-{css}").props('role="status"')
+        for name, why in found["refused"].items():
+            self._finding("error", f"{name}: {why}", "", [name], {})
+        findings = {
+            name: [Finding.from_dict(each) for own in counted(report).values() for each in own]
+            for name, report in found["trials"].items()
+        }
+        for each, names in each_once(findings):
+            of_trials = {
+                name: other
+                for name in names
+                for other in findings[name]
+                if (other.code, other.severity) == (each.code, each.severity)
+            }
+            self._finding(
+                each.severity, each.sentence, each.remedy, list(names), self._document.mending(of_trials)
+            )
+
+    def _finding(
+        self, severity: str, sentence: str, remedy: str, names: list[str], change: Mapping[Any, Any]
+    ) -> None:
+        with ui.row().classes(f"ms-finding ms-{severity}"):
+            ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
+            with ui.column().classes("ms-words"):
+                ui.label(f"{sentence[0].upper()}{sentence[1:]}").classes("ms-what ms-message")
+                if remedy:
+                    ui.label(f"Remedy: {remedy}").classes("ms-remedy")
+                ui.label(", ".join(names)).classes("ms-place")
+            with ui.column().classes("ms-turn-small"):
+                if change:
+                    title = (
+                        change_title(change.items())
+                        if len(change) == 1
+                        else f"Take it at {len(change)} places"
+                    )
+                    mend = ui.button(title, on_click=lambda: self._mend(change))
+                    mend.props("outline dense no-caps icon=build")
+                if severity == "error":
+                    why = sentence.splitlines()[0]
+                    leave = ui.button("Leave out", on_click=lambda: self._leave_out(set(names), why))
+                    leave.props("outline dense no-caps").props["aria-label"] = f"Leave out {', '.join(names)}"
+
+    def _mend(self, change: Mapping[Any, Any]) -> None:
+        with self._changing():
+            self._document.state_all(change)
+        self._begin()
+        self.view.refresh()
+
+    def _begin(self) -> None:
+        with self.view.saying():
+            self.study.check()
+
+    def _run(self) -> None:
+        def begin() -> None:
+            with self.view.saying():
+                self.study.run()
+
+        page = self.study.page
+        with ui.row().classes("ms-turn-small"):
+            ui.button("Run the study", on_click=begin).props("unelevated no-caps icon=play_arrow")
+            if page is not None:
+                ui.link("Open the page in a tab of its own", self._address(page), new_tab=True)
+        if page is None:
+            return
+        if is_older(page, self._document.path):
+            ui.label("The page is older than the study file.").classes("ms-verdict ms-warning")
+        with ui.expansion("The page of the study", value=True).classes("w-full"):
+            frame = ui.element("iframe").classes("ms-frame ms-page")
+            frame.props["src"], frame.props["title"] = self._address(page), "Page of the study"
+
+    def _address(self, page: Path) -> str:
+        return address(self.desk.folder.path, page)
+
+    def _text(self, document: StudyDocument) -> None:
+        def apply() -> None:
+            with self._changing():
+                document.write(text.value)
+            self.view.refresh()
+
+        with ui.expansion(f"Text of {NAME}").classes("w-full"):
+            text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
+            ui.button("Apply to the study", on_click=apply).props("no-caps")
+
+
+def _heading(text: str) -> None:
+    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
+
+
+def _cell(tag: str, text: str) -> ui.element:
+    """A cell of a table with a text."""
+    with ui.element(tag) as cell:
+        ui.label(text)
+    return cell
+
+
+def _said(trial: StudyTrial) -> str:
+    """The words by which a trial may be chosen, in small letters."""
+    return " ".join([trial.name, *map(str, trial.source.values())]).casefold()
+
+
+def state(desk: Desk) -> State:
+    """Never needed; done where there is a page of the study as it is."""
+    study = desk.study
+    if study.document is None:
+        return ""
+    return "done" if study.page is not None and not is_older(study.page, study.document.path) else "open"
+
+
+STUDY = Step(
+    "study",
+    "Study",
+    "Many subjects and conditions, compared on one page.",
+    lambda view: StudyStep(view).show(),
+    state,
+    of_trial=False,
+)

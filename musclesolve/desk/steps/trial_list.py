@@ -1,0 +1,133 @@
+"""The list of many trials or recordings, from the table that is written while they are computed."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nicegui import ui
+
+from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.result_files import address
+from musclesolve.plotting.figure_names import REPORT
+from musclesolve.recording.schema import file_state
+from musclesolve.results.judgement import LABELS, NOT_USABLE, USABLE
+from musclesolve.studies.many_trials.trial_record import Outcome
+
+LOOK = 1.0
+"""So often is the table looked at [s]."""
+SIGNS = {"good": "check_circle", "warning": "warning", "error": "error", "waits": "hourglass_empty"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recording in the list: its name, verdict or status, what is to be known of it, and its files.
+
+    css: "good", "warning", "error" or "waits". page: None where there is no result. trial: the trial file.
+    """
+
+    name: str
+    title: str
+    words: str
+    css: str
+    trial: Path
+    page: Path | None
+
+
+def listed(table: Path) -> list[Row]:
+    """The trials of a table that `musclesolve watch`, `musclesolve study` or `musclesolve run` wrote."""
+    try:
+        text = table.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [_row(row) for row in csv.DictReader(io.StringIO(text))]
+
+
+def _row(row: dict[str, str]) -> Row:
+    folder, trial = Path(row["folder"]), Path(row["trial"])
+    if row["verdict"] not in LABELS:
+        css = "waits" if row["status"] in (Outcome.WAITING, Outcome.STOPPED, Outcome.EXCLUDED) else "error"
+        return Row(row["name"], row["status"].capitalize(), row["message"], css, trial, None)
+    css = {USABLE: "good", NOT_USABLE: "error"}.get(row["verdict"], "warning")
+    peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
+    forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
+    words = f"Peak contact forces [body weights]: {forces}." if forces else ""
+    found = row["findings"].partition("; ")[0]
+    page = folder / REPORT
+    said = f"{words} {found}".strip()
+    return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
+
+
+class TrialList:
+    """The list in one window.
+
+    Args:
+        desk: the state that all windows share.
+        table: trials.csv.
+        title: of the list.
+        open_trial: opens a trial file that lies in the folder of the desk; None: no button does.
+        expected: names of trials that the table may not have yet, shown once its folder is there.
+        newest_first: whether the last row of the table is shown first.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        table: Path,
+        title: str,
+        open_trial: Callable[[Path], None] | None = None,
+        expected: Sequence[str] = (),
+        newest_first: bool = False,
+    ) -> None:
+        self.desk, self.table, self.title = desk, table, title
+        self.open_trial, self.expected, self.newest_first = open_trial, expected, newest_first
+        self._shown: object = None
+
+    def show(self) -> None:
+        """Draw it, and again whenever the table has changed."""
+        self._list()
+        ui.timer(LOOK, self._look)
+
+    def _look(self) -> None:
+        if self._state != self._shown:
+            self._list.refresh()
+
+    @property
+    def _state(self) -> object:
+        return file_state(self.table), self.table.parent.is_dir()
+
+    @ui.refreshable_method
+    def _list(self) -> None:
+        self._shown = self._state
+        rows = listed(self.table)[:: -1 if self.newest_first else 1]
+        there = {row.name for row in rows}
+        rows += [
+            Row(name, "Waiting", "", "waits", Path(), None)
+            for name in self.expected
+            if self.table.parent.is_dir() and name not in there
+        ]
+        if not rows:
+            return
+        done = sum(row.css in ("good", "warning") for row in rows)
+        heading = ui.label(f"{self.title}: {len(rows)}, {done} with a result that can be used")
+        heading.classes("ms-part").props('role="heading" aria-level="2"')
+        for row in rows:
+            self._row(row)
+
+    def _row(self, row: Row) -> None:
+        with ui.row().classes(f"ms-finding ms-{row.css}"):
+            ui.icon(SIGNS[row.css]).classes("ms-sign").props('aria-hidden="true"')
+            with ui.column().classes("ms-words"):
+                ui.label(f"{row.name}: {row.title}").classes("ms-what")
+                if row.words:
+                    ui.label(row.words).classes("ms-remedy ms-message")
+            with ui.row().classes("ms-turn-small"):
+                if row.page is not None:
+                    link = ui.link("Page", address(self.desk.folder.path, row.page), new_tab=True)
+                    link.props["aria-label"] = f"Page of {row.name}"
+                opens = self.open_trial
+                if opens is not None and row.trial.is_file() and row.trial.parent == self.desk.folder.path:
+                    button = ui.button("Open", on_click=lambda: opens(row.trial))
+                    button.props("outline dense no-caps").props["aria-label"] = f"Open {row.name}"

@@ -1,0 +1,161 @@
+"""The smallest change of the coordinates of an OpenSim model that reduces the residual at its root.
+
+The equations stand in `dynamics.inverse.residual_reduction`. The speeds are the free coordinates of the model, so
+that a change adds to values, speeds and accelerations. Loads stay as they are. Moments, paths and joint forces follow
+from the changed motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.sides import SIDES
+from musclesolve._util.time_holes import USUAL_HZ
+from musclesolve.dynamics.inverse.residual_reduction import MovingSegments, ResidualReduction
+from musclesolve.errors import InputError, input_error
+from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
+from musclesolve.opensim.inverse_dynamics import body_masses
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.mechanics import MotionChange
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.load_dynamics import (
+    LoadDynamics,
+    foot_bodies,
+    knee_joints,
+    load_dynamics,
+    patella_bodies,
+)
+from musclesolve.settings.trial import ModelConsistencySettings
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model along its coordinates under external loads, as a `ChangingBody` of `residual_reduction`."""
+
+    model: OpenSimModel
+    motion: CoordinateMotion
+    loads: Sequence[ExternalLoad]
+
+    @cached_property
+    def dynamics(self) -> LoadDynamics:
+        """Inverse dynamics under the loads."""
+        return load_dynamics(self.model, self.motion, self.loads)
+
+    @cached_property
+    def free(self) -> list[str]:
+        """Names of the K coordinates that change."""
+        coupled = {coupler.dependent for coupler in self.model.couplers}
+        coordinates = self.model.coordinates
+        return [name for name in self.motion.names if not coordinates[name].locked and name not in coupled]
+
+    @cached_property
+    def massive(self) -> list[str]:
+        """Names of the B bodies with mass."""
+        return [
+            name for name in self.model.bodies if name in self.model.masses and self.model.masses[name].mass
+        ]
+
+    @property
+    def time(self) -> Array:
+        """See ChangingBody."""
+        return self.motion.time
+
+    @property
+    def weight(self) -> float:
+        """See ChangingBody."""
+        return self.dynamics.weight
+
+    @property
+    def gravity(self) -> Array:
+        """See ChangingBody."""
+        return np.asarray(self.model.gravity)
+
+    @property
+    def origin(self) -> Array:
+        """See ChangingBody."""
+        return self.dynamics.root_origin
+
+    @property
+    def points(self) -> Array:
+        """Centers of mass (T, B, 3) of the bodies with mass [m]."""
+        _, center, _ = body_masses(self.model, self.dynamics.dynamics.bodies.pose)
+        return np.asarray(center[:, [self.model.body_number[name] for name in self.massive]])
+
+    def segments(self, frames: slice) -> MovingSegments:
+        """See ChangingBody."""
+        model, number = self.model, [self.model.body_number[name] for name in self.massive]
+        pose = body_motion(model, self.dynamics.motion.value[frames], self.free)
+        mass, center, inertia = (np.asarray(each) for each in body_masses(model, pose))
+        center, twist = center[:, number], self.dynamics.dynamics.bodies.twist[frames][:, number]
+        rates = np.moveaxis(pose.twist[:, :, number], 1, 2)
+        omega, spin = twist[..., :3], rates[..., :3]
+        return MovingSegments(
+            names=[_segments(model).get(name, name) for name in self.massive],
+            mass=mass[number],
+            center=center,
+            velocity=twist[..., 3:] + np.cross(omega, center),
+            omega=omega,
+            inertia=inertia[:, number],
+            spin=spin,
+            reach=rates[..., 3:] + np.cross(spin, center[:, :, None]),
+        )
+
+    def needed(self) -> Array:
+        """See ChangingBody."""
+        return self.dynamics.about_root(self.dynamics.body_wrench.sum(axis=1)) + self.lacking()
+
+    def lacking(self) -> Array:
+        """See ChangingBody."""
+        assert self.dynamics.root_wrench is not None
+        return self.dynamics.about_root(self.dynamics.root_wrench)
+
+    def changed(self, change: Array, rate: Array, second: Array) -> Self:
+        """See ChangingBody."""
+        columns = [self.motion.names.index(name) for name in self.free]
+        moved = {}
+        for name, by in {"value": change, "speed": rate, "acceleration": second}.items():
+            moved[name] = getattr(self.motion, name).copy()
+            moved[name][:, columns] += by
+        return replace(self, motion=replace(self.motion, **moved))
+
+
+def reduced_residual(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    loads: Sequence[ExternalLoad],
+    consistency: ModelConsistencySettings,
+) -> tuple[LoadedModel, MotionChange[LoadedModel]]:
+    """The model along its changed coordinates, and the change.
+
+    Raises:
+        InputError: the residual is known in no frame, or cannot be reduced within the bound.
+    """
+    given = LoadedModel(model, motion, loads)
+    balanced, size = given.dynamics.balanced, given.dynamics.root_residual
+    if balanced is None or size is None or not (known := balanced & np.isfinite(size)).any():
+        raise input_error("pipeline.residual_not_known", where="residual")
+    try:
+        prepared = ResidualReduction.at(given, known, motion.cutoff_hz or USUAL_HZ)
+        reduction, found = prepared.bounded(given, 1e-3 * consistency.largest_change_mm)
+    except InputError as error:
+        raise error.moved(None, "residual") from None
+    return found.body, MotionChange(given, found.change, found.mass * model.mass, reduction)
+
+
+def _segments(model: OpenSimModel) -> dict[str, str]:
+    """Body -> segment that it is a part of, for feet and shanks."""
+    found = dict[str, str]()
+    for side in SIDES:
+        if foot := foot_of_side(model, side):
+            found |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
+    for joint in knee_joints(model.joints):
+        shank = joint.outboard.body
+        found |= dict.fromkeys((shank, *patella_bodies(model, joint)), f"shank_{joint.name[-1]}")
+    return found

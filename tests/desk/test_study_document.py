@@ -1,0 +1,135 @@
+"""The study on the desk: what a click changes in study.toml, and which folders it shows."""
+
+from pathlib import Path
+
+import pytest
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.steps.trial_list import listed
+from musclesolve.desk.study_document import StudyDocument
+from musclesolve.results.finding import Finding
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
+
+STUDY = """\
+# Drafted.
+subjects_table = "subjects.csv"
+
+# A comment that stays.
+[design]
+# TODO: check the order: the first of the conditions is what the others are compared with
+conditions = ["slow", "fast"]           # by the names of folders and files
+
+[subjects]
+S01 = {}                                # 2 trials: recording
+
+[settings.filter]
+cutoff_hz = 6.0
+
+[trials]
+a_slow = { subject = "S01", condition = "slow", markers = "a.trc", settings = { filter = { cutoff_hz = 5.0 } } }
+a_fast = { subject = "S01", condition = "fast", markers = "b.trc" }
+b_fast = { subject = "S02", condition = "fast", markers = "c.trc", exclude = "it fell" }
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> StudyDocument:
+    (tmp_path / "subjects.csv").write_text(
+        "subject,mass_kg,group\nS01,70,old\nS02,80,young\n", encoding="utf-8"
+    )
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return StudyDocument(path)
+
+
+def test_moved_trials_make_and_end_conditions_in_one_step_back(document: StudyDocument) -> None:
+    document.move(["a_fast", "b_fast"], condition="quick")
+    study = document.study  # read again by the rules of every study
+    assert [each.condition for each in study.trials] == ["slow", "quick", "quick"]
+    assert list(study.design.conditions or ()) == ["slow", "quick"]
+    document.compare_with("conditions", "quick")
+    assert document.named("conditions") == ["quick", "slow"]
+    assert "# A comment that stays." in document.text and "# 2 trials: recording" in document.text
+    document.undo()
+    document.undo()
+    assert document.text == STUDY
+
+
+def test_a_trial_of_another_subject_and_of_no_condition(document: StudyDocument) -> None:
+    document.move({"a_slow"}, "S03", "")
+    study = document.study
+    assert (study.trial_of["a_slow"].subject, study.trial_of["a_slow"].condition) == ("S03", "")
+    assert "S03" in study.subjects and document.named("conditions") == ["fast"]
+
+
+def test_subjects_replace_what_the_table_says(document: StudyDocument) -> None:
+    assert document.study.of_subject("S01", "mass_kg") == 70.0 and document.named("groups") == [
+        "old",
+        "young",
+    ]
+    document.state_subject("S01", "mass_kg", 71.5)
+    document.state_subject("S02", "sex", "female")  # without a line of its own
+    study = document.study
+    assert (study.of_subject("S01", "mass_kg"), study.of_subject("S02", "sex")) == (71.5, "female")
+    document.state_subject("S01", "mass_kg", None)
+    assert document.study.of_subject("S01", "mass_kg") == 70.0
+    document.compare_with("groups", "young")
+    document.state_subject("S01", "group", "other")
+    assert document.named("groups") == ["young", "other"]  # no subject is old any more
+
+
+def test_what_mends_a_trial_is_written_as_the_study_says_it(document: StudyDocument) -> None:
+    def found(*change: tuple[tuple[str | int, ...], object]) -> Finding:
+        return Finding("code", "error", "wrong", "mend it", change=change)
+
+    mass, cutoff = (("subject", "mass_kg"), 57.6), (("filter", "cutoff_hz"), 8.0)
+    values = document.mending({"a_slow": found(mass, cutoff), "a_fast": found((mass[0], 58.1), cutoff)})
+    document.state_all(values)
+    study = document.study
+    assert study.of_subject("S01", "mass_kg") == 57.6
+    assert [dict(study.trial_of[name].settings["filter"]) for name in ("a_slow", "a_fast")] == [
+        {"cutoff_hz": 8.0}
+    ] * 2
+    # what has no place in a line of a study has no button
+    assert document.mending({"a_slow": found((("force", 0, "side"), "l"))}) == {}
+    assert document.mending({"a_slow": found((("files", "static"), "s.trc"))}) == {}
+
+
+def test_folders_of_results_are_not_offered(tmp_path: Path) -> None:
+    for place in ("S01/slow", "S02", ".hidden", "results"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "results" / "trials.csv").write_text("name,status\n", encoding="utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "S01")
+    study = Desk(tmp_path).study
+    assert [path.name for path in study.folders(tmp_path)] == ["S01", "S02"]
+    study.choose(tmp_path / "S01")
+    assert study.folder == tmp_path.resolve() / "S01" and study.document is None
+
+
+def test_what_another_program_writes_is_seen(document: StudyDocument) -> None:
+    desk, heard = Desk(document.path.parent), list[str]()
+    desk.listen("window", heard.append)
+    desk.look_at_file()
+    assert heard == []
+    document.move({"a_slow"}, condition="fast")
+    desk.look_at_file()
+    assert heard == ["text"] and desk.study.document is not None
+    assert desk.study.document.text == document.text
+    assert desk.study.command == "musclesolve study study.toml -o results/study"
+
+
+def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None:
+    records = [
+        TrialRecord(name, tmp_path / "trial.toml", tmp_path, outcome, message=message)
+        for name, outcome, message in (
+            ("one", Outcome.STOPPED, ""),
+            ("two", Outcome.REFUSED, "no such file"),
+            ("three", Outcome.EXCLUDED, ""),
+        )
+    ]
+    (tmp_path / "trials.csv").write_bytes(csv_bytes(records))
+    assert [(row.name, row.css, row.words) for row in listed(tmp_path / "trials.csv")] == [
+        ("one", "waits", ""),
+        ("two", "error", "no such file"),
+        ("three", "waits", ""),
+    ]
