@@ -69,7 +69,8 @@ class SyntheticSettings(Settings):
     )
     force_cutoff_hz: float | None = setting(
         "number",
-        "cut-off frequency of the forces [Hz], below half the rate of the plates; the cut-off of the markers when absent",
+        "cut-off frequency of the forces [Hz], below half the rate of the plates; the cut-off of the markers when "
+        "absent",
         above=0.0,
     )
     unloaded_below_n: float | None = setting(
