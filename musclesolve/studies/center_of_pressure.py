@@ -20,8 +20,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.center_of_pressure import SMALLEST_FORCE
 from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.ground_reaction import SMALLEST_FORCE, GroundReaction
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import SMALLEST_FORCE
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE
 
 
 def planar_center_of_pressure(force: Array, moment: Array) -> Array:

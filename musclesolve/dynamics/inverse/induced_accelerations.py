@@ -39,14 +39,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import (
-    SMALLEST_FORCE,
-    angular_momentum_rate,
-    center_of_pressure,
-    segment_motion,
-    turned_inertia,
-)
+from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 

@@ -16,11 +16,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE, center_of_pressure
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
