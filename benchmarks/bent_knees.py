@@ -1,4 +1,4 @@
-"""What presses a bent knee: a squat and a rise from a chair at rest, one thing exchanged at a time.
+"""The forces that press a bent knee: a squat and a rise from a chair at rest, one thing exchanged at a time.
 
 python -m benchmarks.bent_knees
 
@@ -47,7 +47,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.recorded_body import Knee, sharing_group
+from musclesolve.pipeline.recorded_body import Knee, MuscleJoints, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.results.plausibility import in_vivo
@@ -151,7 +151,8 @@ class Held:
             *(model, motion, distal_loads(model, segment_motion(model, motion), wrenches)),
             *(muscle_state(model, muscles, motion), projected_moments(model, motion, wrenches)),
         )
-        leg = sharing_group(options, *found, np.ones(len(depth), bool), ligament=self.ligament)
+        joints = MuscleJoints.from_model(model, muscles, self.ligament)
+        leg = sharing_group(options, *found, np.ones(len(depth), bool), joints=joints)
         if self.behind:
             axis = motion.axes(model.tree)[:, model.dof("knee_flexion_r")]
             shank = model.rigid_bodies.subset(np.array([model.body("shank_r")])).rotation(motion.q)[:, 0]
@@ -195,12 +196,12 @@ def subject() -> Model:
 
 
 def names(leg: SharingGroup) -> tuple[str, ...]:
-    """Of the muscles."""
+    """Names of the muscles."""
     return tuple(leg.state.parameters.names)
 
 
 def weight() -> float:
-    """Of the subject [N]."""
+    """Weight of the subject [N]."""
     return subject().mass.total * STANDARD_GRAVITY
 
 
@@ -386,7 +387,7 @@ def jumps() -> Listing:
 
 
 def measured() -> Iterator[str]:
-    """What implants measured, a line for each movement and joint."""
+    """Return the forces that implants measured, a line for each movement and joint."""
     known = in_vivo()
     for movement, joint in (("squat", "knee"), ("chair", "knee"), ("chair", "hip")):
         for entry in known[movement][joint]:

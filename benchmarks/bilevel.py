@@ -14,7 +14,7 @@ envelope theorem dE/dc = sum_t lambda_t . dM_t/dc dt, exact without a derivative
 one problem of all activations and c together, by Ipopt.
 
 The angles are q(t) = (1 - s) q0 + s q1 + b(t) c with minimum jerk s(t) and four shapes that vanish with their first two
-derivatives at both ends; moments are those of a double pendulum (thigh, and shank with foot, of 70 kg: de Leva's shares
+derivatives at both ends; moments belong to a double pendulum (thigh, and shank with foot, of 70 kg: de Leva's shares
 in round numbers). There is no ground, moment arms are constant, and capacities are maximum isometric forces: the
 example is of the method, not of a person.
 """

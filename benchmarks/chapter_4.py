@@ -1,8 +1,8 @@
-"""What the cases of chapter 4 of Silva (2003) share: whom they happen to, and what his head feels.
+"""The man and the measures of his head that all cases of chapter 4 of Silva (2003) share.
 
 The text speaks of "the standard 50th percentile human male": the man of 81.52 kg of Tables 3.2 and 3.3. His stature is
-not printed; 1.761 m is the height at which every length of the model is that of Table 3.2. Some of the printed moments
-of inertia belong to no distribution of mass (correction C2); a rigid body can move with them all the same.
+not printed; 1.761 m is the height at which every length of the model is the length of Table 3.2. Some of the printed
+moments of inertia belong to no distribution of mass (correction C2); a rigid body can move with them all the same.
 """
 
 from __future__ import annotations

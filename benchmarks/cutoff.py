@@ -55,7 +55,7 @@ class Recording:
         return np.sqrt(np.mean((acceleration - self.acceleration)[inside] ** 2, axis=0))
 
     def filtered_error(self, cutoff_hz: Array | float) -> Array:
-        """The same of the second derivative of the filtered positions."""
+        """Return the error of the second derivative of the filtered positions."""
         smooth = low_pass(self.noisy, self.rate, cutoff_hz)
         return self.error(CubicSpline(self.time, smooth, axis=0)(self.time, 2))
 

@@ -22,7 +22,7 @@ from musclesolve.recording.data import Trial
 
 
 def report(trial: Trial) -> None:
-    """Print the time of each step as such and against that of projection."""
+    """Print the time of each step as such and against the time of projection."""
     recorded = mechanics(trial)
     model, measured, motion, feet = recorded.model, recorded.measured, recorded.motion, recorded.wrenches
     targets = Targets.build(model, measured.points, measured.directions)

@@ -1,9 +1,10 @@
-"""What a person waits for: commands as whole processes, in seconds and as ratios to `musclesolve run --no-figures`.
+"""Times that a person waits for: commands as whole processes, in seconds and as ratios to `musclesolve run
+--no-figures`.
 
     python -m benchmarks.felt [TRIAL.toml] [--repeat N] [--samples N] [--cold]
 
-Ratios are those of processor time, which what else the machine does hardly changes. Warm: the compiled code is on disk;
-the median of the repeats. Cold: the first use on a machine, everything compiled (demo and run; with --cold every
+Ratios are ratios of processor time, which what else the machine does hardly changes. Warm: the compiled code is on
+disk; the median of the repeats. Cold: the first use on a machine, everything compiled (demo and run; with --cold every
 command). The page of a study is what `study` takes when all its trials are computed already, shared among its trials.
 A command that fails is printed with its last line.
 """

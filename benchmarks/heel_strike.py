@@ -1,4 +1,4 @@
-"""What cut-offs of markers and forces do to joint moments at heel strike, on a walk with impacts whose truth is known.
+"""Joint moments at heel strike by cut-offs of markers and forces, on a walk with impacts whose truth is known.
 
     python -m benchmarks.heel_strike [TRIAL ...]
 
@@ -12,7 +12,7 @@ ones that bring velocity and place back to zero,
 exact in all derivatives; the ground force of the striking foot follows from Newton's law, nothing being left at the
 pelvis. Both legs alike, half a stride apart.
 
-Of recorded trials, named by their files, the table has what tells without a truth: the force that is missing at
+Of recorded trials, named by their files, the table has the measures that need no truth: the force that is missing at
 the pelvis in the first 80 ms after heel strikes.
 """
 
@@ -139,7 +139,7 @@ class ImpactStride(ReferenceStride):
         return moved
 
     def _balanced(self, motion: Motion) -> list[Wrench]:
-        """What the ground does to both feet: all that the impact asks for goes to the foot that struck last."""
+        """Return the forces of the ground on both feet: the impact belongs to the foot that struck last."""
         wrenches = self.base.wrenches(motion.time)
         rest = projected_moments(self.model, motion, wrenches)[:, self.model.tree.joint_count :]
         moment = rest[:, 3:] + np.cross(motion.origin, rest[:, :3])

@@ -1,4 +1,4 @@
-"""Moment arms of hip muscles of the muscle sets beside those of lines measured on cadavers.
+"""Moment arms of hip muscles of the muscle sets beside moment arms of lines measured on cadavers.
 
 python -m benchmarks.hip_moment_arms [--flexed]
 

@@ -1,4 +1,4 @@
-"""Why joint moments of a commercial program differ from those computed here: one thing exchanged at a time.
+"""Reasons why joint moments of a commercial program differ from ours: one thing exchanged at a time.
 
     python -m benchmarks.hip_moments FOLDER [FOLDER ...]
 
@@ -85,7 +85,7 @@ class Walk:
 
     @classmethod
     def from_folder(cls, folder: Path) -> Walk:
-        """That of walk.toml and reference.csv."""
+        """Return the walk of walk.toml and reference.csv."""
         with (folder / "reference.csv").open(encoding="utf-8") as file:
             names, *rows = csv.reader(file)
         columns = np.array([[float(cell or "nan") for cell in row] for row in rows]).T

@@ -29,7 +29,7 @@ CASES: dict[str, Case] = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Simulate, print and draw the cases asked for."""
+    """Simulate, print and draw the chosen cases."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.impact_cases",
         description=__doc__,

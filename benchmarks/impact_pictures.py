@@ -32,7 +32,7 @@ VIEWS = {
     "front": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     "top": np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
 }
-"""Directions to the right of the picture and upwards: forward in "side" and "top", to his left in "front"."""
+"""Directions to the right of the picture and upward: forward in "side" and "top", to his left in "front"."""
 Window = tuple[tuple[float, float], tuple[float, float]]
 AXES = ("forward", "left", "up")
 ROW = 2.6
@@ -71,10 +71,10 @@ def sequence(
     Args:
         run: the simulation.
         times: which moments [s].
-        windows: view of `VIEWS` -> what is shown, from and to, to the right and upwards [m]; None: all that moves.
+        windows: view of `VIEWS` -> what is shown, from and to, to the right and upward [m]; None: all that moves.
         straps: belts of the simulation.
         beside: a model in whose frame all is drawn, unturned.
-        along: a model that the picture follows forward; upwards and sideways it is that of the ground.
+        along: a model that the picture follows forward; upward and sideways it is the motion of the ground.
         title: of the figure.
         about: what stands below the title: whom it happens to, and what is chosen.
     """
@@ -142,7 +142,7 @@ def sequence(
 def fitted(
     run: ContactSimulation, bodies: Sequence[BodyMotions], origins: Sequence[Array], view: Array
 ) -> Window:
-    """What holds everything that moves in some frames, and the ground below it [m]."""
+    """Return the box that holds everything that moves in some frames, and the ground below it [m]."""
     lines = [
         outline(surface, motions.rotation[number], motions.place[number] - origin, view)
         for motions, origin in zip(bodies, origins, strict=True)

@@ -328,7 +328,7 @@ BAND_HEAD = ("frames in the band", "stance", "swing", "mean width", "mean standa
 def bands(samples: int | str) -> Iterator[tuple[tuple[str, str], dict[str, xr.Dataset]]]:
     """Muscles and sources, and the uncertainty of each walk: kinds of sources added one by one, then all with others.
 
-    The last are those of the scaled OpenSim model.
+    The last ones belong to the scaled OpenSim model.
     """
     off = {key: 0.0 for keys in SOURCES.values() for key in keys}
     for muscles in (*SETS, MODELS["Rajagopal2015-scaled"]):

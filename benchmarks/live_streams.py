@@ -5,8 +5,8 @@
 Another process sends the recording over and over by LSL, markers and plates as two streams, at an even rate, and
 receives the forces by LSL. Latency is from the time that a sample was sent, by the clock of that process, to the time
 at which its forces were received there. Then the recording is sent in real time by UDP, with 5 % of all datagrams
-dropped and 10 % exchanged with the next one, five times with other random numbers; frames are compared with those of
-the recording without loss.
+dropped and 10 % exchanged with the next one, five times with other random numbers; frames are compared with the frames
+of the recording without loss.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def exchange(
     """Send rows of markers and plates by LSL, and write when samples were sent and forces received; in its own process.
 
     names: of the three streams. labels: of markers and of plates, and where a frame has the time of its sample. rows:
-    (T, c), those of a recording. found: file for the times.
+    (T, c), of a recording. found: file for the times.
     """
     import pylsl
 

@@ -69,7 +69,7 @@ class Agreement:
 
     @classmethod
     def from_analysis(cls, analysis: Analysis) -> Agreement:
-        """Of an analyzed trial with EMG."""
+        """Return the measures of an analyzed trial with EMG."""
         body = analysis.body
         assert isinstance(body, RecordedBody)
         activation = analysis.activation
@@ -184,7 +184,7 @@ class Person:
 
     @classmethod
     def from_analysis(cls, name: str, analysis: Analysis) -> Person:
-        """Of an analyzed recording, or of a model along its motion."""
+        """Return the measures of an analyzed recording, or of a model along its motion."""
         body = analysis.body
         status = np.stack([leg.solution.status for leg in analysis.parts])
         return cls(
@@ -333,7 +333,7 @@ def with_muscles(prepared: RecordedBody, name: str, strength: str = "table") -> 
 
 
 def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
-    """What the table says of a person."""
+    """Return the cells of a person in the table."""
     return (
         emg_words(person),
         "" if person.knee is None else "{:.2f} {:.1f}".format(*person.knee),

@@ -69,7 +69,7 @@ def period(result: xr.Dataset) -> float:
 
 
 def phases(curve: Array, share: float) -> str:
-    """Where a curve (100,) over the cycle exceeds a share of its peak: from to [%], one after the other."""
+    """Return the phases in which a curve (100,) over the cycle exceeds a share of its peak: from, to [%]."""
     on = curve > share * curve.max()
     for value in (False, True):  # gaps, then bursts
         on = np.where(short(on == value), not value, on)
@@ -79,7 +79,7 @@ def phases(curve: Array, share: float) -> str:
 
 
 def short(mask: Mask) -> Mask:
-    """Which of the places (100,) of a cycle lie in runs of less than `SHORTEST`."""
+    """Return the places (100,) of a cycle that lie in runs of less than `SHORTEST`."""
     found = np.zeros(100, bool)
     for begin in np.flatnonzero(mask & ~np.roll(mask, 1)):
         length = int(np.argmin(np.roll(mask, -begin)))

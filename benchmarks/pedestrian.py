@@ -15,7 +15,8 @@ What stands in figures or nowhere is chosen:
 - The positions: the left hip is 25 mm in the way of the bus's side at IP1, and so much more at each of the others.
 - The pose: in step, feet on the ground, at rest, leaning forward as one who starts to run; so the bus meets his hip or
   thigh first (at IP1 the shoulder).
-- The contact of body and bus is that of body and hard floor; friction `PAINT` with the bus, `GROUND` with the ground.
+- The contact of body and bus has the law of body and hard floor; friction `PAINT` with the bus, `GROUND` with the
+ground.
 - The subject of chapter 4: "the real subject" to whom the text scales the model is not described.
 - The wheel does not push: whether it passes over a foot is read off, as the text does.
 
@@ -118,8 +119,8 @@ to rest.
 
 @dataclass(frozen=True)
 class Choices:
-    """What the text leaves open: friction with the bus and with the ground, rounding of the bus [m], lean of the trunk
-    [deg], the leg that is ahead, and how far he has turned to the left from where the bus goes [deg].
+    """Choices that the text leaves open: friction with the bus and with the ground, rounding of the bus [m], lean of
+    the trunk [deg], the leg that is ahead, and how far he has turned to the left from where the bus goes [deg].
     """
 
     friction: float = PAINT
@@ -199,7 +200,7 @@ class Scene:
         )
 
     def run(self, speed: float, times: Array, pulse: Pulse = no_pulse) -> ContactSimulation:
-        """What happens when the bus comes with a speed [km/h]."""
+        """Simulate the bus that comes with a speed [km/h]."""
         bus, man = self.models["bus"], self.models["man"]
         coming = 0.0 * bus.standing
         coming[: bus.topology.point_count, 0] = speed / 3.6
@@ -270,7 +271,7 @@ def spin(run: ContactSimulation) -> tuple[float, float]:
 
 
 def strikes(run: ContactSimulation) -> dict[str, float]:
-    """What the head meets, "bus" or "floor", and its largest speed there [m/s]."""
+    """The surfaces that the head meets, "bus" or "floor", and its largest speed there [m/s]."""
     speeds: dict[str, float] = {}
     for event in run.events:
         if event.begins and event.pair.endswith("man head"):
@@ -281,7 +282,7 @@ def strikes(run: ContactSimulation) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is kept of a run."""
+    """The numbers that are kept of a run."""
 
     time: Array
     felt: Array  # (T,) acceleration of the head [g]
@@ -348,7 +349,7 @@ class Throw:
     """A man in the middle of the front of a bus that brakes from the first touch on, seen by the bus from his left.
 
     way: of his center of mass from the blow to rest [m]; ahead, up: its speed when it is fastest [m/s]; least, most:
-    speeds that Searle's formula concludes from way and fall since then, of one thrown horizontally or upwards
+    speeds that Searle's formula concludes from way and fall since then, of one thrown horizontally or upward
     (`thrown_with`) [m/s]; left: speed at the end [m/s]; energy_off, momentum_off: balances.
     """
 
@@ -364,7 +365,7 @@ class Throw:
     @property
     def searle(self) -> float:
         """Speed ahead [m/s] that the formula concludes for the angle at which he was thrown: v cos a + mu v sin a is
-        `most`. Downwards, friction takes more where he lands, so he was faster than one thrown horizontally.
+        `most`. Downward, friction takes more where he lands, so he was faster than one thrown horizontally.
         """
         return self.most - GROUND * self.up
 
@@ -410,7 +411,7 @@ Cases = dict[tuple[int, int], Outcome]
 
 
 def summary(cases: Cases) -> Figures:
-    """Numbers of every run, and those of all, of the sideswipes (IP1 to IP3) and of the others together."""
+    """Numbers of every run, and of all runs, of the sideswipes (IP1 to IP3) and of the others together."""
     found = {f"IP{position} at {speed}": case.figures for (position, speed), case in cases.items()}
     every = list(cases.values())
     criteria = [case.criterion for case in every]
@@ -476,7 +477,7 @@ def throws(speeds: Sequence[int], who: str) -> Figures:
         "bus that brakes [km/h]",
         "thrown [m]",
         "man ahead, up [km/h]",
-        "Searle, horizontally or upwards [km/h]",
+        "Searle, horizontally or upward [km/h]",
         "Searle, his angle [km/h]",
         "in the end [m/s]",
         "energy, momentum",

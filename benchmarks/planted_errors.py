@@ -1,8 +1,8 @@
-"""What planted errors change in the muscle forces of a recording, and what `check` says of each.
+"""Changes of muscle forces by planted errors of a recording, and the findings of `check`.
 
 python -m benchmarks.planted_errors TRIAL.toml [FAULT ...]
 
-Without names: the small errors that a laboratory can have without noticing them, those of docs/recordings.md.
+Without names: the small errors that a laboratory can have without noticing them, as in docs/recordings.md.
 """
 
 from __future__ import annotations

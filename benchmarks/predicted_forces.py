@@ -3,7 +3,7 @@
 python -m benchmarks.predicted_forces [--one-plate] TRIAL.toml [TRIAL.toml ...]
 
 The plates are hidden: forces of each foot follow from the motion alone, as with `forces = "predicted"`. With
---one-plate those of one foot alone are hidden, first right and then left, as steps beside the plates are with
+--one-plate the plates of one foot alone are hidden, first right and then left, as steps beside the plates are with
 `unmeasured_steps = "predicted"`. Printed are root mean squares of the difference to the plates over the frames in
 which the foot was measured, mean of both feet: forces in per cent of body weight with their Pearson correlation r, and
 joint moments [N m/kg]; with --one-plate forces while the hidden foot is on the ground. Last the errors of heel strikes
@@ -45,7 +45,7 @@ def spans_of(mask: Mask, time: Array, grown: float) -> tuple[tuple[float, float]
 
 
 def hidden_trials(trial: Trial, recorded: Mechanics, one_plate: bool) -> list[Trial]:
-    """The trial with its plates hidden, or with those of one foot, of the right and of the left one."""
+    """The trial with its plates hidden, or with the plates of one foot hidden, right and left."""
     if not one_plate:
         return [replace(trial, forces=(), legs={}, predicted_spans=dict.fromkeys(SIDES, (ALWAYS,)))]
     least, time = trial.settings.filter.unloaded_below_n, recorded.motion.time

@@ -1,4 +1,4 @@
-"""What the reduction of the residual changes, on recordings, and whether it comes nearer to a known truth.
+"""Changes by the reduction of the residual, on recordings and beside a known truth.
 
 python -m benchmarks.residual_reduction [TRIAL.toml ...]
 python -m benchmarks.residual_reduction MODEL.osim COORDINATES LOADS ...

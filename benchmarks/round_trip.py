@@ -173,7 +173,7 @@ def growth_table(analysis: Analysis) -> Table:
 def stride_problem(interval: float, duration: float, between: str) -> ForwardProblem:
     """The bundled stride sampled every so many seconds, its moments shared among 43 muscles of each leg.
 
-    The activations are those of frames 10 ms apart, with the same smooth curves between them for every interval.
+    The activations come from frames 10 ms apart, with the same smooth curves between them for every interval.
     """
     from scipy.interpolate import PchipInterpolator
 

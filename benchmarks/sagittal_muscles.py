@@ -51,9 +51,9 @@ def sagittal_muscles(
     where it does not jump.
 
     segments: which segment holds the points of each frame of the database. legs: how many legs the body's leg stands
-    for; strengths are multiplied by it. keep_lateral: keep the lateral distances in the lengths; then forces are those
-    of the muscles, otherwise projections on the plane, as in the source, and at most as large. hip_width: distance
-    between the hips [m], for the lateral distances; from stature unless given.
+    for; strengths are multiplied by it. keep_lateral: keep the lateral distances in the lengths; then forces are the
+    forces of the muscles, otherwise projections on the plane, as in the source, and at most as large. hip_width:
+    distance between the hips [m], for the lateral distances; from stature unless given.
     """
     database = muscle_db.load("silva_2003") if database is None else database
     groups = sagittal_groups() if groups is None else groups

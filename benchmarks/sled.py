@@ -104,7 +104,7 @@ def sled_case(folder: Path, who: str = STANDARD) -> Figures:
 def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = None) -> Array:
     """Positions (N, 3) of an occupant who is held by pan, back and floor: no horizontal force, the weight carried.
 
-    bent: angles [deg] of degrees of freedom that are not those of the sled's occupant.
+    bent: angles [deg] of degrees of freedom that differ from the sled's occupant.
     """
     sled, skins = sled_model(), body_surfaces(model, "occupant")
     surfaces = [*seat.surfaces(), *skins]

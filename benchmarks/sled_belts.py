@@ -1,4 +1,4 @@
-"""Why the trunk of the belted occupant leans to the side of the shoulder strap (Silva 2003, 4.2).
+"""Reasons why the trunk of the belted occupant leans to the side of the shoulder strap (Silva 2003, 4.2).
 
 The sled of `benchmarks.sled` with one thing changed at a time: run by `benchmarks.impact_cases`.
 """
@@ -33,7 +33,7 @@ SHOULDER, HIGHER = MIDDLE - 0.08, 0.25
 """Where the middle of the scapula is, to the left, and how far the top of it lies above the printed anchor [m]."""
 SPINE = 120.0
 """Five lumbar motion segments of 6 to 11 N m/deg each, one after the other (Miller et al. 1986, J. Biomech. 19, 79-84:
-lateral bending and flexion of specimens) [N m/rad], rounded upwards."""
+lateral bending and flexion of specimens) [N m/rad], rounded upward."""
 
 
 def anchored(place: Array) -> Belt:

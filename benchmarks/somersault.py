@@ -7,7 +7,7 @@ are on the bed from 0 to 0.4 s, that the joints bear most then, and that the ver
 This one is made: the seven-segment body bends its joints as `POSES` says, and the motion of the trunk follows from the
 equations of motion (2.9) under gravity and the force of the bed. What the source does not print is chosen: the poses
 and when they are taken, the body (seven_segment.toml), the speed at which the feet meet the bed, and the bed: elastic,
-its force proportional to the depth and towards a place above its middle,
+its force proportional to the depth and toward a place above its middle,
 
     R = k d (-u / w, 1)         d depth, u horizontal distance of the feet from the middle, w = `CENTERING`.
 
@@ -114,7 +114,7 @@ class Jumper:
         )
 
     def accelerations(self, time: Array, base: Array) -> Array:
-        """Accelerations qdd (T, B+2): three equations of (2.9), those of the joints left out, give that of the base."""
+        """Accelerations qdd (T, B+2): the three equations of (2.9) without joints give the base."""
         q, qd = self.coordinates(time, base)
         tree, system = self.tree, equations(self.tree, q, qd)
         qdd = np.zeros_like(q)
@@ -212,9 +212,9 @@ def somersault(tree: PlanarTree | None = None) -> Somersault:
 
 @dataclass(frozen=True)
 class Balances:
-    """What should be nothing: drift of angular momentum in flight [kg m2/s] beside its size, of the center of mass from
-    a parabola [m], of energy [J] beside the work of the joints, force and moment that the base would need [N, N m], and
-    the hips' reaction less what moves all above them [N].
+    """Numbers that should be zero: drift of angular momentum in flight [kg m2/s] beside its size, of the center of mass
+    from a parabola [m], of energy [J] beside the work of the joints, force and moment that the base would need [N, N
+    m], and the hips' reaction less what moves all above them [N].
     """
 
     turning: float

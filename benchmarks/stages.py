@@ -65,7 +65,7 @@ def stages(trial: Path, repeats: int = 5) -> Stages:
 
 
 def profile(file: Path, repeats: int) -> Stages:
-    """The same in this process."""
+    """Print the profile of a run in this process."""
     runs: list[dict[str, float]] = []
     for _ in range(repeats + 1):
         reading, trial = seconds_of(lambda: ms.read_trial(file))

@@ -1,10 +1,10 @@
-"""What a study of many trials takes: frames per second, memory over time, bytes, and the plan for a hundred thousand.
+"""The cost of a study of many trials: frames per second, memory over time, bytes, and the plan for a hundred thousand.
 
     python -m benchmarks.study_scale [TRIALS] [SELECTED]
 
 TRIALS (1000) trials of `examples/study/make_study.py`, a stride each, are computed without figures and reports by
 `compute_trials` with one process, with one for each core, and on a dask cluster of this machine; `write_study_data`
-collects them. Each way is a process of its own, whose memory, and that of the processes it starts, is read four times
+collects them. Each way is a process of its own, whose memory, with the processes it starts, is read four times
 a second. A study.nc of SELECTED (10 000) trials repeats these cycles; from it curves are selected. Ratios within one
 run may be compared; the load of the machine is printed beside them.
 """

@@ -74,9 +74,9 @@ class Tackle:
     """How a man is tackled; the text has the mass and the speed of the player [kg, m/s], all else is chosen.
 
     offset: how far to the left of the man the player runs [m]; lean of his trunk and flexion of his knees [deg]; skin
-    and head: factors on the stiffness of the body's contacts, the second on that of the head with the ground; friction
-    with the ground, grip between the players; restitution e of (4.3); everything: all parts of one can touch all of the
-    other, not only those of `STRUCK` and `STRIKING`.
+    and head: factors on the stiffness of the body's contacts, the second on the stiffness of the head with the ground;
+    friction with the ground, grip between the players; restitution e of (4.3); everything: all parts of one can touch
+    all of the other, not only the parts of `STRUCK` and `STRIKING`.
     """
 
     offset: float = 0.0
@@ -240,7 +240,7 @@ def about(how: Tackle, who: str, *others: Tackle) -> str:
 
 
 def accelerations(run: ContactSimulation) -> dict[str, tuple[Array, Array]]:
-    """Of the centers of mass of head and neck of the tackled man [g], over time [s]."""
+    """Accelerations of the centers of mass of head and neck of the tackled man [g], over time [s]."""
     head, neck = (
         center_acceleration(run.motions["man"], body) / STANDARD_GRAVITY for body in ("head", "neck")
     )

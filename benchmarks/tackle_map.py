@@ -251,7 +251,7 @@ def head_blows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def summary(rows: list[dict[str, Any]]) -> list[Table]:
-    """What the runs reach, with what it goes, and where the printed numbers lie."""
+    """Return the ranges that the runs reach, their correlations, and the place of the printed numbers."""
     hit = head_blows(rows)
     reached = Table(
         f"{len(hit)} of {len(rows)} heads meet the floor",
@@ -281,7 +281,7 @@ def summary(rows: list[dict[str, Any]]) -> list[Table]:
 
 
 def said(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """What the documentation says of a map, and the numbers of the runs with the slowest head and the largest HIC."""
+    """Return the documented sentences on a map, and the numbers of the runs of slowest head and largest HIC."""
     hit = head_blows(rows)
     touch, speed = column(hit, "touch"), column(hit, "speed")
     hard = [row for row in hit if row["peak"] >= PRINTED["peak"]]
@@ -407,7 +407,7 @@ def half_sine_of_criterion() -> HalfSine:
 
 
 def implied() -> Table:
-    """What one blow would have to be for two of the printed numbers at a time, and what it makes of the third."""
+    """Return the blow that gives two of the printed numbers at a time, and the third number that it gives."""
     peak, severity, criterion = PRINTED.values()
     shape = HalfSine(peak, 1.0).severity
     table = Table(

@@ -12,10 +12,11 @@ reports (section 6.7, which begins on page 257):
     MMA, the method of moving asymptotes (Svanberg)                   did not produce any result
 
 Genetic algorithms are named (6.6.3) and not tried. Here stand, on a stride of 66 frames as well, the same two
-formulations: `full`, that of the thesis, and `reduced`, activations alone with a row for each moment. Every method
-starts each frame from activations of a half, without knowing the frame before. Of every method the activations alone
-are judged, by the certificate, by how far they miss the moments and by what they cost beyond the optimum. A method
-gets so many seconds; what it could not do in them is extrapolated and marked. The computers of 2003 were not these.
+formulations: `full`, the formulation of the thesis, and `reduced`, activations alone with a row for each moment. Every
+method starts each frame from activations of a half, without knowing the frame before. Of every method the activations
+alone are judged, by the certificate, by how far they miss the moments and by what they cost beyond the optimum. A
+method gets so many seconds; what it could not do in them is extrapolated and marked. The computers of 2003 were not
+these.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Line:
-    """What came out of a method; shares and medians over the frames that it was given."""
+    """The outcome of a method; shares and medians over the frames that it was given."""
 
     method: str
     formulation: str

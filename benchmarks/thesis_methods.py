@@ -76,7 +76,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Answer:
-    """Unknowns, and whether the method says that it has done what it was asked."""
+    """Unknowns, and whether the method says that it has converged."""
 
     x: Array
     claims: bool
@@ -224,7 +224,7 @@ def genetic(penalty: float | None) -> Method:
         rows = LinearConstraint(form.rows, form.right, form.right) if penalty is None else ()
 
         def value(x: Array) -> Array:
-            """Of many at once, (k, S) to (S,)."""
+            """Return the values of many at once, (k, S) to (S,)."""
             cost = np.array([form.value(each) for each in x.T])
             if penalty is not None:
                 cost += penalty * np.square(form.rows @ x - form.right[:, None]).sum(axis=0)

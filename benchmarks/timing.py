@@ -1,4 +1,4 @@
-"""What the benchmarks print with and time with."""
+"""Functions with which benchmarks print and time."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Bands of designed samples and of the first order beside those of Monte Carlo, and what they cost.
+"""Bands of designed samples and of the first order beside bands of Monte Carlo, and what they cost.
 
 python -m benchmarks.uncertainty [--samples 1000] [--only BODY ...]
 
 On the recorded walk of Rajagopal et al. (2016), both walks with an instrumented knee (its leg) and the scaled OpenSim
 model of the first of these (Fregly et al. 2012), in the folder that MUSCLESOLVE_DATA names. For each quantity the
-standard deviation of designed samples and that of the first order over that of the Monte Carlo samples, where this is a
+standard deviation of designed samples and of the first order, over the Monte Carlo samples, where this is a
 twentieth of its largest value or more: median, and share of the values within 15 %; the same where the first order is
 within 15 % of Monte Carlo, so that no bound matters. The ends of the bands of 95 % are off by a share of their width
-(mean). Processor times are of one process, over that of preparing and sharing the body without errors.
+(mean). Processor times are of one process, over the time of preparing and sharing the body without errors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BODIES: dict[str, Callable[[], RecordedBody | ModelBody]] = {
 
 
 def timed(work: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, float]:
-    """What some work returns, and its processor time [s]."""
+    """Return the value of some work, and its processor time [s]."""
     start = time.process_time()
     return work(), time.process_time() - start
 

@@ -1,4 +1,4 @@
-"""The same trial under several cost functions: which numbers depend on the choice, and how much.
+"""One trial under several cost functions: which numbers depend on the choice, and how much.
 
 One learns that mechanics is computed once and shared by all costs, where the measures of agreement are, and that a
 cost is a name or an object with options. On the command line: musclesolve compare TRIAL.toml --cost A --cost B -o OUT

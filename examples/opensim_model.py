@@ -1,7 +1,7 @@
 """Muscle forces of an OpenSim model from its coordinates and joint moments; OpenSim itself is not needed.
 
 One learns which two files a model needs beside it (a MOT file of coordinates, an STO file of moments), and how the
-result goes back to OpenSim. Angles and moments are those of the bundled stride; the model is a small one of this
+result goes back to OpenSim. Angles and moments come from the bundled stride; the model is a small one of this
 folder, three hinges and eight muscles: put your own in its place.
 """
 

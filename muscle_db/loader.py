@@ -1,8 +1,8 @@
 """Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field.
 
 A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names one of its muscles
-and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more; `[calibrated_passive]` replaces that of
-the bundled one.
+and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more; `[calibrated_passive]` replaces the table
+of the bundled one.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class MovingPosition:
 
 @dataclass(frozen=True)
 class MovingFrame:
-    """A frame that moves in that of a segment with a joint angle, as the patella does on the tibia.
+    """A frame that moves in the frame of a segment with a joint angle, as the patella does on the tibia.
 
     A point p of it lies at translation + R(rotation) p in the frame `body`; rotation is a rotation vector [rad].
     Components are interpolated as in `MovingPosition`.
@@ -284,10 +284,10 @@ class Segment:
 
     name: of the frame in paths; body: of the model that carries it; origin: the joint center at `position` [m] of the
     frame. end: the next joint center, `length` [m] away: the bone grows with the distance of the two in the subject. At
-    end_position [m] of the frame, and the bone is then rotated so that it lies at that of the subject; None: straight
-    below. A bone without end grows with stature. width: between the right and the left origin [m], with which it grows
-    sideways; forward: vector of the model that is its forward direction. position_scale: lengths and positions divided
-    by it are those of the skeleton that stature, optimal fiber and tendon slack lengths belong to.
+    end_position [m] of the frame, and the bone is then rotated so that it lies at the joint center of the subject;
+    None: straight below. A bone without end grows with stature. width: between the right and the left origin [m], with
+    which it grows sideways; forward: vector of the model that is its forward direction. position_scale: lengths and
+    positions divided by it belong to the skeleton that stature, optimal fiber and tendon slack lengths belong to.
     """
 
     name: str

@@ -69,7 +69,7 @@ def read_point(table: TomlTable, names: Names) -> PathPoint:
 
 
 def _angles(table: TomlTable, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Angles [rad] of rows that begin with them: increasing, with that of standing, 0."""
+    """Angles [rad] of rows that begin with them: increasing, 0 in standing among them."""
     degrees = [row[0] for row in rows]
     if len(degrees) < 2 or 0.0 not in degrees:
         table.fail(

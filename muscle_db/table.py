@@ -242,7 +242,7 @@ class Region:
         return cls(lines, 0, len(lines))
 
     def line_of(self, key: str | None = None) -> int:
-        """Line of a key of this table, counted from 1; that of the table itself when the key is not found."""
+        """Line of a key of this table, counted from 1; the line of the table itself when the key is not found."""
         if key is not None:
             assignment = re.compile(rf"(^|[{{,\s])[\"']?{re.escape(key)}[\"']?\s*=")
             for k in range(self.start, self.stop):

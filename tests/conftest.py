@@ -57,7 +57,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _computed_once() -> Iterator[None]:
-    """The same text is parsed, the same plates are computed once; trials and samples are computed in this process."""
+    """Parse each text once, compute each set of plates once, and compute trials and samples in this process."""
     with pytest.MonkeyPatch.context() as patch, computed_here():
         compute_once(patch)
         yield

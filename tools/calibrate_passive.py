@@ -5,8 +5,8 @@
 The strain at one norm force of each group of muscles below, and the strain at which its passive force begins, are those
 with which the passive moments of hip, knee and ankle of the standard subject are nearest to the published ones
 (musclesolve/muscles/passive/published_moments.toml), in the sense of soft least squares: large differences, as at the
-ends of the ranges, count less than their squares. Strains stay within limits, and near those of the curves unless the
-moments say otherwise. Muscles of no group keep their own: none of the published moments shows them.
+ends of the ranges, count less than their squares. Strains stay within limits, and near the strains of the curves unless
+the moments say otherwise. Muscles of no group keep their own: none of the published moments shows them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Fit:
         self.start = np.repeat(self.muscles.parameters.families[0][0].passive_strain, len(GROUPS))
 
     def strains(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Strains at zero and at one norm force of every muscle, from those of the groups."""
+        """Strains at zero and at one norm force of every muscle, from the strains of the groups."""
         zero, one = values.reshape(2, -1)
         own, among = self.muscles.parameters.passive, self.group >= 0
         at_zero = np.where(among, zero[self.group], own.at_zero)
@@ -99,7 +99,7 @@ class Fit:
         return (state.moment_arm[:, LEG_DOFS.index(dof)] * force.passive).sum(axis=1)
 
     def residuals(self, values: np.ndarray) -> np.ndarray:
-        """Differences from the published moments [N m], and of the strains from those of the curves."""
+        """Differences from the published moments [N m], and of the strains from the strains of the curves."""
         pairs = zip(self.sweeps, self.states, strict=True)
         away = [self.moment(state, sweep.dof, values) - sweep.moment for sweep, state in pairs]
         held = (values - self.start) / HELD

@@ -1,6 +1,6 @@
 """Follow the recipes of CONTRIBUTING.md to the letter in a copy of the repository, and run the tests there.
 
-All tests without arguments; arguments are those of pytest: `python tools/follow_recipes.py tests/sharing -x`.
+All tests without arguments; arguments go to pytest: `python tools/follow_recipes.py tests/sharing -x`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain words: sentence lengths of pages, phrases, spelling and terms of pages, messages and docstrings.
+"""Plain words: sentence lengths of pages, phrases, spelling and terms of pages, messages, docstrings and names.
 
     python tools/prose.py            # every fault with its place; exit code 1 where there is one
     python tools/prose.py docs/x.md  # the long sentences of pages, longest first
@@ -12,7 +12,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
 
@@ -27,6 +27,17 @@ MESSAGES = sorted(
         for file in PACKAGE.rglob(f"{name}.toml")
     }
 )
+CODE_FILES = [
+    file
+    for folder in ("benchmarks", "examples", "muscle_db", "musclesolve", "tools")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+]
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+STRINGS = [
+    *PACKAGE.rglob("*.py"),
+    *(file for file in PACKAGE.rglob("*.toml") if file.name != "citations.toml"),
+]
 SAID = ("problem", "expected", "remedy", "about", "what", "sentence", "otherwise")
 """Keys of the messages that a reader sees."""
 
@@ -47,10 +58,15 @@ def patterns() -> list[tuple[re.Pattern[str], str]]:
         for group in ("banned", "terms")
         for phrase, instead in RULES[group].items()
     ]
-    words += RULES["spelling"].items()
+    return compiled(words) + SPELLING
+
+
+def compiled(words: Iterable[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
+    """Return the patterns of whole words, in any case."""
     return [(re.compile(rf"\b{word}\b", re.IGNORECASE), instead) for word, instead in words]
 
 
+SPELLING = compiled(RULES["spelling"].items())
 PATTERNS = patterns()
 ANY = re.compile("|".join(pattern.pattern for pattern, _ in PATTERNS), re.IGNORECASE)
 """Finds whether a text has a fault at all, which few have."""
@@ -114,6 +130,32 @@ def message_faults(file: Path) -> Iterator[str]:
                 yield f"{file.relative_to(ROOT).as_posix()}: [{entry}{place}] {key}: {fault}"
 
 
+def string_faults(file: Path) -> Iterator[str]:
+    """Yield the faults in the strings of a module, which are parts of messages, and in all texts of a TOML file."""
+    text = file.read_text(encoding="utf-8")
+    if not ANY.search(text):
+        return
+    texts = [*texts_of(tomllib.loads(text))] if file.suffix == ".toml" else strings_of(ast.parse(text))
+    for fault in (fault for said in texts for _, fault in word_faults(without_code(said))):
+        yield f"{file.relative_to(ROOT).as_posix()}: {fault}"
+
+
+def strings_of(tree: ast.Module) -> list[str]:
+    """Return the strings of more than a word in a module, without docstrings."""
+    nodes = list(ast.walk(tree))
+    documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
+    return [text for text in strings if isinstance(text, str) and " " in text]
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the texts of more than a word below a value of a TOML file."""
+    if isinstance(value, str) and " " in value:
+        yield value
+    for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_of(below)
+
+
 def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
     """Yield key, place below the entry, and text of each sentence of a message and of its variants."""
     for key, value in keys.items() if isinstance(keys, dict) else ():
@@ -124,19 +166,28 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
 
 
 def docstring_faults(file: Path) -> Iterator[str]:
-    """Yield the bad beginnings of the docstrings of a module, and the faults of their words."""
+    """Yield the bad beginnings of the docstrings of a module, the faults of their words, and British names.
+
+    Of tests only the worst beginnings and the names are checked.
+    """
+    of_tests = file.is_relative_to(ROOT / "tests")
+    beginnings = RULES["bad_beginnings_of_tests" if of_tests else "bad_beginnings"]
     waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while waiting:  # statements, not the expressions in them
         node = waiting.pop(0)
-        waiting += (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node) or ""
-            place = f"{file.relative_to(ROOT).as_posix()}: {getattr(node, 'name', 'the module')}"
-            for beginning in RULES["bad_beginnings"]:
-                if re.match(rf"{beginning}\b", text):
-                    yield f"{place}: a docstring does not begin with {beginning!r}"
-            for _, fault in word_faults(without_code(text)):
-                yield f"{place}: {fault}"
+        waiting += (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        text, name = ast.get_docstring(node) or "", getattr(node, "name", "the module")
+        place = f"{file.relative_to(ROOT).as_posix()}: {name}"
+        for beginning in beginnings:
+            if re.match(rf"{beginning}\b", text):
+                yield f"{place}: a docstring does not begin with {beginning!r}"
+        for _, fault in () if of_tests else word_faults(without_code(text)):
+            yield f"{place}: {fault}"
+        for pattern, instead in SPELLING:
+            if found := pattern.search(" ".join(WORD.findall(name))):
+                yield f"{place}: {found.group()!r} in a name: write {instead}"
 
 
 def faults() -> list[str]:
@@ -144,7 +195,8 @@ def faults() -> list[str]:
     checked = (
         (page_faults, PAGES),
         (message_faults, MESSAGES),
-        (docstring_faults, sorted(PACKAGE.rglob("*.py"))),
+        (docstring_faults, [*CODE_FILES, *TESTS]),
+        (string_faults, sorted({*STRINGS} - {*MESSAGES})),
     )
     return [fault for check, files in checked for file in files for fault in check(file)]
 

@@ -8,7 +8,7 @@ MUSCLESOLVE_DATA names. Each trial alone, then both together; factors of one tri
 length is not looked at; "1 by itself" is trial 1 with its own factors and without its measurement, which the fit may
 follow by activations as well as by parameters. Times are processor times of Ipopt alone, the median of N (1) runs;
 ratios within one run are what is quoted. `calibrate_muscles` is called on trial files of the same trials; its time is
-that of the whole call, reading and, with two trials, both predictions included, in a process that has compiled and
+the time of the whole call, reading and, with two trials, both predictions included, in a process that has compiled and
 called it before.
 
 A model that follows the same path of the muscle in both trials cannot be right in both where the measurements differ:
@@ -216,7 +216,7 @@ def report(folder: Path, repeats: int) -> str:
 
 
 def main() -> None:
-    """Print the tables, and write them where asked."""
+    """Print the tables, and write them into a folder where one is named."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

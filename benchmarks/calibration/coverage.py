@@ -2,13 +2,13 @@
 
 python -m benchmarks.calibration.coverage [PERSONS] [--generator ours|other] [--tendon elastic|rigid]
 
-The bundled stride with elastic tendons, right leg: three motions whose moments are 0.8, 1 and 1.2 times those of the
-stride. Every person's factors are drawn from the priors, anew where such muscles cannot produce the moments: fiber and
-slack length of gastrocnemius and soleus, strain of the Achilles tendon, strength of three function groups. From the
+The bundled stride with elastic tendons, right leg: three motions whose moments are 0.8, 1 and 1.2 times the moments of
+the stride. Every person's factors are drawn from the priors, anew where such muscles cannot produce the moments: fiber
+and slack length of gastrocnemius and soleus, strain of the Achilles tendon, strength of three function groups. From the
 forces that these muscles share, envelopes of six muscles are made (gains drawn, too) and fascicle lengths of two, with
 noise: white in half of the persons, of samples that are alike over 50 ms in the others. Printed for each parameter: the
-share of persons whose interval covers the truth, how much narrower it is than that of the prior, and the error; then
-the directions that were named as not determined.
+share of persons whose interval covers the truth, how much narrower it is than the interval of the prior, and the error;
+then the directions that were named as not determined.
 
 The other generator makes envelopes by another model: excitations u of activations a = (exp(A u) - 1) / (exp(A) - 1)
 with A between -2.5 and -0.5 (Lloyd & Besier 2003, J Biomech 36:765-76), in each channel 5 % of the sum of all others

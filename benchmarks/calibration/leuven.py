@@ -1,6 +1,6 @@
 """The parameter estimation of MuscleRedundancySolver (KU Leuven), rebuilt in CasADi and solved by Ipopt.
 
-The problem is that of the public repository KULeuvenNeuromechanics/MuscleRedundancySolver as it is documented there
+The problem stands in the public repository KULeuvenNeuromechanics/MuscleRedundancySolver as it is documented there
 (De Groote et al. 2016, Ann Biomed Eng 44:2922-36; Delabastita et al. 2020, Ann Biomed Eng 48:3097-107): all trials and
 the free parameters in one program. States are the activation a and the normalized fiber length l, controls the
 excitation e and the rate v = dl/dt [L0/s]; p is the fiber length along the tendon. In every mesh point, with forward
@@ -15,7 +15,7 @@ Euler and the step h = 10 ms,
 
 The tendon is f_t(x) = (exp(k (x - 0.995)) + exp(0.175) - exp(0.005 k)) / 5 - 0.25 with k = 35 times the free factor of
 stiffness: all stiffnesses have the same force at slack length. Of the muscles of a model this takes F0, L0, L_s and
-alpha0 alone; the curves are those of De Groote et al. (2016) whatever the model has.
+alpha0 alone; the curves are by De Groote et al. (2016) whatever the model has.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class LeuvenTrial:
 
 @dataclass(frozen=True, eq=False)
 class LeuvenCourse:
-    """What was found of a trial: activation, fiber_length [m], tendon_strain (T, n), reserve (T - 1, m) [N m]."""
+    """The solution of a trial: activation, fiber_length [m], tendon_strain (T, n), reserve (T - 1, m) [N m]."""
 
     activation: Array
     fiber_length: Array

@@ -1,1 +1,1 @@
-"""What elastic tendons change on a recorded walk, beside published values: docs/elastic_tendons.md."""
+"""Changes by elastic tendons on a recorded walk, beside published values: docs/elastic_tendons.md."""

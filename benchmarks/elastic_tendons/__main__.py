@@ -3,7 +3,7 @@
 python -m benchmarks.elastic_tendons [SECTION ...] [-o FOLDER | --write]
 
 Without names all sections, some eight minutes. They are printed; with -o a copy of the page and its figure go into a
-folder, with --write into docs. The recorded walk is that of tests/real/rajagopal_walk.toml;
+folder, with --write into docs. The recorded walk is the trial tests/real/rajagopal_walk.toml;
 MUSCLESOLVE_DATA names another folder that holds it.
 """
 

@@ -32,7 +32,7 @@ def emg() -> str:
 
 
 def costs() -> str:
-    """The same in one number for several costs, with reserves and contact forces."""
+    """Return the agreement in one number for several costs, with reserves and contact forces."""
     rows = [
         (f"`{database}`", f"`{cost}`", tendons.label, *_measures(result(database, tendons, cost)))
         for database in SETS
@@ -57,7 +57,7 @@ def _measures(found: xr.Dataset) -> tuple[str, ...]:
 
 
 def forces() -> str:
-    """How far muscle forces of elastic tendons are from those of rigid ones, both legs."""
+    """How far muscle forces of elastic tendons are from muscle forces of rigid tendons, both legs."""
     rows = []
     for database in SETS:
         for cost in COSTS:

@@ -1,4 +1,4 @@
-"""What the time between frames costs: our frames beside a collocation of high order."""
+"""The error that the time between frames makes: our frames beside a collocation of high order."""
 
 from __future__ import annotations
 

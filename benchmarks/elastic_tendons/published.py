@@ -1,4 +1,4 @@
-"""What ultrasound and other measurements say of the calf in walking (published.toml), beside our results."""
+"""Ultrasound and other measurements of the calf in walking (published.toml), beside our results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def achilles_force(found: xr.Dataset) -> str:
 
 
 def achilles_force_by_strain(found: xr.Dataset) -> str:
-    """The same in newtons."""
+    """Return the force of the Achilles tendon by its strain, in newtons."""
     return f"{_sum_of_forces(found):.0f}"
 
 
@@ -85,7 +85,7 @@ def _sum_of_forces(found: xr.Dataset) -> float:
 
 
 def achilles_energy(found: xr.Dataset) -> str:
-    """From the largest sum of the three tendons' energies to toe-off."""
+    """Return the energy that the three tendons release from its largest sum to toe-off."""
     energy = np.sum([tendon(muscle, "tendon_energy") for muscle in _triceps(found)], axis=0)
     return f"{energy.max() - energy[-1]:.1f}"
 
@@ -99,7 +99,7 @@ def _single_support(found: xr.Dataset) -> xr.Dataset:
 
 
 def gastrocnemius_elongation(found: xr.Dataset) -> str:
-    """From the beginning of single support to the greatest length in it."""
+    """Return the elongation from the beginning of single support to the greatest length in it."""
     if "tendon_length" not in found:
         return "0.0"
     length = _single_support(found).tendon_length.values
@@ -128,13 +128,13 @@ def soleus_length_at_peak(found: xr.Dataset) -> str:
 
 
 def soleus_share_of_length(found: xr.Dataset) -> str:
-    """Range of the fiber length in stance over that of the path."""
+    """Range of the fiber length in stance over the range of the path."""
     soleus = _triceps(found)[0]
     return f"{100.0 * np.ptp(soleus.fiber_length.values) / np.ptp(soleus.musculotendon_length.values):.0f}"
 
 
 def soleus_share_of_velocity(found: xr.Dataset) -> str:
-    """Fastest shortening of the fiber in stance over that of the path."""
+    """Fastest shortening of the fiber in stance over the fastest of the path."""
     soleus = _triceps(found)[0]
     fastest = soleus.fiber_velocity.values.min() / soleus.musculotendon_velocity.values.min()
     return f"{100.0 * fastest:.0f}"

@@ -75,7 +75,7 @@ def _compared(problem: MotionProblem) -> tuple[str, ...]:
 
 
 def starts() -> str:
-    """Tendon forces at random instead of those of single frames."""
+    """Tendon forces at random instead of tendon forces of single frames."""
     rng, rows = np.random.default_rng(0), []
     for database in SETS:
         for side in "rl":
@@ -103,7 +103,7 @@ def starts() -> str:
 
 
 def _from(problem: MotionProblem, rng: np.random.Generator) -> MotionSolution:
-    """From random tendon forces of 0.05 to 1 F0 in every frame."""
+    """Return a start from random tendon forces of 0.05 to 1 F0 in every frame."""
     cost = MotionCost.from_cost(problem, COST)
     force = rng.uniform(0.05, 1.0, problem.musculotendon_length.shape)
     begin = problem.muscles.curves.tendon.inverse(force), static_start(problem, cost.cost)[1]
@@ -167,7 +167,7 @@ def _apart(reference: MotionSolution, found: MotionSolution) -> str:
 
 
 def resampled(problem: MotionProblem, rate: float) -> MotionProblem:
-    """The same motion at another rate [Hz], its ends kept."""
+    """Return the motion at another rate [Hz], its ends kept."""
     count = 1 + round((problem.time[-1] - problem.time[0]) * rate)
     time = np.linspace(problem.time[0], problem.time[-1], count)
     path = CubicHermiteSpline(problem.time, problem.musculotendon_length, problem.musculotendon_velocity)
@@ -185,7 +185,7 @@ def resampled(problem: MotionProblem, rate: float) -> MotionProblem:
 
 
 def there_and_back(problem: MotionProblem, copies: int) -> MotionProblem:
-    """The motion forwards and backwards in turn, so that nothing jumps but velocities at the ends."""
+    """The motion forward and backward in turn, so that nothing jumps but velocities at the ends."""
     frames, step = np.arange(problem.n_frames), float(np.diff(problem.time).mean())
     order, sign = frames, np.ones(len(frames))
     for copy in range(1, copies):

@@ -3,7 +3,7 @@
 python -m benchmarks.opensim [--opensim-python PYTHON]
 
 PYTHON is one that has the wheel `opensim`, this one unless given. The trial is the recorded walk of ../shared/data (or
-MUSCLESOLVE_DATA): 80 muscles, 136 frames. OpenSim has activations from 0.01; its forces are those of fibers, without
+MUSCLESOLVE_DATA): 80 muscles, 136 frames. OpenSim has activations from 0.01; its forces are forces of fibers, without
 the cosine of the pennation angle, which is taken out where capacities are compared.
 """
 

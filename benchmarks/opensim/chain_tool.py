@@ -5,7 +5,7 @@ python chain_tool.py MODEL.osim IK.mot GRF.mot START END CUTOFF_HZ FOLDER
 Beside opensim_tool.py, run by a Python that has the wheel `opensim`. Writes FOLDER/chain.json: processor seconds of
 each stage for all frames, without reading the model, and the number of frames. Kinematics go through
 `InverseKinematicsSolver`, which starts from the frame before, inverse dynamics and static optimization through their
-tools. The markers are those of the model at where they are in the coordinates IK.mot, so that they fit exactly: nothing
+tools. The markers lie on the model, in the coordinates IK.mot, so that they fit exactly: nothing
 is easier to track.
 """
 

@@ -5,7 +5,7 @@ python -m benchmarks.opensim_differential [--mutants 2000] [--seed 7] [--poses 2
 
 Compared in random poses: values of coupled coordinates, muscle parameters, lengths, moment arms about free coordinates,
 moments of inverse dynamics, tendon forces of rigid tendons, and shared forces where the problem is made here and where
-it is made of OpenSim's arms and lengths. Models are those of ../shared/data (or MUSCLESOLVE_DATA). Every model agrees,
+it is made of OpenSim's arms and lengths. Models lie in ../shared/data (or MUSCLESOLVE_DATA). Every model agrees,
 or is refused by name; what differs is listed with its size.
 """
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """What does not agree, a line for each quantity and verdict."""
+    """Return the disagreements, a line for each quantity and verdict."""
     if outcome.refusal:
         return [f"{outcome.case.name}: OpenSim refuses it: {outcome.refusal[-120:]}"]
     found = {}

@@ -1,4 +1,4 @@
-"""What this package makes of a model, beside OpenSim's answer on it: agrees, is refused by name, or differs."""
+"""The reading of a model by this package, beside OpenSim's answer: agrees, is refused by name, or differs."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class _Beside:
         return kept, findings
 
     def parameters(self) -> list[Finding]:
-        """Of the muscles that both have."""
+        """Parameters of the muscles that both have."""
         worst = _Worst("parameter")
         for name, there in zip(self.answer["muscles"], self.answer["parameters"], strict=True):
             if (muscle := self.model.muscles.get(name)) is not None:
@@ -184,7 +184,7 @@ class _Beside:
                     yield name, refusal
 
     def arms(self) -> list[Finding]:
-        """-dL/dq about the coordinates that move freely, and those of locked ones without couplings."""
+        """-dL/dq about the coordinates that move freely, and about locked ones without couplings."""
         kept, findings = self.muscles()[0], []
         worst, against = _Worst("arm"), _Worst("arm", SELF)
         poses, about = self.poses, self.free
@@ -210,7 +210,7 @@ class _Beside:
         return findings + worst.findings() + against.contradictions()
 
     def moments(self) -> list[Finding]:
-        """Generalized forces of free coordinates, with those of what they drive."""
+        """Generalized forces of free coordinates, with the forces of what they drive."""
         if self.answer["closed"]:
             return []  # OpenSim leaves the forces of constraints out
         dynamics = [pose["dynamics"] for pose in self.answer["poses"]]
@@ -342,7 +342,7 @@ class _Beside:
 
 
 def _without(forces: Sequence[float], names: Sequence[str], left: Sequence[str]) -> Array:
-    """Forces (K) with those of some coordinates zero."""
+    """Forces (K) with the forces of some coordinates zero."""
     return np.array([0.0 if name in left else force for name, force in zip(names, forces, strict=True)])
 
 

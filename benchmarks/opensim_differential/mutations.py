@@ -429,7 +429,7 @@ def _offset_frame(leg: Leg, body: str, name: str, place: tuple[float, ...], pare
 
 
 def _frames_alike(leg: Leg) -> None:
-    """Offset frames of one name on three bodies; a point on that of each."""
+    """Offset frames of one name on three bodies; a point on the path of each."""
     for body in ("thigh", "shank", "foot"):
         _offset_frame(leg, body, "held", (0.0, -0.02, 0.0))
     for name, k in (("soleus", 0), ("gluteus_medius", 1), ("soleus", 1), ("biceps_short", 0)):

@@ -66,7 +66,7 @@ class Answers:
         self._folder.cleanup()
 
     def ask(self, task: Task) -> Answer:
-        """What OpenSim computes, or {"error": why not}."""
+        """Return the answer of OpenSim, or {"error": why not}."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(task) + "\n")
         self._process.stdin.flush()

@@ -64,7 +64,7 @@ class Occupant:
 
 
 def tall_man() -> Model:
-    """The 95th percentile man: lengths with the stature, the printed masses with that of the body."""
+    """The 95th percentile man: lengths with the stature, the printed masses with the mass of the body."""
     return forward_human_model(printed_human(DATA["tall"]["mass"], DATA["tall"]["stature"]))
 
 
@@ -101,7 +101,7 @@ def occupant(name: str, model: Model) -> Occupant:
 
 
 def hard_headed(rider: Occupant, harder: float) -> Occupant:
-    """The same occupant whose head meets panels and ground so many times stiffer."""
+    """Return the occupant whose head meets panels and ground so many times stiffer."""
     laws: Laws = {
         pair: replace(law, stiffness=harder * law.stiffness)
         if isinstance(law, HertzContact) and pair[1] == f"{rider.name} head"
@@ -112,7 +112,7 @@ def hard_headed(rider: Occupant, harder: float) -> Occupant:
 
 
 def bounded(surface: Surface, row: dict) -> Surface:
-    """A plane of the seat as a box that ends, for who may leave it; the floor is that of the tub."""
+    """A plane of the seat as a box that ends, for who may leave it; the floor belongs to the tub."""
     normal, deep = surface.axes[:, 2], 0.05
     half = {"pan": row["pan_depth"], "back": row["back_height"]}.get(surface.name.split("_")[-1], 1.4)
     along = np.cross([0.0, 1.0, 0.0], normal) * (1.0 if normal[2] > 0.5 else -1.0)
@@ -123,7 +123,7 @@ def bounded(surface: Surface, row: dict) -> Surface:
 
 
 def panels(name: str) -> list[Surface]:
-    """What head, trunk and limbs of an occupant can hit: in front side, roof and dashboard, at the rear the tub."""
+    """Return the panels that an occupant can hit: side, roof and dashboard in front, the tub behind."""
 
     def wall(which: str) -> Surface:
         return plane(which, DATA["panel"][which]["point"], DATA["panel"][which]["normal"], "chassis", "truck")

@@ -200,7 +200,7 @@ def thrown(model: Model, q: Array, up: float) -> tuple[Array, Array]:
 
 
 def height(data: dict[str, Any] = DATA) -> float:
-    """Of the chassis at the start [m], so that the first wheel meets the ground when the source says."""
+    """Return the starting height of the chassis [m] with which the first wheel lands at the time of the source."""
     base = truck()
     surfaces, laws = skins(base, data)
     flight = simulate(
@@ -299,8 +299,8 @@ def head_blow(run: ContactSimulation, name: str) -> dict[str, float]:
 
 
 def in_flight(run: ContactSimulation) -> float:
-    """How far, before the ground is touched, the momentum of all together is from that of free fall, and the angular
-    momentum about their center of mass from the first: as shares of the first ones.
+    """How far, before the ground is touched, the momentum of all together is from the momentum of free fall, and the
+    angular momentum about their center of mass from the first: as shares of the first ones.
     """
     touched = [event.time for event in run.events if event.begins and event.pair.startswith("floor")]
     free = run.time < min(touched, default=np.inf)

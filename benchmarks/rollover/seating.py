@@ -1,16 +1,16 @@
-"""From cameras to a seated occupant (Silva 2003, 4.4.2, figures 4.29 to 4.31): the initial pose as a chain.
+"""A seated occupant from cameras (Silva 2003, 4.4.2, figures 4.29 to 4.31): the initial pose as a chain.
 
     python -m benchmarks.rollover.seating [FOLDER] [--noise 1.0]
 
 The source films a person in a vehicle seat by four cameras, reconstructs the anatomical points by direct linear
 transformation (5.1), takes the transformation of each segment from them, and inserts the model into the seat of the
 vehicle. Its images are photographs. Here the person who sits is the model in the pose of `cabin.toml`, in a laboratory
-whose frame is not that of the vehicle, and every step after that knows the pixels alone:
+whose frame is not the frame of the vehicle, and every step after that knows the pixels alone:
 
 1. four cameras in a half circle before the seat, calibrated from pixels of 27 control points of known place;
 2. pixels of the points of the model, each point hidden from one camera by the body or the steering wheel;
 3. points by direct linear transformation from the cameras that saw them;
-4. the consistent pose nearest to the points: lengths are those of the subject;
+4. the consistent pose nearest to the points: lengths belong to the subject;
 5. insertion: moved so that the hips lie at the insertion point of the seat.
 
 The pose that comes out is compared with the one that was filmed.
@@ -85,12 +85,12 @@ class Seated:
 
     @property
     def raw(self) -> Array:
-        """The same of the reconstructed points, before the pose is fitted and inserted."""
+        """Errors of the reconstructed points, before the pose is fitted and inserted."""
         return np.asarray(np.linalg.norm(self.points - self.filmed[: len(self.points)], axis=1))
 
 
 def cameras(random: np.random.Generator, noise: float) -> list[Camera]:
-    """Calibrated cameras: their coefficients are those of the control points' pixels."""
+    """Calibrated cameras: their coefficients follow from the pixels of the control points."""
     true = ring(CAMERAS, RADIUS, HEIGHT, target=(0.0, 0.0, 0.7))
     return [
         calibrate_cameras(

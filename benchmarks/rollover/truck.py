@@ -60,7 +60,7 @@ def rows(model: Model) -> Constraints:
 
 
 def otherwise(**changes: dict[str, float]) -> dict[str, Any]:
-    """The numbers of the truck with some of them changed: table (an axle for that of its spring) -> name -> number."""
+    """Numbers of the truck, some of them changed: table (an axle stands for its spring) -> name -> number."""
     data = copy.deepcopy(DATA)
     for name, numbers in changes.items():
         (data["spring"][name] if name in AXLES else data[name]).update(numbers)

@@ -73,7 +73,7 @@ class Rival:
         return importlib.util.find_spec(self.package) is not None
 
     def fits(self, cost: Cost) -> bool:
-        """Whether it can minimize a cost."""
+        """Return whether the solver can minimize a cost."""
         return cost.quadratic and "rows" not in cost.needs if self.quadratic else cost.needs == {"separable"}
 
 
@@ -193,7 +193,7 @@ def rows(name: str, problem: Problem, cost: str, budget: float) -> list[Row]:
 
 
 def measured(problem: Problem, cost: str, rival: str, budget: float) -> dict[str, Any]:
-    """Measure the figures of a row in this process; the solutions are certified afterwards."""
+    """Measure the figures of a row in this process; the solutions are certified afterward."""
     memory, chosen, prepare = Memory(), find_cost(cost), RIVALS[rival].prepare
     first, _ = seconds_of(lambda: prepare(problem.frames(np.array([0])), chosen)())
     few = min(problem.n_frames, 20)

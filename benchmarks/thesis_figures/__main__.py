@@ -1,6 +1,6 @@
 """The figures of Silva (2003), chapters 5 and 6, made again, each beside what the source states of it.
 
-Figures 1992.1 and 1992.2 are those of Hof (1992), 1998.3 is the third of Silva & Ambrosio (1998), 2005.2 of Blajer &
+Figures 1992.1 and 1992.2 are by Hof (1992), 1998.3 is the third of Silva & Ambrosio (1998), 2005.2 of Blajer &
 Czaplicki (2005), 2006.2 of Blajer, Dziewiecki & Mazur (2006).
 
     python -m benchmarks.thesis_figures [-o FOLDER] [--figure 6.12 --figure 5.20 ...] [--trial TRIAL.toml]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Finding:
-    """What a figure shows: the picture, None where the recording has nothing to show, and what is found in words.
+    """The content of a figure: the picture, None where the recording has nothing to show, and what is found in words.
 
     table: rows of cells below a heading row, for what words cannot hold.
     """
@@ -24,7 +24,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """What the source states of a figure: its title, what text and caption print of it, why ours differs."""
+    """The statement of the source on a figure: its title, what text and caption print of it, why ours differs."""
 
     number: str
     title: str
@@ -41,6 +41,6 @@ class Statement:
 
 @cache
 def statements() -> dict[str, Statement]:
-    """What the source states, by number of the figure, in its order."""
+    """Statements of the source, by number of the figure, in its order."""
     text = Path(__file__).with_name("statements.toml").read_text(encoding="utf-8")
     return {number: Statement(number, **entry) for number, entry in tomllib.loads(text)["figure"].items()}

@@ -1,4 +1,4 @@
-"""Chapter 6 under two configurations on the same motion: that of the source, and the defaults of a run.
+"""Chapter 6 under two configurations on the same motion: the configuration of the source, and the defaults of a run.
 
 Figures 6.15 to 6.20 have the muscles, the passive forces and the cost of the source; a run without choices has others.
 Both share the same moments of the same frames, so that what differs is the configuration alone.
@@ -77,7 +77,7 @@ def configurations(study: Study) -> Finding:
 
 
 def of_result(study: Study, result: xr.Dataset) -> dict[str, str]:
-    """What can be compared of a result over the cycle, in words by what it is."""
+    """Return the curves of a result that can be compared over the cycle, by their names in words."""
     flags = dict(zip(result["status"].flag_meanings.split(), result["status"].flag_values, strict=True))
     status = study.of_cycle(result["status"].sel(side=SIDE).values)
     reserves = status == flags["SOLVED_WITH_RESERVE"]

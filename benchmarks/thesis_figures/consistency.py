@@ -115,7 +115,7 @@ def drawn_moments(study: Study) -> list[tuple[dict[str, Array], dict[str, Array]
 def over_draws(
     study: Study, of: Callable[[dict[str, Array]], Array], mean: Array, truth: Array | None
 ) -> str:
-    """The same over other draws of the errors, in a sentence; empty where there are none."""
+    """Return a sentence on other draws of the errors; empty where there are none."""
     drawn = drawn_moments(study)
     if not drawn or truth is None:
         return ""

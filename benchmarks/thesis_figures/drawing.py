@@ -1,4 +1,4 @@
-"""What the figures share: a page with panels over the gait cycle, in the look of the package's own."""
+"""Parts that the figures share: a page with panels over the gait cycle, in the look of the package's own."""
 
 from __future__ import annotations
 

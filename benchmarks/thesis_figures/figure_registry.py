@@ -1,6 +1,6 @@
 """Number of a figure of the source -> the function that draws ours.
 
-Numbers with a year are those of the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
+Numbers with a year belong to the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
 (2005), Blajer, Dziewiecki & Mazur (2006). 6.saturation and 6.defaults are no figures of the source: why muscles of
 chapter 6 are at activation 1, and chapter 6 beside the defaults of a run.
 """

@@ -62,7 +62,7 @@ def explicit_moment(study: Study) -> Finding:
 
 
 def share(part: Array, whole: Array) -> str:
-    """Root mean square of a part over that of the whole."""
+    """Root mean square of a part over the root mean square of the whole."""
     return f"{100.0 * rms(part) / rms(whole):.1f} %"
 
 

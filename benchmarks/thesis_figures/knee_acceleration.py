@@ -22,7 +22,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, different
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.plotting.page.sheet import heading
 
-DIRECTIONS = ("forward", "to the left", "upwards")
+DIRECTIONS = ("forward", "to the left", "upward")
 STYLES = ("-", "--")
 SPARSE = 4
 """Every so many frames, to see what becomes of it with fewer frames of the same motion."""

@@ -64,7 +64,7 @@ def forces(study: Study) -> Finding:
 
 
 def compared_forces(study: Study) -> Finding:
-    """Figure 6.19: the four muscles whose forces the source sets beside those of others."""
+    """Figure 6.19: the four muscles whose forces the source sets beside forces of others."""
     series = over_cycle(study, "muscle_force")
     figure, axes = panels(study, "Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
     for number, (panel, name) in enumerate(zip(axes.flat, COMPARED, strict=True)):

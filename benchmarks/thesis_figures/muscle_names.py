@@ -43,7 +43,7 @@ def bursts_of(muscle: str) -> list[tuple[float, float]]:
 
 
 def within(percent: Array, times: list[tuple[float, float]], margin: float = 0.0) -> Mask:
-    """Which places in the cycle lie in any of the bursts, widened by a margin on both sides."""
+    """Return the places in the cycle that lie in any of the bursts, widened by a margin on both sides."""
     inside = np.zeros(percent.shape, dtype=bool)
     for on, off in times:
         length = min((off - on) % 100.0 + 2.0 * margin, 100.0)
@@ -54,7 +54,7 @@ def within(percent: Array, times: list[tuple[float, float]], margin: float = 0.0
 def over_cycle(study: Study, variable: str, result: xr.Dataset | None = None) -> dict[str, Array]:
     """A variable of every muscle over the cycle, (K,) by name; NaN in frames without a valid solution.
 
-    result: another one of the same frames than that of the study.
+    result: another result of the same frames.
     """
     result = study.result if result is None else result
     valid = result["valid"].sel(side=SIDE).values

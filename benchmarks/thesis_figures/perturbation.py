@@ -24,7 +24,7 @@ FOOT = f"foot_{SIDE}"
 
 @dataclass(frozen=True)
 class Input:
-    """What is perturbed: how it changes the moments, the body whose branch it belongs to, and its unit."""
+    """An input that is perturbed: how it changes the moments, the body whose branch it belongs to, and its unit."""
 
     moments: Callable[[Study, str, float], Array]  # (T, K) [N m] with a change of it, under a method
     branch: str  # joints between this body and the base belong to the branch

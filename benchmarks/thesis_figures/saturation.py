@@ -1,9 +1,9 @@
-"""Why muscles of chapter 6 are at activation 1 at push-off: one part of the problem is exchanged at a time.
+"""Reasons why muscles of chapter 6 are at activation 1 at push-off: one part of the problem is exchanged at a time.
 
 The moments that the muscles share, A C a = M - A F_passive, hold four parts: joint moments M, moment arms A, passive
 forces F_passive, and capacities C = F0 f_l f_v cos(a) of the contractile elements (6.9 to 6.13). Each is exchanged for
-that of the package's default muscles on the same frames, or for another reading of what the source leaves open; what is
-left of the saturation says which part causes it.
+the part of the package's default muscles on the same frames, or for another reading of what the source leaves open;
+what is left of the saturation says which part causes it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _right(trial: Trial) -> SolvedGroup:
 
 
 def exchanges(leg: Leg) -> dict[str, Problem]:
-    """The problems by what is exchanged, in words; the first is that of the source."""
+    """The problems by what is exchanged, in words; the first belongs to the source."""
     default = leg.default.problem.force_capacity[:, leg.order]
     other = "quartic_minus_quadratic"
     return {
@@ -173,7 +173,7 @@ def outcome(study: Study, problem: Problem) -> Outcome:
 
 @cache
 def legs(study: Study) -> Leg:
-    """The right leg of a study with the muscles of the source and with those of a run without choices."""
+    """The right leg of a study with the muscles of the source and with the muscles of a run without choices."""
     return Leg(_right(study.trial), _right(study.trial.with_settings(muscles=MuscleSettings())))
 
 
@@ -233,7 +233,7 @@ def _short(leg: Leg, activation: Array) -> list[str]:
 
 
 def _lacking(study: Study, leg: Leg, worst: int) -> str:
-    """What the muscles can produce in the worst frame at ankle and hip, and what is needed."""
+    """Return the moments that muscles can produce in the worst frame at ankle and hip, and the needed ones."""
     problem, t = leg.source.problem, int(study.cycle.index[worst])
     still = leg.isometric()
     hip_and_knee = [row for row, dof in enumerate(problem.dof) if not dof.startswith("ankle")]

@@ -25,7 +25,7 @@ VIEWS = {
     "from the front": (np.array([0.0, 1.0, 0.0]), UP),
     "from the right and behind": (OBLIQUE, UP),
 }
-"""Direction to the right of the picture, and upwards."""
+"""Direction to the right of the picture, and upward."""
 
 
 def paths_in_space(study: Study, frame: int) -> tuple[list[tuple[Array, Array]], dict[str, Array]]:

@@ -22,7 +22,7 @@ from musclesolve.settings.trial import ConsistencySettings
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)
-"""Error of the digitized points of the source, forward, sideways, upwards: root mean square [mm] (5.2.3)."""
+"""Error of the digitized points of the source, forward, sideways, upward: root mean square [mm] (5.2.3)."""
 FORCE_CUTOFF_HZ = 20.0
 SEED = 2003
 METHODS: Mapping[str, ConsistencySettings] = {
@@ -46,7 +46,7 @@ class Study:
 
     @property
     def bundled(self) -> bool:
-        """Whether it is the bundled stride, whose truth is known and which has no noise of its own."""
+        """Whether the trial is the bundled stride, whose truth is known and which has no noise of its own."""
         return self.path == reference_stride()
 
     @cached_property
@@ -61,7 +61,7 @@ class Study:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What stands below the title of a figure, as the attributes of a result."""
+        """Return the line below the title of a figure, as the attributes of a result."""
         return {"subject": self.trial.subject.name, "trial_file": self.path.name}
 
     @cached_property
@@ -89,7 +89,7 @@ class Study:
         return self.cycle.percent
 
     def of_cycle(self, values: Array) -> Array:
-        """What belongs to the frames of the cycle, of values (T, ...) over the time of the result."""
+        """Return the frames of the cycle of values (T, ...) over the time of the result."""
         return np.asarray(values)[self.cycle.index]
 
     @cached_property
@@ -99,7 +99,7 @@ class Study:
         return np.asarray(self.of_cycle(force) > frames.STANCE_THRESHOLD)
 
     def digitized(self, draw: int = 0) -> Trial:
-        """The trial with errors as large as those of the source; a recording has its own and stays as it is."""
+        """The trial with errors as large as the errors of the source; a recording has its own and stays as it is."""
         if not self.bundled:
             return self.trial
         markers = self.trial.markers
@@ -130,7 +130,7 @@ class Study:
         return self.drawn_by_method(0, *METHODS)
 
     def drawn_by_method(self, draw: int, *methods: str) -> dict[str, Mechanics]:
-        """The same with other errors of the same size, by some methods."""
+        """Return the moments with other errors of the same size, by some methods."""
         trial = self.filtered(None, draw)
         return {name: mechanics(trial.with_settings(consistency=METHODS[name])) for name in methods}
 
@@ -141,7 +141,7 @@ class Study:
 
     @cached_property
     def true_moments(self) -> dict[str, Array] | None:
-        """The same as they are, where that is known."""
+        """Return the true moments, where they are known."""
         if not self.bundled:
             return None
         stride = true_stride()

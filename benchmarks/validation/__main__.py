@@ -3,8 +3,8 @@
 python -m benchmarks.validation [SECTION ...] [-o FOLDER | --write]
 
 Without names all sections. They are printed; with -o a copy of the page and its figures go into a folder, with --write
-into docs. A section whose recordings are absent stays as it is, and the command says so. The recordings are those of
-tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names another folder that holds them.
+into docs. A section whose recordings are absent stays as it is, and the command says so. The recordings are the trials
+of tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names another folder that holds them.
 """
 
 from __future__ import annotations

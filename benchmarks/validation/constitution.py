@@ -66,7 +66,7 @@ def laws() -> str:
 
 
 def largest_violation(body: Mechanics) -> float:
-    """Of all constraints over the frames [m, or 1 for unit vectors]."""
+    """Largest violation of all constraints over the frames [m, or 1 for unit vectors]."""
     return float(np.abs(body.model.constraints.violation(body.motion.q)).max())
 
 
@@ -168,7 +168,7 @@ def response_of_nearest(body: Mechanics, point: str) -> Array:
 
 
 def response_of_driven(body: Mechanics, point: str) -> Array:
-    """The same for a pose driven by joint angles, from differences over 1 mm."""
+    """Return the response of a pose driven by joint angles, from differences over 1 mm."""
     base = driven_moments(body, {})
     places = body.measured.points[point]
     moved = [driven_moments(body, {point: places + MILLIMETER * axis}) - base for axis in np.eye(3)]
@@ -183,10 +183,10 @@ def driven_moments(body: Mechanics, instead: dict[str, Array]) -> Array:
 
 
 def targets(body: Mechanics, instead: dict[str, Array] | None = None) -> Targets:
-    """What was measured, with other places of some points."""
+    """The measured points, with other places of some points."""
     return Targets.build(body.model, body.measured.points | (instead or {}), body.measured.directions)
 
 
 def inside(time: Array, motion: Motion) -> Mask:
-    """Which of the measured frames the motion has."""
+    """The measured frames that the motion has."""
     return (time >= motion.time[0] - 1e-9) & (time <= motion.time[-1] + 1e-9)

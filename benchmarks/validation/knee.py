@@ -58,7 +58,7 @@ def knee_bands() -> str:
 
 
 def bent() -> str:
-    """What presses a knee in a squat and in a rise from a chair, one thing exchanged at a time."""
+    """The forces that press a knee in a squat and in a rise from a chair, one thing exchanged at a time."""
     return "\n\n".join(table(each.head, each.rows) for each in (bent_knees.squats(), bent_knees.chairs()))
 
 

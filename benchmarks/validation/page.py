@@ -121,7 +121,7 @@ def recorded_walk() -> Trial:
 
 @cache
 def written_trials() -> TemporaryDirectory[str]:
-    """Where written trial files lie while this runs: a result states the hash of its files."""
+    """The folder in which written trial files lie while this runs: a result states the hash of its files."""
     return TemporaryDirectory()
 
 

@@ -40,7 +40,7 @@ def result() -> xr.Dataset:
 
 
 def opensim() -> str:
-    """Joint moments beside those of OpenSim's inverse dynamics."""
+    """Joint moments beside OpenSim's inverse dynamics."""
     ours, theirs = result(), read_mot(reference("opensim_id.sto"))
     rows = []
     for dof, column in COLUMNS.items():
@@ -68,7 +68,7 @@ def peak(values: np.ndarray) -> float:
 
 
 def moment_figure(ours: xr.Dataset) -> Figure:
-    """Moments of both legs over those of OpenSim."""
+    """Moments of both legs over the moments of OpenSim."""
     theirs = read_mot(reference("opensim_id.sto"))
     figure = Figure(figsize=(7.5, 7.0), layout="constrained")
     panels = figure.subplots(len(COLUMNS), 2, sharex=True, sharey="row")
@@ -90,7 +90,7 @@ def moment_figure(ours: xr.Dataset) -> Figure:
 
 
 def emg() -> str:
-    """Activation beside the envelope of every channel, and r beside that of OpenSim's static optimization."""
+    """Activation beside the envelope of every channel, and r beside the r of OpenSim's static optimization."""
     ours = result()
     channels = [str(name) for name in ours.channel.values]
     theirs = dict(zip(channels, static_optimization(channels), strict=True))

@@ -2,9 +2,9 @@
 
     python examples/own_recording/make_recording.py FOLDER
 
-Markers and forces are those of `musclesolve synthesize` with 0.3 mm and 1 N of noise, under the marker names of an
-imagined laboratory and with a gap. The EMG is noise whose size follows the activations of another cost than that of
-the trial file, 40 ms earlier: it shows how EMG is compared, and is evidence of nothing.
+Markers and forces come from `musclesolve synthesize` with 0.3 mm and 1 N of noise, under the marker names of an
+imagined laboratory and with a gap. The EMG is noise whose size follows the activations of another cost than
+the trial file's, 40 ms earlier: it shows how EMG is compared, and is evidence of nothing.
 """
 
 import sys

@@ -2,9 +2,9 @@
 
     make_trees.py [FOLDER [SUBJECTS [TRIALS]]]
 
-FOLDER gets one tree for each layout of `LAYOUTS`; TRIALS are those of a subject under a condition. All is made up: the
-bundled stride of `musclesolve synthesize`, with noise, and forces and mass of each subject times a factor of its own.
-C3D files are written by ezc3d (`pip install ezc3d`), a table of Excel by openpyxl.
+FOLDER gets one tree for each layout of `LAYOUTS`; TRIALS are the trials of a subject under a condition. All is made up:
+the bundled stride of `musclesolve synthesize`, with noise, and forces and mass of each subject times a factor of its
+own. C3D files are written by ezc3d (`pip install ezc3d`), a table of Excel by openpyxl.
 """
 
 import json

@@ -166,7 +166,7 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
     back = shown(trial, _back(trial), markers)
     if front and back:
         return np.asarray(np.mean(front, axis=0) - np.mean(back, axis=0))
-    hips, up = shown(trial, [f"hip_center_{side}" for side in SIDES], markers), upwards(trial, markers)
+    hips, up = shown(trial, [f"hip_center_{side}" for side in SIDES], markers), upward(trial, markers)
     return None if hips is None or up is None else np.cross(hips[1] - hips[0], up)
 
 
@@ -175,7 +175,7 @@ def _back(trial: Trial) -> list[str]:
     return ["sacrum"] if "sacrum" in trial.mapping else ["psis_r", "psis_l"]
 
 
-def upwards(trial: Trial, markers: Markers) -> Array | None:
+def upward(trial: Trial, markers: Markers) -> Array | None:
     """Return the mean direction (3,) from feet to shoulders in one recording."""
     feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]

@@ -80,7 +80,7 @@ Questions = Annotated[
         "--questions",
         parser=_questions,
         metavar="NAME,...",
-        help=f"Questions that are answered beside the result and in its report, besides those of the trial file: "
+        help=f"Questions that are answered beside the result and in its report, besides the trial file's questions: "
         f"{', '.join(QUESTIONS)}.",
     ),
 ]
@@ -122,7 +122,7 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     text += f", {setting.limits}" if setting.limits else ""
     text += f": {', '.join(setting.choices)}" if setting.choices else ""
     text += "; repeatable" if setting.kind in REPEATABLE else ""
-    text += "; default: that of the trial file." if replaces else "."
+    text += "; default: as in the trial file." if replaces else "."
     metavar = "[WORD=]NUMBER" if setting.kind == "number_or_weights" else None
     return typer.Option(
         setting.option or f"--{key.replace('_', '-')}",
@@ -231,7 +231,8 @@ Cutoff = Annotated[
     ),
 ]
 ForceCutoff = Annotated[
-    float | None, typer.Option(help="Cut-off frequency of the forces [Hz]; default: that of the markers.")
+    float | None,
+    typer.Option(help="Cut-off frequency of the forces [Hz]; default: the cut-off of the markers."),
 ]
 MarkerSet = Annotated[
     str | None,

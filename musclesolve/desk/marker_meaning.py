@@ -142,8 +142,8 @@ class Meaning:
             return {}
         table = self.case.document.content.get("laboratory")
         stated: Mapping[str, Any] = table if isinstance(table, dict) else {}
-        upwards = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
-        return {} if upwards[0] == upwards[1] and stated.get("forward") else shown
+        upward = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
+        return {} if upward[0] == upward[1] and stated.get("forward") else shown
 
     @cached_property
     def landmark_of(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 // slowly where there is no graphics card.
 //
 // Axes: x forward, y left, z up [m]. The camera looks at `moment.center` from azimuth `turn` (0: from in front of the subject) and
-// height `tilt` [rad]; u (right) and v (up) are its axes of the picture, w points towards it.
+// height `tilt` [rad]; u (right) and v (up) are its axes of the picture, w points toward it.
 
 // `x`, `y`: how far the picture is moved [px]; `from`: what the camera looks at and turns about, from `moment.center` [m].
 const START = { turn: -0.6, tilt: 0.22, zoom: 1.0, x: 0.0, y: 0.0, from: [0, 0, 0] };

@@ -45,7 +45,7 @@ class Task:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it has ended with a value."""
+        """Whether the task has ended with a value."""
         return self.ended is not None and self.error is None and not self.canceled
 
 

@@ -647,7 +647,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         by_set.append(Line("set", choice.set, known))
         described = (f"By the names of the markers: {chosen.description}.",)
     if choice.person is not None:
-        todo = f"check whose markers are meant: the file also has those of {', '.join(choice.persons[1:])}"
+        todo = f"check whose markers are meant: the file also has markers of {', '.join(choice.persons[1:])}"
         by_set.append(Line("person", choice.person, "most markers", todo))
     if choice.guessed:
         todo = (
@@ -672,7 +672,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve markers)."
         )
         if choice.vocabulary:
-            about.append(f"Most names are those of: {choice.vocabulary}.")
+            about.append(f"Most names belong to: {choice.vocabulary}.")
     elif lines:
         about.append("What the set does not know, by the words in the names of the markers.")
     if choice.leftover and choice.set is None:

@@ -397,7 +397,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
     said = " ".join(text for trial in trials for text in trial.unclear.values())
     left_out += [
-        f"{file.path.name}: forces that were not taken for those of a motion here"
+        f"{file.path.name}: forces that belong to no motion here"
         for file in contents.forces
         if file not in used and file.path.name not in said
     ]

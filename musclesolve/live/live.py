@@ -246,7 +246,7 @@ class Live:
         self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
 
         count = len(self.model.topology.dof_names)
-        self._muscles = joined([group.muscles for group in self.body.groups])
+        self._muscles = joined(self.body.placed)
         self._muscle_joints = MuscleJoints.from_model(self.model, self._muscles)
         self._muscle_rows = np.array([self.model.dof(dof) for dof in self._muscles.dof_names])
         self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in self._rows_of_parts()])

@@ -63,7 +63,7 @@ class SampleClock:
             if slots < 1:
                 self._refused += 1
                 return Taken(
-                    refusal=f"the sample of {time:.4f} s came after that of {self._newest:.4f} s and was refused"
+                    refusal=f"the sample of {time:.4f} s came after the sample of {self._newest:.4f} s and was refused"
                 )
             follows = self._ahead < time and round((time - self._ahead) * self._rate) - 1 <= self._most + 1e-9
             if anew and slots > LONGEST_JUMP * self._rate and not follows:

@@ -140,7 +140,7 @@ class PersonMuscles:
         changed = [name for name in self.muscles if name in names]
         of_file = "" if self.path is None else f" ({self.path.name})"
         notes = [
-            f"Muscles are those of {self.name or 'one person'}{of_file}: {count} numbers of {len(changed)} muscles "
+            f"The muscles belong to {self.name or 'one person'}{of_file}: {count} numbers of {len(changed)} muscles "
             f"differ from {parent}, by {len(self.parameters)} factors calibrated with {tendons(self.tendon)}."
         ]
         if tendon != self.tendon:
@@ -162,7 +162,7 @@ class PersonMuscles:
         count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
         listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
         return [
-            f"Errors of muscles are those of their calibration, with its covariance ({', '.join(listed)}); all other "
+            f"Errors of muscles come from their calibration, with its covariance ({', '.join(listed)}); all other "
             "numbers of muscles have the usual errors."
         ] * bool(listed)
 

@@ -118,7 +118,7 @@ def strength_warnings(names: Sequence[str], max_isometric_force: Array) -> list[
         return []
     largest = max(beyond, key=lambda name: beyond[name])
     return [
-        f"The maximum isometric force of {few(list(beyond), 6)} is beyond that of any human muscle: up to "
+        f"The maximum isometric force of {few(list(beyond), 6)} is beyond any human muscle: up to "
         f"{beyond[largest]:.3g} N ({largest}), a cross-section of {beyond[largest] / _TENSION:.3g} cm2 at {_TENSION:g} "
         f"N/cm2; at most {STRONGEST_N:g} N is expected. Correct its unit (N) or factor: muscle forces are shared by "
         "strength."

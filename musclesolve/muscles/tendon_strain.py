@@ -121,7 +121,7 @@ def achilles_muscles(names: Iterable[Sequence[str]]) -> list[int]:
 
 @cache
 def _of_achilles(name: str) -> bool:
-    """Whether it is a known one without case, side, separators and digits: r_soleus, GastrocnemiusLateralis1_r."""
+    """Return whether a muscle pulls at the Achilles tendon, by its name: r_soleus, GastrocnemiusLateralis1_r."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
     known = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}

@@ -365,4 +365,6 @@ def difference_note(geometry: OpenSimGeometry) -> str:
             parts.append(f"{name} ({', '.join(off)})")
     if not parts:
         return ""
-    return f"For wrapped paths OpenSim 4 reports other numbers than those of the path, by up to: {', '.join(parts)}."
+    return (
+        f"For wrapped paths OpenSim 4 reports other numbers than the path has, by up to: {', '.join(parts)}."
+    )

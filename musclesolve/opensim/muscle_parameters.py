@@ -157,7 +157,7 @@ def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
     other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
     return [
         f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
-        f"{', '.join(each.name for each in other)} have those of Millard et al. (2013)."
+        f"{', '.join(each.name for each in other)} have the curves of Millard et al. (2013)."
     ] * bool(other)
 
 

@@ -150,9 +150,9 @@ class _Writer:
         if shift:
             slack = _digits(printed + shift, DIGITS)
             reason = (
-                f"OpenSim 4 reports a length that is {1e3 * shift:.1f} mm less than that of the path, all coordinates "
+                f"OpenSim 4 reports a length that is {1e3 * shift:.1f} mm less than the path, all coordinates "
                 "zero: it adds straight parts between the tangent points of the first round of its iteration over "
-                "several wrap objects to arcs of the last one. Here the length is that of the path, and the tendon is "
+                "several wrap objects to arcs of the last one. Here the length follows the path, and the tendon is "
                 "longer by the difference, so that fibers there are as long as in OpenSim: a difference of "
                 f"{shift / muscle.optimal_fiber_length:.2f} optimal lengths."
             )

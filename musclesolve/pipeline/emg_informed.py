@@ -134,7 +134,7 @@ def followed_notes(analysis: Analysis) -> list[str]:
     if measured.largest_counts:
         notes.append(
             f"EMG channel {', '.join(measured.largest_counts)}: the largest envelope of the recording counts as "
-            "activation 1, which followed muscles take for their size; [emg] maximum states that of a maximum "
+            "activation 1, which followed muscles take for their size; [emg] maximum states the envelope of a maximum "
             "voluntary contraction."
         )
     return notes

@@ -166,7 +166,7 @@ def forward_problem(
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
         raise input_error("pipeline.activations_result_muscles", where="result")
-    muscles = joined([group.muscles for group in analysis.body.groups])
+    muscles = joined(analysis.body.placed)
     recorded, names = analysis.body.mechanics, analysis.body.muscles
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
     # The longest run of frames in which all activations are known.

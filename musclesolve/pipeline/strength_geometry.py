@@ -67,7 +67,7 @@ def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> S
 def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     """On the skeleton of the subject, with the muscles that were placed on it."""
     model = body.mechanics.model
-    muscles = joined([group.muscles for group in body.groups])
+    muscles = joined(body.placed)
     analyzed = muscles.dof_names
     known = model.topology.dof_names[: model.tree.joint_count]
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))

@@ -262,13 +262,13 @@ class SubjectBody:
     def sentence(self) -> str:
         """Body that is used, in words."""
         moved = "; ".join(
-            f"that of {name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
+            f"{name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
             for name, (x, y, z) in self.center_shift.items()
         )
         return (
-            f"The body is that of {self.path.name}: {self.total:.2f} kg instead of {self.stated_mass:g} kg, masses of "
+            f"The body belongs to {self.path.name}: {self.total:.2f} kg instead of {self.stated_mass:g} kg, masses of "
             "segments as fitted to motion and ground forces"
-            + (f", centers of mass moved from the inertia table's: {moved}." if moved else ".")
+            + (f", centers of mass beside the inertia table's: {moved}." if moved else ".")
         )
 
 

@@ -1,8 +1,8 @@
-"""View of a result in a notebook: statements in short, its main curves and numbers, and the table of xarray."""
+"""View of a result or an answer in a notebook: what it says in short, its main curves and numbers, its variables."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from musclesolve.plotting.page.page_style import PageStyle
 from musclesolve.plotting.result.joint_figures import joint_moments
 from musclesolve.plotting.study.average_figures import average_angles_and_moments
 from musclesolve.plotting.study.comparison_figures import compare_group_forces
+from musclesolve.report.content import trial_sections
 from musclesolve.report.content.pieces import DAMAGE, Absent, PageTable, from_rich, reason
-from musclesolve.report.content.trial_sections import contact, uncertainty
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import (
+    ANSWERS,
     AVERAGE,
     COMPARISON,
     KIND_NAMES,
@@ -29,6 +30,7 @@ from musclesolve.report.inputs import (
     UNCERTAINTY,
     TrialFiles,
     kind_of,
+    question_of,
 )
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Headline, headline
@@ -36,9 +38,12 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.statements import Statement, chosen
 from musclesolve.results.tables import average_table, comparison_tables
+from musclesolve.results.tables.question_tables import judgement_document
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
 """Style of figures: two beside each other in a cell of a wide window, one on a telephone."""
+WIDE = PageStyle(width_mm=160.0, font_pt=7.5, titled=False)
+"""Style of the figures of answers, one below the other."""
 KEY = "ms-figure"
 WANTED = {
     RESULT: ("function_groups", "joint_moments"),
@@ -57,22 +62,25 @@ class View:
     figures: Sequence[tuple[str, Draw]]  # caption and what draws it
     tables: Callable[[], list[PageTable]]
     said: Sequence[Statement] = ()
+    answer: Mapping[str, Any] = field(default_factory=dict)  # its sentences, remarks and judgement
 
 
 def result_view(result: xr.Dataset, table: str) -> str | None:
-    """The view of a result, an uncertainty, a comparison or an average as HTML; None of any other dataset.
+    """The view of a result, an uncertainty, a comparison, an average or an answer as HTML; None of any other dataset.
 
     Args:
         result: a Dataset, whatever was done to it.
         table: what xarray shows of it, HTML.
     """
     try:
-        kind = kind_of(result)
+        kind = question_of(result) or kind_of(result)
     except InputError:
         return None
     if not kind or not all(index.is_unique for index in result.indexes.values()):
         return None
     make = {AVERAGE: _average, COMPARISON: _comparison}.get(kind, partial(_result, kind=kind))
+    if kind in ANSWERS:
+        make = partial(_answer, question=kind)
     try:
         view = make(result)
     except DAMAGE:  # variables or names are gone that every view begins with: a part of a result
@@ -80,7 +88,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
     absent, figures, tables = list[str](), list[tuple[str, Markup]](), list[PageTable]()
     for label, draw in view.figures:
         try:
-            figures.append((label, Markup(_svg(draw, label))))
+            figures.append((label, Markup(_svg(draw, label, WIDE if view.answer else STYLE))))
         except DAMAGE as error:
             absent.append(f"{label} {reason(error)}")
     try:
@@ -93,6 +101,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
         title=view.title,
         headline=view.headline,
         said=view.said,
+        answer=view.answer,
         figures=figures,
         tables=tables,
         absent=absent,
@@ -112,9 +121,9 @@ def _result(result: xr.Dataset, kind: str) -> View:
     wanted = [name for name in WANTED[kind] if name in known] if result.sizes["time"] > 1 else []
     figures = [(caption(name, known[name]), partial(known[name], result)) for name in wanted]
     if kind == UNCERTAINTY:
-        return View(identity(result), top, figures, lambda: _tables(trial, uncertainty))
+        return View(identity(result), top, figures, lambda: _tables(trial, trial_sections.uncertainty))
     said = chosen(trial.said, "")
-    return View(identity(result), top, figures, lambda: _tables(trial, contact), said)
+    return View(identity(result), top, figures, lambda: _tables(trial, trial_sections.contact), said)
 
 
 def _tables(trial: TrialFiles, section: Callable[[TrialFiles], dict[str, Any]]) -> list[PageTable]:
@@ -148,7 +157,20 @@ def _average(result: xr.Dataset) -> View:
     return View(identity(result), None, figures, lambda: [from_rich(average_table.table(result))])
 
 
-def _svg(draw: Draw, label: str) -> str:
+def _answer(found: xr.Dataset, question: str) -> View:
+    """The answer in sentences with the verdict on the trial, then the figures and tables of its command."""
+    try:
+        content: dict[str, Any] = trial_sections.answer(found, question)
+    except Absent as why:
+        return View(identity(found), None, [], list, answer={"answer": str(why), "verdict": "", "notes": []})
+    figures = [
+        (caption(name, draw), partial(draw, found)) for name, draw in figures_of(found, question).items()
+    ]
+    content |= judgement_document(found)
+    return View(identity(found), None, figures, lambda: content["tables"], answer=content)
+
+
+def _svg(draw: Draw, label: str, style: PageStyle) -> str:
     """A figure whose ids follow from its content: alike figures of a notebook may have the same, others never do."""
-    svg = inline_svg(draw, KEY, label, STYLE)
+    svg = inline_svg(draw, KEY, label, style)
     return svg.replace(KEY, f"ms{hashlib.sha256(svg.encode()).hexdigest()[:10]}")

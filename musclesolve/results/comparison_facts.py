@@ -24,8 +24,8 @@ from musclesolve.results.tables.lines import csv_text
 CONSTANT_SPREAD = 1e-12
 """A curve of a smaller relative spread is constant and has no correlation."""
 MEASURES = {
-    "rms_difference": ("N", "root mean square of force minus that of the other cost"),
-    "correlation": ("1", "Pearson correlation of the force with that of the other cost over the frames"),
+    "rms_difference": ("N", "root mean square of the difference of the forces under both costs"),
+    "correlation": ("1", "Pearson correlation of the forces under both costs over the frames"),
     "peak_ratio": ("1", "largest force over the largest force under the other cost"),
 }
 """Unit and meaning of each measure of agreement."""

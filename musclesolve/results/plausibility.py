@@ -269,7 +269,7 @@ class Plausibility:
         if not contact:
             return "no contact forces are known"
         if self.movement.seen:
-            return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
+            return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
             return "the movement was not recognized: no contact forces to compare with"
         return f"no contact forces were measured in {_words_with_speed(self.movement)}"
@@ -419,7 +419,7 @@ def _sided(name: str) -> str:
 
 def _seen(movement: Movement) -> str:
     """Return a sentence on the movement that motion and forces show where another movement is stated."""
-    return f"the motion and forces are those of {in_vivo()['words'][movement.seen]}"
+    return f"motion and forces show {in_vivo()['words'][movement.seen]}"
 
 
 def _not_measured(peak: ContactPeak, movement: Movement) -> str:

@@ -133,14 +133,14 @@ class SolutionArrays:
         """Mask of the solved frames, (T,)."""
         return is_solved(self.status)
 
-    def store(self, which: Mask, other: SolutionArrays) -> None:
-        """Store the arrays of some frames (T,) among the arrays of all."""
+    def store(self, which: Mask | slice, other: SolutionArrays) -> None:
+        """Store the arrays of some frames, (T,) or consecutive, among the arrays of all."""
         for array in fields(self)[:-1]:
             getattr(self, array.name)[which] = getattr(other, array.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
-    def store_levels(self, which: Mask, levels: Array) -> None:
+    def store_levels(self, which: Mask | slice, levels: Array) -> None:
         """Store the level multipliers of some frames (T,), (T', L, m), with L as large as needed."""
         before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])

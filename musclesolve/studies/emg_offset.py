@@ -57,7 +57,7 @@ class SharedLag:
 
     @property
     def at_end(self) -> bool:
-        """Whether it is the first or the last one, and no estimate."""
+        """Whether the offset is the first or the last one, and no estimate."""
         return self.best in (0, len(self.moved) - 1)
 
 

@@ -339,7 +339,7 @@ def plate_turned(copy: Copy) -> None:
 
 
 @fault("plate_axes")
-def pressure_runs_backwards(copy: Copy) -> None:
+def pressure_runs_backward(copy: Copy) -> None:
     """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
     plate = copy.plates("r")[0]
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
@@ -370,7 +370,7 @@ def forces_cut(copy: Copy) -> None:
 @fault("truncated")
 def truncated_forces(copy: Copy) -> None:
     """The force file ends in the middle of a row, after 95 % of it."""
-    copy.afterwards.append((FORCES, lambda text: text[: int(0.95 * len(text))]))
+    copy.afterward.append((FORCES, lambda text: text[: int(0.95 * len(text))]))
 
 
 # ---- markers: places, merged and held ones, lost and repeated frames
@@ -506,27 +506,25 @@ def row_pasted_twice(copy: Copy) -> None:
         lines.insert(len(lines) // 2, lines[len(lines) // 2])
         return _with_header("\n".join(lines), 2, lambda count: str(int(count) + 1))
 
-    copy.afterwards.append((WALK, twice))
+    copy.afterward.append((WALK, twice))
 
 
 @fault("truncated")
 def truncated_file(copy: Copy) -> None:
     """The marker file ends in the middle of a row, after nine tenths of it."""
-    copy.afterwards.append((WALK, lambda text: text[: int(0.9 * len(text))]))
+    copy.afterward.append((WALK, lambda text: text[: int(0.9 * len(text))]))
 
 
 @fault("header_rate")
 def header_rate_wrong(copy: Copy) -> None:
     """The header of the marker file states 1.2 times the rate."""
-    copy.afterwards.append(
-        (WALK, lambda text: _with_header(text, 0, lambda rate: f"{1.2 * float(rate):.2f}"))
-    )
+    copy.afterward.append((WALK, lambda text: _with_header(text, 0, lambda rate: f"{1.2 * float(rate):.2f}")))
 
 
 @fault("unreadable")
 def static_is_no_text(copy: Copy) -> None:
     """The file of the standing trial is a spreadsheet."""
-    copy.afterwards.append((STATIC, lambda text: "PK\x03\x04\0\0" + text[:500]))
+    copy.afterward.append((STATIC, lambda text: "PK\x03\x04\0\0" + text[:500]))
 
 
 # ---- EMG: electrodes, amplifier, mains
@@ -612,7 +610,7 @@ def up_axis_wrong(copy: Copy) -> None:
 
 
 @fault("walking_direction")
-def walks_backwards(copy: Copy) -> None:
+def walks_backward(copy: Copy) -> None:
     """The trial file states that the subject walks against the true direction."""
     forward = copy.settings.laboratory.forward
     other = ("-" if forward[0] == "+" else "+") + forward[1]

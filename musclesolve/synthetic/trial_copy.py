@@ -32,7 +32,7 @@ class Copy:
     mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
     emg: Table | None = None  # the signals of EMG, None where the trial file names no file of them
     # what is done to the text of files once they are written: (name of the file, text -> text)
-    afterwards: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
+    afterward: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property
     def rotation(self) -> Array:
@@ -166,7 +166,7 @@ def write_copy(copy: Copy, folder: Path) -> Path:
         write_mot(folder / EMG, copy.emg)
     path = folder / TRIAL
     path.write_text("\n".join(copy.lines) + "\n", encoding="utf-8")
-    for name, change in copy.afterwards:
+    for name, change in copy.afterward:
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(change(text), encoding="utf-8")
     return path

@@ -44,7 +44,7 @@ def test_another_signal_can_be_heeded_instead():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_everything_is_as_before_afterwards():
+def test_everything_is_as_before_afterward():
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with interrupts():
         assert signal.getsignal(signal.SIGINT) is not before[0]

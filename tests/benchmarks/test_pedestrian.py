@@ -142,7 +142,7 @@ def test_the_bus_keeps_its_speed_and_its_tire_comes(blow):
 
 
 def test_a_tire_beside_or_over_a_foot(blow):
-    """The same run with the tire moved on to the feet: the distance from its nearer edge, or how far it covers one."""
+    """One run with the tire moved on to the feet: the distance from its nearer edge, or how far it covers one."""
     feet = feet_from_tire(blow)
     radius = next(skin.radius for skin in blow.pairs.surfaces if skin.name == "man foot_l")
     expected = min(abs(place[-1, 1]) - 0.5 * TIRE_WIDTH - radius for place in feet.values())

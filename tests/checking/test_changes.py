@@ -19,7 +19,7 @@ from musclesolve.results.finding import Finding
         ("forces_late_50ms", "time_offset"),
         ("plates_swapped", "plates_swapped"),
         ("up_axis_wrong", "up_axis"),
-        ("walks_backwards", "walking_direction"),
+        ("walks_backward", "walking_direction"),
         ("static_in_other_axes", "up_axis"),
     ],
 )

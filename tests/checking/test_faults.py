@@ -40,7 +40,7 @@ PLATES = {
     "plate_baseline": "right",
     "plate_clipped": "left",
     "plate_turned": "right",
-    "pressure_runs_backwards": "right",
+    "pressure_runs_backward": "right",
     "right_points_30mm_ahead": "right",
     "left_points_30mm_behind": "left",
     "right_points_30mm_left": "right",

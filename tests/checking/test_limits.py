@@ -68,7 +68,7 @@ def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool,
     assert ("pressure_outside" in codes_after(copy, tmp_path)) == found
 
 
-def test_a_recording_that_is_played_backwards_is_reported(tmp_path: Path) -> None:
+def test_a_recording_that_is_played_backward_is_reported(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)

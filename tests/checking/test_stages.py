@@ -20,7 +20,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 FAULTY = (
     ("up_axis_wrong", "force_in_kilonewtons", "knee_markers_swapped"),
     ("markers_in_meters", "frames_dropped", "plates_mirrored", "heel_and_toe_exchanged"),
-    ("walks_backwards", "sides_swapped", "two_labels_on_one_marker", "forces_late_50ms", "plate_baseline"),
+    ("walks_backward", "sides_swapped", "two_labels_on_one_marker", "forces_late_50ms", "plate_baseline"),
 )
 
 

@@ -42,7 +42,7 @@ def test_the_pendulum_of_the_text_obeys_newton(tmp_path):
     whole = 0.04 + 2.0 * 0.25**2 + 0.01 + 1.0 * 0.7**2
     lever = 2.0 * 0.25 + 1.0 * 0.7
     assert left["moments"][0, 0] == pytest.approx(whole * second + lever * g * np.sin(angle), rel=1e-4)
-    across = -np.array([np.cos(angle), 0.0, -np.sin(angle)])  # a turn about +y moves what hangs backwards
+    across = -np.array([np.cos(angle), 0.0, -np.sin(angle)])  # a turn about +y moves what hangs backward
     expected = lever * second * across + np.array([0.0, 0.0, 3.0 * g])
     np.testing.assert_allclose(left["reactions"].force[0, left["hinge"]], expected, rtol=1e-4, atol=1e-9)
     assert left["swing"].drift < 1e-6 and left["swing"].violation.max() < 1e-6

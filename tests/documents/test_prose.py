@@ -32,7 +32,7 @@ def test_pages_messages_and_docstrings_are_plain():
         ("The forces are those of the muscles.", "'those of'"),
         ("The angle is that\nof the knee.", "'that\\nof'"),
         ("The user is asked.", "'asked'"),
-        ("The color of a gray fibre.", "'fibre'"),
+        ("The color of a grey fibre.", "'fibre'"),
         ("Frames are analysed.", "'analysed'"),
         ("The lever arm of a muscle.", "'lever arm'"),
     ],
@@ -73,3 +73,16 @@ def test_a_docstring_that_cannot_be_read_alone_is_found(tmp_path, monkeypatch):
     file.write_text('"""A module."""\n\ndef f():\n    """That of the others."""\n', encoding="utf-8")
     found = list(prose.docstring_faults(file))
     assert any("begin" in fault for fault in found) and any("that of" in fault.lower() for fault in found)
+
+
+def test_a_british_name_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(prose, "ROOT", tmp_path)
+    file = tmp_path / "module.py"
+    file.write_text(
+        '"""A module."""\n\ndef normalised_force():\n    pass\n\nclass Programme:\n    pass\n',
+        encoding="utf-8",
+    )
+    assert [fault.split(": ")[2] for fault in prose.docstring_faults(file)] == [
+        "'normalised' in a name",
+        "'Programme' in a name",
+    ]

@@ -214,7 +214,7 @@ def test_each_sample_has_the_newest_plates_at_or_before_it(live):
 
 
 def test_a_sample_waits_for_plates_that_come_later(live, monkeypatch):
-    """Those of its own time, though the markers came first; nothing waits longer than `wait_ms`."""
+    """A sample has the plates of its own time, though the markers came first; nothing waits longer than `wait_ms`."""
     monkeypatch.setattr(joining, "SILENT", 60.0)
     stream = Given([plates(live, -0.01, 1.0), plates(live, 0.0, 2.0), markers(live, 0.0)])
     source = Joined(live, {"given": stream}, wait_ms=400.0)
@@ -537,7 +537,7 @@ def test_the_command_says_what_went_through(port):
 
 
 def test_a_stream_that_falls_silent_shows_and_is_counted(live, monkeypatch, capsys):
-    """The line says so while nothing comes, the summary and its document afterwards; so do the reasons of frames."""
+    """The line says so while nothing comes, the summary and its document afterward; so do the reasons of frames."""
     monkeypatch.setattr(stream_module, "SILENCE", 0.3)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     source = Given(markers(live, 0.01 * k, np.nan) for k in range(5))

@@ -108,7 +108,7 @@ def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> 
 
 
 def trial_on_a_lift(trial: Trial, acceleration: float) -> Trial:
-    """Only pelvis markers, on a person who stands on a lift that accelerates upwards."""
+    """Only pelvis markers, on a person who stands on a lift that accelerates upward."""
     time = trial.markers.time
     lift = np.zeros((time.size, 1, 3))
     lift[..., 2] = 0.5 * acceleration * time[:, None] ** 2

@@ -60,7 +60,7 @@ def compared(model: OpenSimModel, file: Path) -> tuple[OpenSimGeometry, dict[str
 
 @pytest.mark.parametrize("name", MODELS)
 def test_as_opensim_without_wraps(model_folder: Path, public_model, name: str) -> None:
-    """The same formulas: round-off only."""
+    """Both use one formula, so only round-off differs."""
     model = public_model(name)
     found, data = compared(model, model_folder / f"{name}_geometry.npz")
     plain = [k for k, muscle in enumerate(found.muscles) if not model.muscles[muscle].wraps]

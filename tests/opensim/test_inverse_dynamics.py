@@ -177,7 +177,7 @@ def test_bodies_without_joint_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_impossible_mass_properties_stop_what_needs_them(tmp_path: Path, old: str, new: str) -> None:
-    """Those of the tibia: the ankle beyond it does not carry it, hip and knee do."""
+    """A load on the tibia: the ankle beyond it does not carry it, hip and knee do."""
     assert old in TEXT
     model = read_osim(save_model(tmp_path, TEXT.replace(old, new)))
     usual = read_osim(save_model(tmp_path, TEXT))

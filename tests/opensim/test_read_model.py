@@ -292,7 +292,7 @@ def test_curves_of_de_groote(tmp_path: Path) -> None:
     ],
 )
 def test_strains_of_tendons(tmp_path: Path, kind: str, parameter: str, strain: float) -> None:
-    """Those of the file, or the defaults of OpenSim; sets made of the model have them."""
+    """Numbers of the file, or the defaults of OpenSim; sets made of the model have them."""
     text = TEXT.replace("Thelen2003Muscle", kind)
     text = text.replace("<optimal_fiber_length>", f"{parameter}<optimal_fiber_length>")
     path = save_model(tmp_path, text)
@@ -301,7 +301,7 @@ def test_strains_of_tendons(tmp_path: Path, kind: str, parameter: str, strain: f
 
 
 def test_angles_lengths_and_coupled_coordinates(public_model) -> None:
-    """Those that OpenSim converts from degrees, and those that it does not."""
+    """Coordinates that OpenSim converts from degrees, and others."""
     coordinates = public_model("rajagopal_2016").coordinates
     others = [name for name, each in coordinates.items() if not each.rotational]
     assert others == ["pelvis_tx", "pelvis_ty", "pelvis_tz", "knee_angle_r_beta", "knee_angle_l_beta"]

@@ -92,7 +92,7 @@ def test_reactions_do_no_work_on_the_joint_axes(model, few, by_multipliers):
 
 
 def test_a_hanging_leg_is_held_from_above(model):
-    """Nothing moves, nothing touches the ground: the hip pulls the leg upwards with its weight (correction B5)."""
+    """Nothing moves, nothing touches the ground: the hip pulls the leg upward with its weight (correction B5)."""
     zero = np.zeros((1, 44))
     still = motion_from(model, np.zeros(1), zero, zero, zero)
     reactions = joint_reactions(expand(model), still, [])

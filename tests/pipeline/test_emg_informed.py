@@ -53,7 +53,7 @@ def error(weight: float, names: tuple[str, ...] | None = None) -> float:
 
 
 def test_known_co_contraction_is_recovered() -> None:
-    """Those followed to a third, all muscles of the leg and those without EMG better than by effort alone."""
+    """Followed muscles agree to a third, all muscles of the leg and those without EMG better than by effort alone."""
     assert error(0.0, FOLLOWED) > 0.1
     assert error(10.0, FOLLOWED) < 0.3 * error(0.0, FOLLOWED)
     assert error(10.0) < 0.85 * error(0.0)

@@ -141,7 +141,7 @@ def test_feedback_is_zero_on_the_motion_and_small_beside_it(analysis):
     assert problem.drift(found).largest_distance.max() < 5e-4
 
 
-def test_feedback_pulls_towards_the_recorded_angle(analysis):
+def test_feedback_pulls_toward_the_recorded_angle(analysis):
     problem = forward_problem(analysis)
     motion, model = problem.motion, problem.model
     knee = model.dof("knee_flexion_l")

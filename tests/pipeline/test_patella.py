@@ -160,7 +160,7 @@ def test_in_a_squat_the_knee_bears_what_was_measured(model, bending, name):
 @pytest.mark.parametrize("name", WHOLE_LEGS)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatch, name, side):
-    """Those that have the moment arm of a head, and no other muscle of the leg."""
+    """Muscles with the moment arm of a head count, and no other muscle of the leg."""
 
     def said():
         state, loads = leg(model, bending, name, side)

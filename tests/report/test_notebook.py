@@ -21,6 +21,7 @@ from musclesolve.report import notebook
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.tables.question_tables import answer_sentences
 
 RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -183,6 +184,21 @@ def test_studies_are_shown_as_what_they_are(stride):
 def test_frames_without_a_solution_are_in_the_headline():
     text = shown(ResultDataset.from_dataset(with_troubles(small())))
     assert "Usable in part" in text or "Not plausible" in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_answer_shows_its_sentences_the_verdict_and_the_tables_of_its_command(stride):
+    found = ms.studies.coordination(stride)
+    assert isinstance(found, ResultDataset)
+    page = Parsed(shown(found))
+    text = unescape(re.sub(r"<[^>]+>", "", page.text))
+    assert all(said in text for said in answer_sentences(found, "coordination"))
+    assert "Verdict on the trial: Usable" in text and "co-contraction, mean [1]" in text
+    assert page.tags.count("figure") == 3 and plain(found) in RANDOM.sub("", page.text)
+    part = found[["joint_stiffness"]]
+    assert RANDOM.sub("", shown(part)) == plain(part)
+    none = ResultDataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
+    assert "There is no answer: ground reactions are not known" in shown(none)
 
 
 def test_ids_of_one_notebook_never_meet(stride, stride_html):

@@ -19,7 +19,7 @@ from musclesolve.report.page import write_report
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.tables.lines import parted
 from musclesolve.results.tables.question_tables import answer_sentences, margin_lines
-from musclesolve.studies.questions.answers import AnswerFile
+from musclesolve.studies.questions.answers import AnswerFile, asked_of
 
 SCENARIO = "weak calf: triceps_surae=0.6"
 
@@ -101,6 +101,32 @@ def test_an_answer_that_there_is_not_says_why(folder, tmp_path):
     (tmp_path / "contributions.nc").write_bytes(netcdf_bytes(found))
     page, _ = write_report([tmp_path / "result.nc", tmp_path / "contributions.nc"])
     assert "There is no answer: ground reactions are not known" in section(page, "contributions")
+
+
+MISSPELT = {
+    "strength = { soleuss_r = 0.5 }": "'soleus'",
+    'scenarios = ["a: triceps_sura=0.5"]': "triceps_surae",
+    'scenarios = ["a: torque.ankle_dorsiflexionn=-30:0"]': "ankle_dorsiflexion",
+    'scenarios = ["a: torque.ankle_dorsiflexion_r=-30:0, minimize=knee_media"]': "knee_medial",
+    'contact = ["kne=2.5"]': "knee",
+}
+
+
+def test_a_misspelt_name_is_found_before_the_run(tmp_path):
+    text = reference_stride().read_text(encoding="utf-8")
+    for line, remedy in MISSPELT.items():
+        (tmp_path / "trial.toml").write_text(
+            f'{text}\n[questions]\nask = ["margins"]\n{line}\n', encoding="utf-8"
+        )
+        with refused("unknown_name", remedy):
+            asked_of(tmp_path / "trial.toml")
+    done = CliRunner().invoke(cli.app, ["check", str(tmp_path / "trial.toml")])
+    assert done.exit_code == 2 and "[questions] contact" in done.output
+    every = 'strength = { soleus_r = 0.5, triceps_surae = 0.9 }\ncontact = ["now"]\n'
+    (tmp_path / "trial.toml").write_text(
+        f'{text}\n[questions]\nask = ["margins"]\n{every}\n', encoding="utf-8"
+    )
+    assert asked_of(tmp_path / "trial.toml") == ("margins",)
 
 
 def test_what_cannot_be_asked_of_a_report(folder, tmp_path):

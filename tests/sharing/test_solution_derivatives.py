@@ -308,7 +308,7 @@ def test_where_no_frame_has_a_solution(moments):
 
 
 def test_curvatures_that_are_infinite_at_rest():
-    """Of a^1.5, with moments that are almost alike: forwards and backwards agree, and the moments are produced."""
+    """Of a^1.5, with moments that are almost alike: forward and backward agree, and the moments are produced."""
     arm = np.array([[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]])
     capacity, cost = np.full(4, 1000.0), ActivationPower(exponent=1.5)
     problem = Problem(arm, 1000.0 * arm @ [0.5, 0.4, 0.0, 0.3], capacity, capacity)
@@ -317,10 +317,10 @@ def test_curvatures_that_are_infinite_at_rest():
     assert found.unique and solution.activation[2] < 1e-9
     np.testing.assert_allclose(1000.0 * arm @ found.by_moment, np.eye(2), atol=1e-8)
     weight, direction = np.arange(1.0, 5.0), np.full((2, 4), 0.01)
-    forwards = weight @ found.along(d_moment_arm=direction, d_lower=[0.0, 0.0, 0.1, 0.0]).activation
-    backwards = found.gradient_of(weight)
+    forward = weight @ found.along(d_moment_arm=direction, d_lower=[0.0, 0.0, 0.1, 0.0]).activation
+    backward = found.gradient_of(weight)
     np.testing.assert_allclose(
-        forwards, (backwards["moment_arm"] * direction).sum() + 0.1 * backwards["lower"][2], rtol=1e-8
+        forward, (backward["moment_arm"] * direction).sum() + 0.1 * backward["lower"][2], rtol=1e-8
     )
 
 
@@ -353,7 +353,7 @@ def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
 
 
 def test_muscles_whose_curvatures_hardly_compare():
-    """Of sum a^7 they span ten orders of magnitude and more: forwards and backwards still agree in every frame."""
+    """Of sum a^7 they span ten orders of magnitude and more: forward and backward still agree in every frame."""
     random = np.random.default_rng(6)
     arm, capacity = 0.05 * random.normal(size=(200, 6, 8)), random.uniform(50.0, 2000.0, 8)
     moment = np.einsum("tmn,tn->tm", arm * capacity, random.random((200, 8)) ** 3)
@@ -362,10 +362,10 @@ def test_muscles_whose_curvatures_hardly_compare():
     assert found.unique.mean() > 0.98
     direction = 0.1 * arm * random.normal(size=arm.shape)
     weight = random.normal(size=(200, 8)) * found.unique[:, None]
-    forwards = np.nansum(weight * found.along(d_moment_arm=direction).activation, axis=1)
-    backwards = np.nan_to_num(found.gradient_of(weight)["moment_arm"] * direction)
-    scale = np.abs(backwards).sum(axis=(1, 2))
-    assert (np.abs(forwards - backwards.sum(axis=(1, 2))) <= 1e-8 * scale).all()
+    forward = np.nansum(weight * found.along(d_moment_arm=direction).activation, axis=1)
+    backward = np.nan_to_num(found.gradient_of(weight)["moment_arm"] * direction)
+    scale = np.abs(backward).sum(axis=(1, 2))
+    assert (np.abs(forward - backward.sum(axis=(1, 2))) <= 1e-8 * scale).all()
 
 
 def test_a_reserve_where_the_muscles_do_not_suffice():
@@ -460,7 +460,7 @@ def test_what_does_not_fit_is_refused(make_leg):
     ],
     ids=lambda cost: getattr(cost, "label", cost),
 )
-def test_backwards_is_forwards_transposed(cost, make_leg):
+def test_backward_is_forward_transposed(cost, make_leg):
     """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
     problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
     problem = problem.with_arrays(upper=0.8 * problem.upper).with_arrays(reserve_weight=np.full((4, 4), 1e4))
@@ -476,13 +476,13 @@ def test_backwards_is_forwards_transposed(cost, make_leg):
     }
     for name, change in changes.items():
         assert gradient[name].shape == getattr(problem, name).shape
-        forwards = (weight * found.along(**{f"d_{name}": change}).activation).sum()
+        forward = (weight * found.along(**{f"d_{name}": change}).activation).sum()
         size = np.abs(np.nan_to_num(gradient[name] * change)).sum()
-        backwards = np.nan_to_num(gradient[name] * change).sum()
-        np.testing.assert_allclose(backwards, forwards, rtol=0, atol=1e-8 * max(size, 1e-3), err_msg=name)
+        backward = np.nan_to_num(gradient[name] * change).sum()
+        np.testing.assert_allclose(backward, forward, rtol=0, atol=1e-8 * max(size, 1e-3), err_msg=name)
 
 
-def test_backwards_where_the_domain_of_soft_saturation_ends():
+def test_backward_where_the_domain_of_soft_saturation_ends():
     arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
     problem = Problem(arm, [10.0 * (1.0 - 1e-9) + 4.5e-4], 1.25 * strongest, strongest)
     found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
@@ -493,7 +493,7 @@ def test_backwards_where_the_domain_of_soft_saturation_ends():
     assert gradient["moment"] == 0.0 and not gradient["upper"].any()
 
 
-def test_backwards_only_frames_that_count_count():
+def test_backward_only_frames_that_count_count():
     problem = synergists([6.0, 16.0])
     found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
     gradient = found.gradient_of([[1.0, 0.0], [0.0, 0.0]])

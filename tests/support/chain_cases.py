@@ -72,13 +72,13 @@ class Chains:
         return (self.lever[:, :, i, None] * self.rows[0][:, None, :]).reshape(frames * moments, frames)
 
     def factors(self) -> tuple[np.ndarray, int]:
-        """Those of the kernel as the chains are, and the number of negative pivots."""
+        """Factors of the kernel for the chains as they are, and the number of negative pivots."""
         frames, _, muscles = self.shape
         out, band = np.zeros((muscles, frames, HALF + 1)), np.empty((frames, HALF + 1))
         return out, chain_kernel.FACTOR_AS_IS.load()(self.basis, self.nodes, band, out)
 
     def convex_factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the kernel with chains made convex, and the shares left out."""
+        """Factors of the kernel with chains made convex, and the shares left out."""
         frames, _, muscles = self.shape
         out, band, share = (
             np.zeros((muscles, frames, HALF + 1)),

@@ -41,5 +41,5 @@ def elastic_result() -> xr.Dataset:
 
 @cache
 def weak_result() -> xr.Dataset:
-    """The same with muscles that need reserves."""
+    """Return the result with muscles that need reserves."""
     return ms.run(elastic_trial(strength=WEAK), side="r")

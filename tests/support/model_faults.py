@@ -312,13 +312,13 @@ def moments_sides(table: Table) -> Table:
 
 
 def other_moments(trial: Trial) -> Trial:
-    """Those of another trial, from the time on at which the own ones begin."""
+    """Return the moments of another trial, from the time on at which this trial begins."""
     assert trial.other is not None and trial.moments is not None and trial.other.moments is not None
     own, other = trial.moments, trial.other.moments
     return replace(trial, moments=replace(other, time=other.time - other.time[0] + own.time[0]))
 
 
-def backwards(trial: Trial) -> Trial:
+def backward(trial: Trial) -> Trial:
     """Moments that run back in time: of a motion that nobody made."""
     assert trial.moments is not None
     return replace(trial, moments=replace(trial.moments, values=trial.moments.values[::-1]))
@@ -418,7 +418,7 @@ MOMENT_FAULTS = (
     ModelFault("moments_early_30_ms", ("time_offset",), moments_late(-0.03)),
     ModelFault("moments_sides_exchanged", ("sides_swapped",), on_moments(moments_sides)),
     ModelFault("ankle_moment_zero", ("moment_zero",), moments_times(0.0, "ankle_angle_r_m")),
-    ModelFault("moments_of_another_motion", ("another_trial",), backwards),
+    ModelFault("moments_of_another_motion", ("another_trial",), backward),
     ModelFault("moments_without_loads", ("root_carries",), without_loads),
     ModelFault("moments_of_another_stride", (), other_moments, other=True),
 )  # fmt: skip

@@ -49,7 +49,7 @@ def natural_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) ->
 
 
 def natural_multipliers_classical(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """The same by (2.11): (C M^-1 C^T)^-1 C (M^-1 h - gamma), gamma = qdd - D ds/dt.
+    """Return the multipliers by (2.11): (C M^-1 C^T)^-1 C (M^-1 h - gamma), gamma = qdd - D ds/dt.
 
     Raises:
         MuscleSolveError: the mass matrix is singular; names the coordinates without mass.

@@ -39,7 +39,7 @@ def walking(rate: float, duration: float) -> tuple[Array, Array, Array]:
 
 
 def random_motion(rate: float, duration: float, power: float, seed: int) -> tuple[Array, Array, Array]:
-    """The same of 40 random motions of 0.1 m whose power spectrum falls with this power of the frequency."""
+    """Return the errors of 40 random motions of 0.1 m whose power spectrum falls with this power of the frequency."""
     rng, time, length = np.random.default_rng(seed), np.arange(round(rate * duration)) / rate, 3.2 * duration
     frequency = np.arange(1, int(min(0.5 * rate, 60.0) * length)) / length
     frequency = frequency[frequency > 0.3]
@@ -48,7 +48,7 @@ def random_motion(rate: float, duration: float, power: float, seed: int) -> tupl
 
 
 def harmonic_motion(rate: float, duration: float, seed: int) -> tuple[Array, Array, Array]:
-    """The same of 40 motions of six harmonics of 0.95 Hz, and nothing above."""
+    """Return the errors of 40 motions of six harmonics of 0.95 Hz, and nothing above."""
     rng, time = np.random.default_rng(seed), np.arange(round(rate * duration)) / rate
     size = np.array([0.2, 0.1, 0.03, 0.01, 0.005, 0.002])
     phase = np.exp(1j * rng.uniform(0.0, 7.0, (6, 40)))

@@ -25,7 +25,7 @@ def about_vertical(degrees: float) -> Array:
 
 
 def walk_obliquely(copy: Copy, degrees: float) -> None:
-    """The same walk towards the left of the forward axis: markers, forces and points rotate together."""
+    """Return the walk toward the left of the forward axis: markers, forces and points rotate together."""
     rotation = about_vertical(degrees)
     copy.put(copy.walk.position @ copy.rotation.T @ rotation @ copy.rotation)
     for plate in copy.plates():

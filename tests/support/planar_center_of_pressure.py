@@ -14,7 +14,7 @@ def planar_center_of_pressure(force: Array, moment: Array) -> Array:
 
     Args:
         force: (T, 2) horizontal and vertical [N].
-        moment: (T,) about the origin, positive from the horizontal axis towards the vertical one [N m].
+        moment: (T,) about the origin, positive from the horizontal axis toward the vertical one [N m].
 
     Returns:
         (T,) [m] along the horizontal axis; NaN where the vertical force is below 20 N.
@@ -40,7 +40,7 @@ def planar_center_of_pressure_from_motion(
         inertia: (n,) about the mass centers [kg m2].
         center: (T, n, 2) mass centers, horizontal and vertical [m].
         acceleration: (T, n, 2) their accelerations [m/s2].
-        angular_acceleration: (T, n), positive from the horizontal axis towards the vertical one [rad/s2].
+        angular_acceleration: (T, n), positive from the horizontal axis toward the vertical one [rad/s2].
         gravity: magnitude [m/s2].
     """
     push = mass[:, None] * (acceleration + np.array([0.0, gravity]))

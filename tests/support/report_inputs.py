@@ -33,7 +33,7 @@ def small(**attributes: object) -> xr.Dataset:
 
 
 def with_emg(data: xr.Dataset) -> xr.Dataset:
-    """The same with two channels of the right leg, of which one disagrees."""
+    """Return a result with two channels of the right leg, of which one disagrees."""
     names = [str(name) for name in data["muscle"].values if str(name).endswith("_r")]
     data = data.assign_coords(channel=["good", "bad"], channel_muscles=("channel", names[:2]))
     envelope = data["activation"].sel(muscle=names[:2]).values
@@ -70,7 +70,7 @@ def uncertain(data: xr.Dataset) -> xr.Dataset:
 
 
 def compared(data: xr.Dataset) -> xr.Dataset:
-    """The same under two costs, of which the second has forces a tenth larger."""
+    """Return a comparison of two costs, of which the second has forces a tenth larger."""
     over = data["muscle_force"].dims
     data = data.assign(passive_force=(over, np.zeros(data["muscle_force"].shape)))
     arm = np.zeros((data.sizes["time"], data.sizes["dof"], data.sizes["muscle"]))

@@ -86,7 +86,7 @@ def few_muscles(data: xr.Dataset) -> xr.Dataset:
 
 
 def with_tendons(data: xr.Dataset) -> xr.Dataset:
-    """The same with fibers of 0.1 m and elastic tendons, whose strain follows the activation."""
+    """Return a result with fibers of 0.1 m and elastic tendons, whose strain follows the activation."""
     data, over = data.copy(deep=True), ("time", "muscle")
     activation = data["activation"].values
     data["joints_crossed"] = (("muscle",), np.ones(activation.shape[1]))
@@ -99,7 +99,7 @@ def with_tendons(data: xr.Dataset) -> xr.Dataset:
 
 
 def with_fascicles(data: xr.Dataset) -> xr.Dataset:
-    """The same with a measured fascicle of each leg: fibers of the first one are 5 mm, of the second 2 mm too long."""
+    """Return a result with a measured fascicle of each leg; the fibers are 5 mm and 2 mm too long."""
     every, over = list(map(str, data["muscle"].values)), ("time", "muscle")
     names = [
         next(name for name in every if name[-1] == side) for side in dict.fromkeys(name[-1] for name in every)
@@ -125,7 +125,7 @@ def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = 
 
 
 def as_before(data: xr.Dataset) -> xr.Dataset:
-    """The same as earlier versions wrote it: without `valid`, and no status says what is wrong with the motion."""
+    """Return a result of an earlier version: without `valid`, and without the status of an invalid motion."""
     old = data.drop_vars(["valid", "unassigned_moment"]).copy(deep=True)
     reserve = data["reserve_moment"] + data["unassigned_moment"]
     old["reserve_moment"] = reserve
@@ -138,7 +138,7 @@ def as_before(data: xr.Dataset) -> xr.Dataset:
 
 
 def with_troubles(data: xr.Dataset) -> xr.Dataset:
-    """The same with a stretch of reserves on the right and some frames without solution on both legs."""
+    """Return a result with a stretch of reserves on the right and some frames without solution on both legs."""
     data = data.copy(deep=True)
     set_status(data, Status.SOLVED_WITH_RESERVE, slice(20, 26), 0)
     data["reserve_moment"][20:26, 3] = -12.5
@@ -150,7 +150,7 @@ def with_troubles(data: xr.Dataset) -> xr.Dataset:
 
 
 def with_cutoffs(data: xr.Dataset, curves: bool = True) -> xr.Dataset:
-    """The same with cut-offs that the recording chose, of four markers."""
+    """Return a result with cut-offs that the recording chose, of four markers."""
     data, names = data.copy(deep=True), ["pelvis", "knee", "heel", "toe"]
     frequency = np.arange(0.5, 29.0, 0.2)
     cutoff = np.linspace(4.1, 7.9, 12).reshape(4, 3)

@@ -7,7 +7,7 @@ from musclesolve.synthetic.trial_copy import Copy
 
 
 def on_a_treadmill(copy: Copy) -> None:
-    """The same motion seen from a belt that moves with it: nothing in the laws of motion changes."""
+    """Return the motion seen from a belt that moves with it: nothing in the laws of motion changes."""
     ahead, time = copy.in_file((1.0, 0.0, 0.0)), copy.walk.time
     pelvis = copy.walk[copy.marker("asis_r")] @ ahead
     speed = (pelvis[-1] - pelvis[0]) / (time[-1] - time[0])
@@ -19,7 +19,7 @@ def on_a_treadmill(copy: Copy) -> None:
 
 
 def on_split_belts(copy: Copy, side: Side, ratio: float) -> None:
-    """The same with the belt of one side at another share of the speed, on which that foot makes shorter steps."""
+    """Run the belt of one side at another share of the speed, on which that foot makes shorter steps."""
     on_a_treadmill(copy)
     assert side in SIDES
     ahead, position = copy.in_file((1.0, 0.0, 0.0)), copy.walk.position.copy()

@@ -58,7 +58,7 @@ def varied_stride(rng: np.random.Generator) -> ReferenceStride:
 
 
 def _across(landmark: str) -> float:
-    """The same sideways: epicondyles and malleoli lie under the skin."""
+    """Return the shift sideways: epicondyles and malleoli lie under the skin."""
     return ON_BONE if landmark.endswith(("lateral", "medial")) else PLACED
 
 

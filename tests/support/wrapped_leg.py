@@ -118,7 +118,7 @@ def wrapped_paths(model):
 
 
 def wrapped_leg(model):
-    """The same as muscles."""
+    """Return the leg as muscles."""
     names = [f"{name}_r" for name in MUSCLES]
     parameters = MuscleParameters.from_values(names, "silva_2003", 1000.0, 0.1, 0.1, 0.1)
     groups = ("all",) * len(names)

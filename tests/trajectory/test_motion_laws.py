@@ -26,7 +26,7 @@ DURATION = 0.19
 def solved(
     frames: int = 20, cost: str = "activation_power", moments: int = 1
 ) -> tuple[MotionProblem, MotionSolution]:
-    """The same movement with more or fewer frames."""
+    """Return the movement with more or fewer frames."""
     problem = small_motion(frames=frames, moments=moments, step=DURATION / (frames - 1))
     found = solve_motion(problem, cost)
     assert found.solved.all()

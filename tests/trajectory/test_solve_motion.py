@@ -212,7 +212,7 @@ def test_reserves_stand_where_something_lacks(cost):
 
 
 def test_reserves_are_about_the_least():
-    """The same motion where reserves are all that costs: their squares, by the reference."""
+    """One motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()
     only = replace(problem, reserve_weight=1e6)
     report = Collocation().report(only, MotionCost.from_cost(only, "activation_power"))

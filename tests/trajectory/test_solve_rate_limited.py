@@ -341,7 +341,7 @@ def test_no_frames_no_solution(method):
         ({"time": np.arange(3.0)}, "bad_shape", "3"),
         ({"time": "now"}, "not_numbers", "time"),
         ({"time": np.append(np.arange(23.0), np.nan)}, "not_finite", "23"),
-        ({"method": "backwards"}, "unknown_name", "backwards"),
+        ({"method": "backward"}, "unknown_name", "backward"),
         ({"on_infeasible": "ignore"}, "unknown_name", "ignore"),
         ({"cost": "min_max"}, "bad_cost", "min_max"),
         ({"problem": {}}, "bad_type", "dict"),

@@ -8,7 +8,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
-from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
+from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upward
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
@@ -39,7 +39,7 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
 @check_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it is not the one stated as up."""
-    up = upwards(case.trial, case.trial.markers)
+    up = upward(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
@@ -102,14 +102,14 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
         if gone < -BACKWARDS:
             where = Where(case.trial.markers.path)
-            yield finding("walking_direction.backwards", "warning", {"distance": -gone}, where)
+            yield finding("walking_direction.backward", "warning", {"distance": -gone}, where)
 
 
 @check_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     """The standing trial may face anywhere, but it stands up."""
     static = case.trial.static
-    up = None if static is None else upwards(case.trial, static)
+    up = None if static is None else upward(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     rotation, stated = _upright(up), standing_axes(case.recorded.laboratory)

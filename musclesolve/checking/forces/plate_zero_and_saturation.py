@@ -18,7 +18,7 @@ from musclesolve.results.finding import Finding, Run, finding
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
 ZERO, DRIFT = 5.0, 10.0
-AXES = ("forward", "to the left", "upwards")
+AXES = ("forward", "to the left", "upward")
 # A greater force is that of another subject on the plate [N].
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.

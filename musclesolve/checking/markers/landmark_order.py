@@ -22,7 +22,7 @@ from musclesolve.checking.observed_body import (
     seen_mean,
     shown,
     square_to,
-    upwards,
+    upward,
 )
 from musclesolve.checking.repair import (
     ROLES,
@@ -392,7 +392,7 @@ def front_and_back(case: Case) -> Iterator[Finding]:
 
 def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
     """Return the side of the pelvis that points opposite to the other side and both feet, or both, or none."""
-    up = upwards(trial, markers)
+    up = upward(trial, markers)
     if up is None:
         return ()
     # Mean directions from the hind to the front landmark, square to what is up.

@@ -452,9 +452,9 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     mass, place, names = case.fixed.model.mass, where_moments(case), case.names
     if fit is not None and abs(fit.carried) > CARRIED:
         why = (
-            "ground reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter person"
+            "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
             if fit.carried > 0.0
-            else "the ground reactions in inverse dynamics are those of a heavier person"
+            else "the ground reactions in inverse dynamics belong to a heavier person"
         )
         values = {"share": fit.carried, "limit": CARRIED, "why": why}
         yield finding("root_carries", "warning" if abs(fit.carried) < MASS else "error", values, place)

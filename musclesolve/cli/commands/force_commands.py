@@ -454,13 +454,13 @@ def live(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(help="Samples of the markers a second; default: those of the trial file."),
+        typer.Option(help="Samples of the markers a second; default: as in the trial file."),
     ] = None,
     plate: Annotated[
         list[Plate] | None,
         typer.Option(
             help="The foot on each plate of the streams, in their order, auto: contact by contact; repeatable. "
-            "Default: those of the trial file."
+            "Default: as in the trial file."
         ),
     ] = None,
     plate_offset: Annotated[
@@ -491,8 +491,8 @@ def live(
         typer.Option(
             min=1.0,
             metavar="SECONDS",
-            help="Measure the subject, who stands still for so long \\[s], before the session: the trial file is that "
-            "of the laboratory, and needs no recording of this subject. Needs --record.",
+            help="Measure the subject, who stands still for so long \\[s], before the session: the trial file "
+            "belongs to the laboratory, and needs no recording of this subject. Needs --record.",
         ),
     ] = None,
     walk: Annotated[
@@ -512,7 +512,7 @@ def live(
     ] = 25.0,
     cutoff_hz: Annotated[
         float | None,
-        typer.Option(help="Cut-off of the causal filter \\[Hz]; default: that of the trial file."),
+        typer.Option(help="Cut-off of the causal filter \\[Hz]; default: as in the trial file."),
     ] = None,
     page: Annotated[
         bool,

@@ -141,11 +141,13 @@ def check(
     """
     from musclesolve.checking import check
     from musclesolve.cli.tables.check_tables import trial_tables
+    from musclesolve.studies.questions.answers import asked_of
     from musclesolve.studies.study.study_file import is_study
 
     if is_study(trial):
         _check_study(trial)
         return
+    asked_of(trial)
     with progress() as report_progress:
         report = check.check(trial, report_progress)
     code = 0 if report.ok else INPUT_AT_FAULT

@@ -1,9 +1,7 @@
 """Commands that show results and hand them on: `report`, `picture`, `plot` and `export`."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,10 +19,6 @@ from musclesolve.cli.options import (
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 from musclesolve.results.tables.lines import line, lines
-
-if TYPE_CHECKING:
-    pass
-
 
 Geometry = Annotated[
     Path | None,
@@ -108,7 +102,7 @@ def plot(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
+        typer.Option("-o", "--output", help="Folder for the figures; default: the folder of the result."),
     ] = None,
     figure: Annotated[
         list[str] | None,
@@ -163,7 +157,7 @@ def export(
     names: Annotated[
         str | None,
         typer.Option(
-            help="Names, signs and axes: gait2392, rajagopal or own. Default: those of the model of the muscle set in "
+            help="Names, signs and axes: gait2392, rajagopal or own. Default: as in the model of the muscle set in "
             "STO and MOT files, otherwise own."
         ),
     ] = None,

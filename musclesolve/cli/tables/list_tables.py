@@ -165,7 +165,7 @@ def person_table(person: PersonMuscles) -> Group:
     parent = person.parent if person.parent_file is None else person.parent_file.name
     tables = [
         _table(
-            f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on those of {parent}",
+            f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on the muscles of {parent}",
             *words("parameter", "muscles"),
             *numbers("factor", "sd [%]", "before [%]", whole=True),
             *names("known"),

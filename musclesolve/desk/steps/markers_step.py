@@ -527,7 +527,7 @@ class MarkersStep:
             if by_set is not None:
                 shown = sum(name in proposal.mapping for name in by_set.mapping)
                 text = (
-                    f"The names of the markers are those of the marker set {by_set.name}: {by_set.description}; "
+                    f"The markers have the names of the marker set {by_set.name}: {by_set.description}; "
                     f"{shown} of its {len(by_set.mapping)} landmarks are there. "
                     "Suggestions have a question mark in the list."
                 )
@@ -628,7 +628,7 @@ class MarkersStep:
             return
         ui.label(
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
-            "shows, such as those of the medial epicondyles, into the motion."
+            "shows, such as markers of the medial epicondyles, into the motion."
         ).classes("ms-why")
         own = self.desk.trial.value("clusters") or {} if self.desk.trial is not None else {}
         for name, markers in meaning.clusters.items():

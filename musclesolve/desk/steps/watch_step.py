@@ -31,7 +31,7 @@ class WatchStep:
         desk = self.desk
         if desk.is_model:
             ui.label(
-                "Recordings are computed by the trial file of a recording, not by that of an OpenSim model."
+                "Recordings are computed by the trial file of a recording, not by the trial file of an OpenSim model."
             )
             return
         assert desk.trial is not None

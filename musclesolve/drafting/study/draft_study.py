@@ -196,7 +196,7 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
 
 
 def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
-    remedy = "name the folder above those of the subjects"
+    remedy = "name the folder above the folders of the subjects"
     problem = "no trial was found in this folder or below it"
     if unread := [*found.unread, *unread]:
         problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
@@ -327,7 +327,7 @@ def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
     if not any("model" in trial.source for trial in trials):
         return ()
     return (
-        "The mass of a subject is that of the model unless it is stated; N m/(kg m) needs stature_m as well.",
+        "The mass of a subject is the mass of the model unless it is stated; N m/(kg m) needs stature_m as well.",
     )
 
 

@@ -91,7 +91,7 @@ def recorded_trials(
                     unclear = dict(files_of.unclear)
                     if other[1] != key[1]:
                         unclear["static"] = (
-                            f"check the standing trial: it is that of another session, {other[1]}"
+                            f"check the standing trial: it belongs to another session, {other[1]}"
                         )
                     files_of = replace(files_of, static=static, unclear=unclear)
                 place = files.index(files_of.motion.path)

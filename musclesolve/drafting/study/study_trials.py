@@ -114,7 +114,7 @@ class Word:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number alone."""
+        """Whether the name is a number alone."""
         return not self.letters and bool(self.number)
 
 
@@ -586,7 +586,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             every = [*of, *(path for each in models.values() for path in each)]
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
-                exclude = f"its coordinates are those of {setup.model} ({setup.path.name}), which is not here"
+                exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
         source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
         notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
         due = next((key for key in ("described", "loads", "moments") if key in roles), None)

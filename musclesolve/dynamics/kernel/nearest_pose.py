@@ -83,7 +83,7 @@ def find_misfit(tree, targets, values, rest, angles, work):
 
     rest: the angles (K,) [rad] to which angles are drawn, and the weights (K,) [m2] by which they are.
     """
-    towards, weight = rest
+    toward, weight = rest
     total = 0.0
     for n in range(targets.slot.size):
         s = targets.slot[n]
@@ -95,7 +95,7 @@ def find_misfit(tree, targets, values, rest, angles, work):
             work.place[n, x] = at
             total += targets.weight[n] * (values[n, x] - at) * (values[n, x] - at)
     for k in range(angles.size):
-        total += weight[k] * (angles[k] - towards[k]) * (angles[k] - towards[k])
+        total += weight[k] * (angles[k] - toward[k]) * (angles[k] - toward[k])
     return total
 
 
@@ -266,7 +266,7 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
     limits: the length of a step that ends the search, and the largest number of steps.
     """
     joints, free = tree.parent.size, targets.free
-    towards, weight = rest
+    toward, weight = rest
     damping, largest = DAMPING, np.inf
     place_frames(tree, angles, position, base, work)
     misfit = find_misfit(tree, targets, values, rest, angles, work)
@@ -287,7 +287,7 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
             work.hessian[j, j] += damping
             if free[j] < joints:
                 work.hessian[j, j] += weight[free[j]]
-                work.gradient[j] -= weight[free[j]] * (angles[free[j]] - towards[free[j]])
+                work.gradient[j] -= weight[free[j]] * (angles[free[j]] - toward[free[j]])
         solve_in_place(work.hessian, work.gradient)
         for k in range(work.step.size):
             work.step[k] = 0.0

@@ -156,7 +156,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
     turned = beside[:, None] * np.exp(-1j * grid)
-    misfit = turned.imag**2 + _backwards(turned.real, reach) ** 2 + prior * grid**2
+    misfit = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * grid**2
     best, came = misfit[0], np.empty((frames, _GRID), np.intp)
     for t in range(1, frames):
         total = best[:, None] + stiff[t - 1] * apart
@@ -171,11 +171,11 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     return _refined(rotation, beside, reach, stiff, prior)
 
 
-def _backwards(forwards: Array, reach: float) -> Array:
+def _backward(forward: Array, reach: float) -> Array:
     """Return the distance beyond the limit by which a hinge bends backward, from the forward position of its end
     [m].
     """
-    return np.maximum(0.0, -forwards - reach * np.sin(BACKWARDS))
+    return np.maximum(0.0, -forward - reach * np.sin(BACKWARDS))
 
 
 def _refined(rotation: Array, beside: Array, reach: float, stiff: Array, prior: float) -> Array:
@@ -184,14 +184,14 @@ def _refined(rotation: Array, beside: Array, reach: float, stiff: Array, prior: 
 
     def total(path: Array) -> float:
         turned = beside * np.exp(-1j * path)
-        square = turned.imag**2 + _backwards(turned.real, reach) ** 2 + prior * path**2
+        square = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * path**2
         return float(square.sum() + (stiff * np.diff(path) ** 2).sum())
 
     least, damping = total(rotation), 0.0
     scale = prior + np.abs(beside) ** 2
     for _ in range(_STEPS):
         turned = beside * np.exp(-1j * rotation)
-        over = _backwards(turned.real, reach)
+        over = _backward(turned.real, reach)
         slope = np.where(over > 0.0, turned.imag, 0.0)
         change = stiff * np.diff(rotation)
         gradient = turned.imag * turned.real + over * slope - prior * rotation

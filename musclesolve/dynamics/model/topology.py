@@ -260,7 +260,7 @@ def _check_parts(topology: Topology) -> None:
     }
     for kind, names in kinds.items():
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            taken = f"; {', '.join(BASE_DOFS)} are those of the base" if twice[0] in BASE_DOFS else ""
+            taken = f"; {', '.join(BASE_DOFS)} belong to the base" if twice[0] in BASE_DOFS else ""
             raise input_error("dynamics.same_name_twice", kind=kind, twice=twice[0], taken=taken)
 
     for point in topology.points:

@@ -118,7 +118,7 @@ class QualisysStream:
         )
         self._sense = np.zeros(len(plates))  # 1: force on the foot, -1: on the plate, 0: not known yet
         # so many readings since the last other one point up, below zero: down
-        self._upwards = np.zeros(len(plates))
+        self._upward = np.zeros(len(plates))
         self._beside = np.zeros(len(plates))  # readings with the point beside the plate, since the last other
 
     def _on_packet(self, packet: qtm_rt.QRTPacket) -> None:
@@ -208,9 +208,9 @@ class QualisysStream:
                 host=self._host,
             )
         up, loaded = np.sign(plates[:, 2]), loaded & ~beside
-        again = np.sign(self._upwards) == up
-        self._upwards[loaded] = np.where(again, self._upwards + up, up)[loaded]
-        self._sense = np.where(np.abs(self._upwards) >= READINGS, np.sign(self._upwards), self._sense)
+        again = np.sign(self._upward) == up
+        self._upward[loaded] = np.where(again, self._upward + up, up)[loaded]
+        self._sense = np.where(np.abs(self._upward) >= READINGS, np.sign(self._upward), self._sense)
 
     @property
     def remarks(self) -> list[str]:

@@ -65,7 +65,7 @@ class LiveDrawing:
         middle = len(mechanics.motion.time) // 2
         return cls(
             model=live.model,
-            muscles=joined([group.muscles for group in live.body.groups]),
+            muscles=joined(live.body.placed),
             joints=live.joints,
             sides=live.sides,
             weight=weight,

@@ -82,7 +82,7 @@ def functional_hips(
             fault = (
                 f"the {leg} thigh rotates about a point {1000 * apart:.0f} mm from where {name} puts the hip",
                 f"less than {1000 * too_far:.0f} mm",
-                f"check the markers of pelvis and thigh_{side}, and that they are those of the standing trial",
+                f"check the markers of pelvis and thigh_{side}, and that the standing trial has the same ones",
             )
         if fault:
             problem, expected, remedy = fault

@@ -133,7 +133,7 @@ def unusual_hips(
             f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * size:.0f} mm {where} where {method} puts it",
             name,
             usual,
-            f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
+            f"check the marker of {name} and the markers of the pelvis, or remove the line to use the regression",
         )
         if apart > far:
             raise unusual.refused(recording.document)
@@ -158,7 +158,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
     if abs(fitting / stature - 1.0) <= OFF_STATURE:
         return []
     return [
-        f"Thighs, shanks and trunk are those of a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
+        f"Thighs, shanks and trunk fit a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
         "check it, masses and lengths of unmeasured segments depend on it."
     ]
 

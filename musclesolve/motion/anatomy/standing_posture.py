@@ -201,8 +201,8 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         hips[side] = stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")
     offsets: Points = {}
     if "neck_base" in points:
-        offsets["back"] = _upwards(points["back"] - middle)
-        offsets["neck_base"] = _upwards(points["neck_base"] - points["back"])
+        offsets["back"] = _upward(points["back"] - middle)
+        offsets["neck_base"] = _upward(points["neck_base"] - points["back"])
     if hips["r"] is None or hips["l"] is None:
         width = mean_length(points["hip_l"] - points["hip_r"])
     else:
@@ -216,7 +216,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
             shank = points[f"knee_{side}"] - points[f"ankle_{side}"]
         else:
             thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
-        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upwards(thigh), -_upwards(shank)
+        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upward(thigh), -_upward(shank)
         # Forward, left and up of the standing leg, left along the knee axis or, without one, as the pelvis has it.
         knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
         left = horizontal(knee)
@@ -230,11 +230,11 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
             span = mean_length(shoulder - points["neck_base"])
             offsets[f"shoulder_{side}"] = np.array([0.0, outward * span, 0.0])
         if shoulder is not None and elbow is not None:
-            offsets[f"elbow_{side}"] = -_upwards(elbow - shoulder)
+            offsets[f"elbow_{side}"] = -_upward(elbow - shoulder)
         if elbow is not None and wrist is not None:
-            offsets[f"wrist_{side}"] = -_upwards(wrist - elbow)
+            offsets[f"wrist_{side}"] = -_upward(wrist - elbow)
     return offsets
 
 
-def _upwards(vector: Array) -> Array:
+def _upward(vector: Array) -> Array:
     return np.array([0.0, 0.0, mean_length(vector)])

@@ -140,7 +140,7 @@ def gait_events(
         notes.append(f"Steps that no plate measured, from the markers{how}: {_listed(filled)}.")
     elif filled:
         notes.append(
-            "Heel strikes and toe-offs are those of the markers alone: in walking at usual speed good to about 30 ms, "
+            "Heel strikes and toe-offs come from the markers alone: in walking at usual speed good to about 30 ms, "
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     known += filled

@@ -414,10 +414,10 @@ def model_body(
     geometry, velocity = geometry_along(model, choice, motion)
     if differing := difference_note(geometry):
         here = (
-            "Here moment arms, velocities and lengths are those of the path. Muscles over several wrap objects have "
+            "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
             "OpenSim's lengths, because the tendons of such models were chosen with them."
         )
-        notes.append(f"{differing} {here if rigid else 'Here all are those of the path.'}")
+        notes.append(f"{differing} {here if rigid else 'Here all numbers follow the path.'}")
     if shifted := shift_note(choice.names, shift):
         notes.append(shifted)
     # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them

@@ -162,11 +162,11 @@ def shared_moments(
         name for name, own in zip(driven, stated.moment[:, len(needed) :].T, strict=True) if own.any()
     ]:
         notes.append(
-            f"The moments of {', '.join(added)} are added to those of the coordinates that drive them."
+            f"The moments of {', '.join(added)} are added to the moments of the coordinates that drive them."
         )
     notes += [
-        f"Moments of {', '.join(_angles(joint))} are read as those of the angular velocity of {joint.name}, as OpenSim "
-        "writes them, and given as those of the rates of the angles."
+        f"Moments of {', '.join(_angles(joint))} are read as moments of the angular velocity of {joint.name}, as "
+        "OpenSim writes them, and given as moments of the rates of the angles."
         for joint in angular
     ]
     return replace(stated, moment=moment, notes=tuple(notes))

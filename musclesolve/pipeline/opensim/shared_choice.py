@@ -130,7 +130,7 @@ def shared_choice(
         ),
         "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
         "at the toes; name all coordinates to share it.": toes,
-        "Coordinates left out as asked: {}.": excluded,
+        "Coordinates left out as requested: {}.": excluded,
         "Muscles left out, which the model switches off: {}.": [
             name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates
         ],

@@ -54,7 +54,7 @@
       panel.number = number;
       const alike = this.panels.find((other) => other?.xl && String(other.x) === String(panel.x));
       panel.across = panel.xl ?? this.xl ?? alike?.xl ?? "";
-      panel.upwards = panel.yl ?? this.yl ?? "";
+      panel.upward = panel.yl ?? this.yl ?? "";
       panel.zooms = !panel.xtl && !panel.equal && !panel.ytl;
       panel.key = `${this.figure.id.split("-")[0]} ${panel.across} ${panel.x}`;
       for (const mark of [...panel.marks, ...(panel.strips ?? []).flatMap((strip) => strip.marks)]) {
@@ -212,7 +212,7 @@
         const own = across * span + (span - 1) * GAP;
         const cell = element("div", { className: "chart-panel" });
         if (span > 1) cell.style.gridColumn = `span ${span}`;
-        const unit = panel.upwards && panel.upwards !== this.yl ? element("span", { className: "chart-unit", textContent: panel.upwards }) : "";
+        const unit = panel.upward && panel.upward !== this.yl ? element("span", { className: "chart-unit", textContent: panel.upward }) : "";
         const beside = panel.right ? element("span", { className: "chart-right", textContent: panel.right }) : "";
         cell.append(element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside));
         if (panel.note) cell.append(element("div", { className: "chart-note", textContent: panel.note }));
@@ -237,7 +237,7 @@
         const known = mark.y.filter(Number.isFinite);
         return `${mark.s} ${shown(Math.min(...known))} to ${shown(Math.max(...known))}`;
       });
-      return [[panel.name || this.title, panel.upwards].filter(Boolean).join(", "), ...new Set(parts)].join("; ");
+      return [[panel.name || this.title, panel.upward].filter(Boolean).join(", "), ...new Set(parts)].join("; ");
     }
 
     paint(view) {
@@ -492,8 +492,8 @@
       for (const [panel, name, marks] of this.named()) {
         const title = panel.name ?? "";
         for (const mark of marks) {
-          if (mark.k === "box") for (const box of this.boxes(mark)) rows.push([title, panel.upwards, this.boxWords(panel, mark, box), "", "", ""]);
-          else mark.y.forEach((value, k) => rows.push([title, panel.upwards, name, mark.x[k], value, mark.y2?.[k] ?? ""]));
+          if (mark.k === "box") for (const box of this.boxes(mark)) rows.push([title, panel.upward, this.boxWords(panel, mark, box), "", "", ""]);
+          else mark.y.forEach((value, k) => rows.push([title, panel.upward, name, mark.x[k], value, mark.y2?.[k] ?? ""]));
         }
       }
       const cell = (value) => typeof value === "number" ? Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "" : `"${String(value).replaceAll('"', '""')}"`;
@@ -535,7 +535,7 @@
         if (column + span > columns) finish();
         const own = span * across + (span - 1) * GAP, view = { panel, width: own, height: this.cells?.[0]?.height ?? 120 };
         const [inner, height] = this.inside(view);
-        const unit = panel.upwards !== this.yl ? panel.upwards : "";
+        const unit = panel.upward !== this.yl ? panel.upward : "";
         const head = [...wrapped(`${panel.name ?? ""} ${unit ?? ""}`.trim(), 11, own).map((text) => [text, 11, TEXT]),
           ...[panel.note, panel.right].filter(Boolean).flatMap((text) => wrapped(text, 9.5, own).map((line) => [line, 9.5, AXIS]))];
         row.push({ at: margin + column * (across + GAP), head, inner, height });

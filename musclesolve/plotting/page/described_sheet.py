@@ -87,7 +87,7 @@ class Numbers:
 
     @property
     def text(self) -> str:
-        """All of them, little-endian single precision in base 64."""
+        """All numbers as text, little-endian single precision in base 64."""
         return base64.b64encode(b"".join(self._parts)).decode("ascii")
 
 

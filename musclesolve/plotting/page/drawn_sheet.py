@@ -297,8 +297,8 @@ class DrawnSheet(Figure):
 
     def below(self, axes: Axes) -> Transform:
         """Across a panel in its own shares, upward in inches of the default style from its lower edge."""
-        upwards = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
-        return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upwards)
+        upward = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
+        return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upward)
 
     def strip_below(self, axes: Axes, bottom: float, height: float) -> Axes:
         """A small panel below another one, as `below` measures."""

@@ -74,7 +74,7 @@ class PageStyle:
 
     @property
     def narrow(self) -> bool:
-        """Whether it is the width of a column rather than of a page."""
+        """Whether the width fits a column rather than a page."""
         return self.width_mm <= NARROW
 
     @property

@@ -435,7 +435,7 @@ class _Stack:
 
     @property
     def height(self) -> float:
-        """All of it, with the space below."""
+        """Height of the whole drawing, with the space below."""
         height = self.bars_top + self.bars * BAR_ROW + (GAP + STRIP) * self.strip
         return height + GAP if height else 0.0
 

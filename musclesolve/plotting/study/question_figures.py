@@ -17,6 +17,7 @@ from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
+from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables.question_tables import (
     TAKES_OVER,
     contact_shares,
@@ -112,8 +113,7 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
         entries[name] = line(**style)
     axes.set_ylim(0.0, 1.03)
     _strength_axis(axes, answer)
-    free = "without the bound on contact forces of the bars" if answer.attrs["contact"] != "none" else ""
-    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", free)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", _bound(answer))
     return entries
 
 
@@ -136,8 +136,7 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, answer)
-    free = "without the bound on contact forces of the bars; " if answer.attrs["contact"] != "none" else ""
-    note = f"{free}gray: changes by less than 0.02"
+    note = "; ".join(filter(None, (_bound(answer), "gray: changes by less than 0.02")))
     heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
 
 
@@ -149,6 +148,10 @@ def _strength_axis(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_xlabel(f"strength of {_path_of(answer)} [%]")
 
 
+def _bound(answer: xr.Dataset) -> str:
+    return "with bounded contact forces, as the bars" if answer.attrs["contact"] != "none" else ""
+
+
 def _path_of(answer: xr.Dataset) -> str:
     return str(answer.attrs["path_of"]).replace("_", " ")
 
@@ -156,6 +159,8 @@ def _path_of(answer: xr.Dataset) -> str:
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
     together = grouped(answer)
+    center = along_heading(together, together["center_acceleration"])
+    together = together.assign(center_acceleration=center)
     stance = in_stance(together, side)["center_acceleration"]
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {

@@ -213,7 +213,7 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     longest, worst = max(filled, key=lambda gap: gap.frames), max(filled, key=lambda gap: gap.error)
     return [
         f"Gaps of {len(by_marker)} markers were filled, {sum(gap.frames for gap in filled)} frames in all: the longest "
-        f"is that of '{longest.marker}' {_when(longest)}, by {longest.account}; the least certain that of "
+        f"belongs to '{longest.marker}' {_when(longest)}, by {longest.account}; the least certain to "
         f"'{worst.marker}' {_when(worst)}, to within about {1000 * worst.error:.1f} mm."
     ]
 

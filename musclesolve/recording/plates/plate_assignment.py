@@ -105,7 +105,7 @@ class Contact:
 
     @property
     def significant(self) -> bool:
-        """Whether it is more than noise."""
+        """Whether the contact is more than noise."""
         return self.peak >= _LIGHT and self.end - self.start >= _BRIEF
 
     def __str__(self) -> str:

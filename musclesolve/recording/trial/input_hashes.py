@@ -5,20 +5,14 @@ of which size or time of change has changed since it was opened is refused. The 
 read after that, when it is analyzed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, file_state
 from musclesolve.recording.text.text_file import has_hash, sha256
-
-if TYPE_CHECKING:
-    pass
 
 
 def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:

@@ -145,7 +145,7 @@ def subject_notes(subject: Subject) -> list[str]:
     if age is not None and age < ADULT_AGE:
         notes.append(
             f"The subject is {age:g} years old: the masses of segments follow the growth of boys of 4 to 18 years "
-            "(Jensen 1989); centers and radii of gyration, as shares of the length, are those of adults (de Leva "
+            "(Jensen 1989); centers and radii of gyration, as shares of the length, are as in adults (de Leva "
             "1996). What is measured is stated in [subject.segments.NAME]."
         )
     elif age is None and subject.stature < CHILD_STATURE:
@@ -157,8 +157,8 @@ def subject_notes(subject: Subject) -> list[str]:
     if stated:
         parts = "; ".join(f"{name} {values.sentence}" for name, values in stated.items())
         notes.append(
-            f"Segments as stated, not those of the inertia table: {parts}. The others share what is left of the body "
-            "mass as in the table. Muscles and joints of the model are those of an intact body."
+            f"Segments as stated, not as in the inertia table: {parts}. The others share what is left of the body "
+            "mass as in the table. Muscles and joints of the model belong to an intact body."
         )
     if subject.body is not None:
         notes.append(subject.body.sentence)

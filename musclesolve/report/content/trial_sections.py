@@ -104,7 +104,7 @@ def _criteria(facts: Facts) -> PageTable:
         for each in judged.comparisons
     ]
     title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
-    return PageTable(title, ("criterion", "leg", "", "what was found", "why it is asked"), rows, compact=True)
+    return PageTable(title, ("criterion", "leg", "", "what was found", "why it matters"), rows, compact=True)
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:

@@ -20,8 +20,8 @@ from musclesolve.report.picture.picture_data import PictureData, check_kind, pic
 SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
 """What draws one frame; `playback.js` or a page of its own chooses which."""
 NOTHING = (
-    "There is no moving picture: this result holds no points of skeleton and muscle paths, as those of earlier "
-    "versions do not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
+    "There is no moving picture: this result holds no points of skeleton and muscle paths, as results of "
+    "earlier versions. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
 )
 
 

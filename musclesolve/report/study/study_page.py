@@ -585,7 +585,7 @@ def _uncertainty(result: StudyResult) -> str:
         parts.append(f"{plain(variable)} {own:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
     return (
         f"Standard deviations, mean over all curves: {'; '.join(parts)}. The bands contain the errors of trials that "
-        "differ from subject to subject; of errors that all have in common, such as those of the muscle set, the mean "
+        "differ from subject to subject; of errors that all have in common, such as errors of the muscle set, the mean "
         "of a group keeps all, up to the standard deviation of a trial."
     )
 

@@ -25,7 +25,7 @@ MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
 """Choices that define the optimization problem of which the muscle forces are the solution."""
-UNSTATED = {"tendon": "rigid", "muscle_parameters": "those of the set"}
+UNSTATED = {"tendon": "rigid", "muscle_parameters": "the muscles of the set"}
 """Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
 
 

@@ -201,7 +201,7 @@ COVERAGE = {
     "coverage_stance": "share of the stance with moments; NaN where the toe-off is not known",
 }
 """Coordinates over cycle."""
-LABELS = ("dof", "muscle", "joint", "part")
+LABELS = ("dof", "muscle", "joint", "part", "place")
 """Dimensions whose names end in the side they belong to."""
 SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (

@@ -19,6 +19,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.results.dataset.result_dataset import ResultDataset
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.body import SolvedGroup
@@ -160,12 +161,12 @@ def shown(units: str) -> tuple[float, str]:
     return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
 
 
-def explained(data: xr.Dataset) -> xr.Dataset:
+def explained(data: xr.Dataset) -> ResultDataset:
     """An answer to a question whose variables have the units and meanings of their quantities."""
     for name in data.data_vars:
         if name in QUANTITIES and QUANTITIES[str(name)].answer:
             data[name].attrs |= QUANTITIES[str(name)].attrs
-    return data
+    return ResultDataset.from_dataset(data)
 
 
 def of_parts(

@@ -122,11 +122,8 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False
     The direction is ``heading``; of a model, which has none, the direction of the mean of its joints from the first to
     the last frame, where they move by `TRAVEL`. Else x remains the axis of the laboratory.
     """
-    if "heading" in result:
-        angle = result["heading"].variable
-    elif (way := _travel(result)) is not None:
-        angle = xr.Variable((), way)
-    else:
+    angle = heading_angle(result)
+    if angle is None:
         return vector
     cosine, sine = np.cos(angle), np.sin(angle)
     axes = [str(axis) for axis in vector["axis"].values]
@@ -142,6 +139,14 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False
 
 TRAVEL = 0.5
 """How far a body moves that walks somewhere [m]."""
+
+
+def heading_angle(result: xr.Dataset) -> xr.Variable | None:
+    """Angle of the walking direction about the vertical [rad], (time) or of all frames; None where it is not known."""
+    if "heading" in result:
+        return result["heading"].variable
+    way = _travel(result)
+    return None if way is None else xr.Variable((), way)
 
 
 def _travel(result: xr.Dataset) -> float | None:
@@ -194,7 +199,8 @@ def pelvis_residual(result: xr.Dataset, name: str = "pelvis_residual") -> tuple[
 
 def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
     """Names of the measured points (n), root mean square and largest distance (n,) [m] that each was moved."""
-    shift = result["consistency_shift"].transpose("time", "point").values
+    # in one order: sums of a result and of its file are then the same to the last digit
+    shift = np.ascontiguousarray(result["consistency_shift"].transpose("time", "point").values)
     return (
         [str(name) for name in result["point"].values],
         np.sqrt(np.mean(shift**2, axis=0)),

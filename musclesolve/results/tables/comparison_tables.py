@@ -31,7 +31,7 @@ OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 
 
 def tables(comparison: xr.Dataset) -> list[Table]:
-    """All of it: how the frames ended, the joints, EMG if any, function groups, the muscles that differ most."""
+    """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
     facts = ComparisonFacts(comparison)
     counts = numbers(*COUNTS, "largest KKT residual")
     ended = Table(*names("cost", "leg"), *counts, title="frames", title_justify="left")

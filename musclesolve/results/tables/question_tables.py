@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
+from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
 from musclesolve.sharing.status import Status, is_solved
@@ -409,7 +410,8 @@ def grouped(answer: xr.Dataset) -> xr.Dataset:
         for name in dict.fromkeys(names)
     ]
     together = xr.concat(each, xr.IndexVariable("group", list(dict.fromkeys(names))))
-    return together.assign(touching=answer["touching"]).assign_attrs(answer.attrs)
+    more = {name: answer[name] for name in ("touching", "heading") if name in answer}
+    return together.assign(more).assign_attrs(answer.attrs)
 
 
 def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
@@ -434,7 +436,7 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
 def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
 
-    support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
+    support: upward; braking and propulsion: the part against and along the walking direction, each a mean over the
     whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
     leg and of the other parts adds up to the support of all parts.
     """
@@ -444,7 +446,8 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
-        for group, own in _by_group(stance["center_acceleration"], side).items():
+        center = along_heading(stance, stance["center_acceleration"])
+        for group, own in _by_group(center, side).items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")
             facts.append(
                 {
@@ -669,11 +672,13 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
     """Contributions of function groups over the stance of each leg, the mean of its complete stances.
 
     Returns:
-        center_acceleration (leg, contact, group, percent, axis) [m/s2], with percent of the time from the first to the
-        last frame in which the foot touches the ground; stances (leg), how many are complete; NaN where none is.
+        center_acceleration (leg, contact, group, percent, axis) [m/s2], x along the walking direction, with percent of
+        the time from the first to the last frame in which the foot touches the ground; stances (leg), how many are
+        complete; NaN where none is.
     """
     together = grouped(answer)
-    center = together["center_acceleration"].transpose("contact", "group", "time", "axis")
+    center = along_heading(together, together["center_acceleration"])
+    center = center.transpose("contact", "group", "time", "axis")
     time, known = answer["time"].values, center.notnull().all(["contact", "group", "axis"]).values
     curves, counts = [], []
     for side in map(str, answer["side"].values):

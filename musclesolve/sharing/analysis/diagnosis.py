@@ -248,7 +248,7 @@ class Diagnosis:
                 clauses.append(f"{factor} the strength of all muscles would suffice")
             else:
                 whose = "its" if limited.sum() == 1 else "their"
-                alone = "" if remedy.also_of_all else ", with that of the others as it is,"
+                alone = "" if remedy.also_of_all else ", with the passive force of the others as it is,"
                 clauses.append(f"{factor} {whose} strength{alone} would suffice")
         elif not self.limited[number].any():
             clauses.append("no muscle can produce it")

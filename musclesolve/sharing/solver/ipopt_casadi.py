@@ -78,7 +78,7 @@ def minimize_frames(
     parameters = np.concatenate([parameters, extra.parameters, 1.0 / extra.size], axis=1)
     multipliers, free = np.full(extra.size.shape, np.nan), np.full(soft, np.inf)
 
-    start = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))[0]
+    start = 0.5 * (problem.lower + problem.upper)[0]
     for t in range(problem.n_frames):
         lower, upper = problem.lower[t], problem.upper[t]
         combination = np.eye(dofs)

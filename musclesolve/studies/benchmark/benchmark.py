@@ -98,8 +98,8 @@ def benchmark(
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
 """Headings of the columns of a table, which `COLUMN_MEANING` explains."""
 COLUMN_MEANING = (
-    "us/frame: the fastest call; x batch: that over the same of batch; solved: frames whose certificate holds; worst: "
-    "certificate; first: call in a process, on one frame [s]; MB: growth of the peak memory."
+    "us/frame: the fastest call; x batch: that time over the time of batch; solved: frames whose certificate holds; "
+    "worst: certificate; first: call in a process, on one frame [s]; MB: growth of the peak memory."
 )
 
 

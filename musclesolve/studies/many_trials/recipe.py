@@ -1,7 +1,5 @@
 """Recipe of a result: the inputs and options from which it was computed, so that it need not be computed again."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -11,16 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import has_hash, name_in
 from musclesolve.recording.trial.input_hashes import hashes_of
 from musclesolve.version import __version__
-
-if TYPE_CHECKING:
-    pass
 
 ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""

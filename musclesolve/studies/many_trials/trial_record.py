@@ -120,7 +120,7 @@ class TrialRecord:
 
     @property
     def fine(self) -> bool:
-        """Whether it has a result without an error, and with a valid solution in every frame."""
+        """Whether the trial has a result without an error, and with a valid solution in every frame."""
         found = self.measures
         return (
             self.outcome.has_result

@@ -21,6 +21,7 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
     netcdf_bytes,
     read_result,
@@ -36,6 +37,7 @@ from musclesolve.settings.trial import (
     RecordedSettings,
     TrialSettings,
 )
+from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
 from musclesolve.studies.questions.contributions import contributions
 from musclesolve.studies.questions.coordination import coordination
@@ -53,7 +55,8 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     A file that cannot be read, or another fault in it, is left to those who compute the trial.
 
     Raises:
-        InputError: an unknown question, what-if without scenarios, or a scenario or bound that cannot be read.
+        InputError: an unknown question, what-if without scenarios, a scenario or bound that cannot be read, or a name
+            in them of a muscle, a degree of freedom or a joint that the trial does not have.
     """
     for name in more:
         if name not in QUESTIONS:
@@ -69,7 +72,37 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     check_texts(document, settings, "questions")
     if "what_if" in asked and not settings.scenarios:
         raise document.error("studies.no_scenarios_stated", "questions", "scenarios")
+    if {"margins", "what_if"} & set(asked):
+        _check_names(path, document, settings)
     return asked
+
+
+def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:
+    """Refuse names of muscles, degrees of freedom and joints in [questions] that the trial does not have."""
+    try:
+        known = known_names(path)
+    except InputError:
+        return
+    scenarios = [Scenario.from_text(text) for text in settings.scenarios or ()]
+    bounds = contact_from_texts(settings.contact or ())
+    muscles = "muscle", "part"
+    stated: list[tuple[str, Iterable[str], str, tuple[str, ...]]] = [
+        ("strength", settings.strength, "muscle or group of muscles", muscles),
+        ("contact", () if isinstance(bounds, str) else bounds, "joint", ("joint",)),
+    ]
+    for each in scenarios:
+        target, of_target = [each.minimize] * bool(each.minimize), ("place", *muscles)
+        stated += [
+            ("scenarios", each.strength, "muscle or group of muscles", muscles),
+            ("scenarios", (*each.torque, *each.spring), "degree of freedom", ("dof",)),
+            ("scenarios", target, "joint, side of the knee, muscle or group", of_target),
+        ]
+    for key, names, what, dims in stated:
+        for name in names:
+            try:
+                known.check(name, what, dims)
+            except InputError as error:
+                raise document.placed(error, "questions", key) from None
 
 
 def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettings, table: str) -> None:
@@ -124,7 +157,7 @@ def answer(
             case _:
                 return coordination(result)
     except InputError as error:
-        return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
+        return ResultDataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
 
 
 @dataclass(frozen=True)

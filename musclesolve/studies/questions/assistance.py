@@ -28,14 +28,14 @@ from musclesolve.sharing.solving import solve
 from musclesolve.studies.questions.bounds import contact_along, padded
 
 EFFORT = 1e-6
-"""Cost of a torque at its limit."""
+"""Cost of a column that is no muscle, such as a torque, at its limit."""
 Limits = Mapping[str, tuple[float, float]]
 """Degree of freedom -> least and greatest torque [N m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class MusclesAlone(Cost):
-    """The cost of the first n - count columns of a problem; the last ones, torques, cost EFFORT a^2 each."""
+    """The cost of the first n - count columns of a problem; the last ones, no muscles, cost EFFORT a^2 each."""
 
     base: Cost
     count: int
@@ -202,7 +202,7 @@ def contact_target(
         place: "medial" or "lateral" contact of the knee; "": the force along the direction that it has now.
     """
     if not place or axes is None or spacing is None:
-        return Target(*contact_along(now, joint))
+        return Target(*contact_along(now.part, now.contact_force, joint))
     loads, passive = now.part.loads, now.state.passive_force
     assert loads is not None
     k = loads.joints.index(joint)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
@@ -88,27 +89,41 @@ def contact_limits(
         if not meant:
             stems = dict.fromkeys(split_side(joint)[0] for joint in now)
             raise unknown_name(name, "joint", [*stems, *now], " whose contact force is known")
-        limits |= dict.fromkeys(meant, value * weight)
+        most = check_number(
+            value,
+            f"the bound of the contact force of {name}",
+            "a number of body weights above 0, such as 2.5",
+            above=0.0,
+            where="contact",
+        )
+        limits |= dict.fromkeys(meant, most * weight)
     return limits
 
 
-def contact_along(part: SolvedGroup, joint: str) -> tuple[Array, Array]:
+def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str) -> tuple[Array, Array]:
     """The contact force of a joint along the direction that it has now, row . F + offset.
+
+    Args:
+        part: with its loads.
+        reaction: joint -> contact force now (T, 3) [N].
+        joint: its name.
 
     Returns:
         row (T, n) over the forces F of the contractile elements [1], and offset (T,) [N], what is left without them.
     """
-    loads, reaction = part.part.loads, part.contact_force[joint]
+    loads, force = part.loads, reaction[joint]
     assert loads is not None
     k = loads.joints.index(joint)
-    direction = np.nan_to_num(reaction / np.linalg.norm(reaction, axis=1, keepdims=True))
+    direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
     row = np.einsum("tnx,tx->tn", loads.across[:, k], direction)
     offset = (loads.net[:, k] * direction).sum(axis=1) + (row * part.state.passive_force).sum(axis=1)
     return row, offset
 
 
-def limited(part: SolvedGroup, limits: Mapping[str, float]) -> Problem:
-    """The problem of a part whose contact forces stay below limits [N], along the directions that they have now.
+def limited(
+    problem: Problem, part: SharingGroup, reaction: Mapping[str, Array], limits: Mapping[str, float]
+) -> Problem:
+    """A problem whose contact forces stay below limits, along the directions that they have now.
 
     With the unit vector d of the contact force R = net + sum_i F_i c_i of a joint as it is shared now, and the limit L,
     a row and a column (what is left of the limit) are added for each joint:
@@ -117,15 +132,20 @@ def limited(part: SolvedGroup, limits: Mapping[str, float]) -> Problem:
 
     in newtons at an arm of LEVER. The force across the direction is not bounded, so that |R| may exceed L a little
     where R turns. The reserves of the problem are left out.
+
+    Args:
+        problem: of the part.
+        part: with its muscles, as strong as in the problem.
+        reaction: joint -> contact force now (T, 3) [N].
+        limits: joint -> largest contact force [N].
     """
-    loads = part.part.loads
-    problem = part.problem
+    loads = part.loads
     own = [] if loads is None else [joint for joint in loads.joints if joint in limits]
     if loads is None or not own:
         return problem.with_arrays(reserve_weight=None)
     rows, needed, slack = [], [], []
     for joint in own:
-        along, resting = contact_along(part, joint)
+        along, resting = contact_along(part, reaction, joint)
         left = limits[joint] - resting
         rows.append(LEVER * along)
         needed.append(LEVER * left)

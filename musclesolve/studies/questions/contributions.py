@@ -29,10 +29,11 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.picture import Variable
-from musclesolve.results.dataset.quantities import explained
-from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.results.dataset.quantities import QUANTITIES, explained
+from musclesolve.results.dataset.result_quantities import body_weight, heading_angle
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.studies.known_names import COMPARTMENTS
 from musclesolve.studies.questions.judged import judgement_of
 
 WITHOUT_POWER = ("motion", "free_moment")
@@ -108,6 +109,12 @@ def contributions(
     }
     variables |= _of_contact_forces(analysis, joined, found, solved, sides)
     strides = Facts(labeled).whole_strides
+    if (heading := heading_angle(labeled)) is not None:
+        variables["heading"] = (
+            tuple(map(str, heading.dims)),
+            heading.values,
+            dict(QUANTITIES["heading"].attrs),
+        )
     variables |= _of_power(body.time, joined, first, solved, of_side, strides)
     result = xr.Dataset(
         variables,
@@ -120,7 +127,7 @@ def contributions(
             "side": sides,
             "axis": list("xyz"),
             "joint": list(joined.joint_names),
-            "compartment": ["medial", "lateral"],
+            "compartment": list(COMPARTMENTS),
         },
         {
             "subject": str(labeled.attrs.get("subject", "")),

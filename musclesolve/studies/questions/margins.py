@@ -22,10 +22,10 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
-from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
+from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share, share_part
+from musclesolve.pipeline.share import share, share_part, sharing_problem
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
@@ -41,7 +41,9 @@ from musclesolve.sharing.analysis.strength_margin import (
 )
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
     LENGTHS,
     contact_limits,
@@ -86,7 +88,7 @@ def margins(
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
         contact: joint, of a side or of both -> largest contact force [body weights] along its direction now, or "now":
-            no more than the largest one of the trial (see `bounds.limited`). The path does not have this bound.
+            no more than the largest one of the trial (see `bounds.limited`).
         pairs: also the margins of pairs of groups of a leg that are weak together.
         lengths: also the ranges of tendon slack length and optimal fiber length of the groups.
 
@@ -120,15 +122,18 @@ def margins(
     if path is not None:
         muscles_named(path, base)
     weak = strength_factors(strength or {}, base)
-    parts, solved, full = list(body.parts), strong.parts, base
+    now, full = strong, base
     if weak:
         parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
-        solved = tuple(share_part(part, body.sharing) for part in parts)
-        full = assemble(Analysis(body, body.sharing, solved), findings)
+        now = Analysis(body, body.sharing, tuple(share_part(part, body.sharing) for part in parts))
+        full = assemble(now, findings)
     limits = {} if contact is None else contact_limits(contact, strong.parts, float(body_weight(base)))
-    tested = solved
+    tested = now.parts
     if limits:
-        tested = tuple(replace(part, problem=limited(part, limits)) for part in solved)
+        tested = tuple(
+            replace(part, problem=limited(part.problem, part.part, part.contact_force, limits))
+            for part in now.parts
+        )
     counted = [
         possible_frames(part.problem) if limits else part.solution.status == Status.SOLVED for part in tested
     ]
@@ -147,8 +152,8 @@ def margins(
     lowest = _greatest(
         np.concatenate(
             [
-                strength_margin(part.problem, own).strength
-                for part in solved
+                strength_margin(part.problem, own, possible).strength
+                for part, possible in zip(tested, counted, strict=True)
                 if (own := [name for name in followed if name in part.state.parameters.names])
             ]
         )
@@ -156,7 +161,8 @@ def margins(
     if np.isnan(lowest):
         raise input_error("studies.no_frame_of_path", where="margins", trial=str(trial.path), name=chosen)
     report("path", 0.9)
-    arrays = _path(body, parts, solved, followed, lowest, float(body_weight(base)))
+    strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
+    arrays = _path(now, counted, followed, strengths, limits, float(body_weight(base)))
     tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
     missing = {
         name: _missing(part.problem, found[name][1], frame, muscles_named(name, base))
@@ -175,7 +181,7 @@ def margins(
     if pairs:
         arrays |= _pairs(tested, counted, groups_of, report)
     if lengths:
-        arrays |= _lengths(body, parts, groups_of, margin, counted)
+        arrays |= _lengths(body, [part.part for part in now.parts], groups_of, margin, counted)
     arrays |= {
         "possible": (("time", "side"), possible),
         "margin": (("of",), np.array(list(margin.values()))),
@@ -349,34 +355,28 @@ def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequ
 
 
 def _path(
-    body: Body,
-    parts: Sequence[SharingGroup],
-    solved: Sequence[SolvedGroup],
+    now: Analysis,
+    counted: Sequence[Mask],
     muscles: Sequence[str],
-    lowest: float,
+    strengths: Array,
+    limits: Mapping[str, float],
     weight: float,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """The sharing at strengths from 1 down to the margin; frames that are not possible at full strength are NaN."""
-    strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
-    activations, peaks = [], []
+    """The sharing at strengths of some muscles, contact forces within limits [N]; frames that do not count are NaN."""
+    body, activations, peaks = now.body, [], []
+    kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
     for strength in strengths:
-        own = [
-            share_part(
-                weakened(part, factors_of(part, dict.fromkeys(muscles, float(strength)))), body.sharing
-            )
-            for part in parts
+        weaker = dict.fromkeys(muscles, float(strength))
+        shared = [
+            _share_within(part, body.sharing, factors_of(part.part, weaker), limits) for part in now.parts
         ]
-        kept = [np.where((part.solution.status == Status.SOLVED)[:, None], 1.0, np.nan) for part in solved]
-        analysis = Analysis(body, body.sharing, tuple(own))
         activations.append(
-            analysis.over_muscles(
-                [part.solution.activation * mask for part, mask in zip(own, kept, strict=True)]
-            )
+            now.over_muscles([activation * mask for (activation, _), mask in zip(shared, kept, strict=True)])
         )
         force = {
             joint: np.linalg.norm(vectors, axis=1) * mask[:, 0]
-            for part, mask in zip(own, kept, strict=True)
-            for joint, vectors in part.contact_force.items()
+            for (_, contact), mask in zip(shared, kept, strict=True)
+            for joint, vectors in contact.items()
         }
         peaks.append(
             [_greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints]
@@ -397,3 +397,24 @@ def _path(
             "contact_peak": (("strength", "joint"), np.array(peaks)),
         }
     return arrays
+
+
+def _share_within(
+    now: SolvedGroup, sharing: Sharing, factor: Array, limits: Mapping[str, float]
+) -> tuple[Array, dict[str, Array]]:
+    """Activations (T, n) and contact forces of joints (T, 3) [N] of muscles with factors (n,) on their strength.
+
+    The contact forces stay within limits [N] along the directions that they have now.
+    """
+    part = weakened(now.part, factor)
+    if not limits:
+        solved = share_part(part, sharing)
+        return solved.solution.activation, solved.contact_force
+    own = sharing_problem(part, sharing)
+    problem = limited(own, part, now.contact_force, limits)
+    further = problem.n_muscles - own.n_muscles
+    cost = MusclesAlone(sharing.cost, further) if further else sharing.cost
+    solution = solve(problem, cost, sharing.solver)
+    tension = solution.force[:, : own.n_muscles] + part.state.passive_force
+    contact = {} if part.loads is None else part.loads.contact(tension)
+    return solution.activation[:, : own.n_muscles], contact

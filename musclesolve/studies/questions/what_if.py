@@ -17,6 +17,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
+from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
@@ -80,6 +81,18 @@ class Scenario:
     mass: float = 1.0
     load: float = 0.0
 
+    def __post_init__(self) -> None:
+        for key, (least, most, unit) in AMOUNTS.items():
+            value = getattr(self, key)
+            if not least <= value <= most:
+                about: dict[str, Any] = {"word": f"{key}={value:g}", "text": self.name, "key": key}
+                about |= {"least": least, "most": most, "unit": unit}
+                raise input_error("studies.amount_of_scenario", where="what_if", **about)
+        for kind in ("torque", "spring"):
+            for dof, pair in getattr(self, kind).items():
+                for value in pair:
+                    check_number(value, f"{kind}.{dof}", "two finite numbers", where="what_if")
+
     @classmethod
     def from_text(cls, text: str) -> Scenario:
         """Read "[NAME:] KEY=VALUE, ...", as on the command line.
@@ -101,20 +114,9 @@ class Scenario:
                 raise _unreadable(text, word)
             if key == "minimize":
                 found["minimize"] = value
-            elif key in ("mass", "load"):
-                amount, (least, most, unit) = _number(value), AMOUNTS[key]
-                if amount is None or not least <= amount <= most:
-                    raise input_error(
-                        "studies.amount_of_scenario",
-                        where="--set",
-                        text=text,
-                        word=word.strip(),
-                        key=key,
-                        least=least,
-                        most=most,
-                        unit=unit,
-                    )
-                found[key] = amount
+            elif key in AMOUNTS:
+                number = _number(value)
+                found[key] = np.nan if number is None else number
             elif dot and kind in ("torque", "spring"):
                 first, mark, second = value.partition(":" if kind == "torque" else "@")
                 numbers = _number(first), _number(second or "0")

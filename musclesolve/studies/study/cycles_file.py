@@ -17,11 +17,16 @@ from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.results.tables.question_tables import NO_ANSWER, grouped
+from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.answers import read_answers
 from musclesolve.studies.questions.muscles_named import muscle_groups
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
+OF_CONTRIBUTIONS = (
+    *("center_acceleration", "joint_acceleration"),
+    *("contact_contribution", "contact_contribution_own"),
+)
+"""Curves of the answer to `contributions`."""
 
 
 def cycles_file(result: xr.Dataset, path: Path) -> bytes:
@@ -78,9 +83,11 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
     Returns:
         What `cycles` returns of both legs. Over cycle besides metabolic_rate [W/kg] and cost_of_transport [J/(kg m)] of
         the trial, where they are known, the same in all its cycles. Of answers the curves center_acceleration (part,
-        axis), joint_acceleration (part, dof), with the first contact model, least_strength (part), co_contraction (dof)
-        and joint_stiffness (dof), cut into cycles; and margin (part) and synergies, numbers of the trial and the leg;
-        parts are the function groups of the leg. The attribute no_answer says which question has none, and why.
+        axis), joint_acceleration (part, dof), contact_contribution and contact_contribution_own (part, place: hip,
+        knee, knee_medial, knee_lateral, ankle), with the first contact model, least_strength (part),
+        co_contraction (dof) and joint_stiffness (dof), cut into cycles; and margin (part) and synergies, numbers of the
+        trial and the leg; parts are the function groups of the leg. The attribute no_answer says which question has
+        none, and why.
     """
     known = {name: found for name, found in (answers or {}).items() if NO_ANSWER not in found.attrs}
     own = result.assign(_curves_of_answers(result, known))
@@ -112,10 +119,12 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
     """The curves of answers over the frames of a result; parts are the function groups of both legs."""
     groups, found = muscle_groups(result), dict[str, xr.DataArray]()
     if "contributions" in answers:
-        together = grouped(answers["contributions"]).isel(contact=0, drop=True)
+        together = grouped(answers["contributions"]).isel(contact=[0])
+        together = together.assign(_of_contact_forces(together)).isel(contact=0, drop=True)
         own = [name for name in map(str, together["group"].values) if name in groups]
-        for name in ("center_acceleration", "joint_acceleration"):
-            found[name] = together[name].sel(group=own).rename(group="part")
+        for name in OF_CONTRIBUTIONS:
+            if name in together:
+                found[name] = together[name].sel(group=own).rename(group="part")
     if "margins" in answers:
         found["least_strength"] = _of_groups(answers["margins"]["least_strength"], groups)
     if "coordination" in answers:
@@ -124,6 +133,25 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
         raise input_error("studies.answer_of_other_frames", file=result.encoding.get("source"))
     return explained(together.reindex({"dof": result["dof"]}) if "dof" in together.dims else together)
+
+
+def _of_contact_forces(together: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Shares of groups in the contact forces of both legs by place: hip_r, knee_r, knee_medial_r, ..."""
+    shares = {
+        f"{place.replace(f'_{side}', '', 1)}_{side}": share
+        for side in map(str, together["side"].values)
+        for place, share in contact_shares(together, side).items()
+    }
+    if not shares:
+        return {}
+    places = xr.IndexVariable("place", list(shares))
+    own, dynamics = (
+        xr.concat([each.reset_coords(drop=True) for each in way], places).transpose(
+            ..., "group", "time", "place"
+        )
+        for way in zip(*shares.values(), strict=True)
+    )
+    return {"contact_contribution": own + dynamics, "contact_contribution_own": own}
 
 
 def _of_groups(values: xr.DataArray, groups: Mapping[str, Sequence[str]]) -> xr.DataArray:

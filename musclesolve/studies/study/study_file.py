@@ -121,7 +121,7 @@ class Study:
 
     @property
     def conditions(self) -> list[str]:
-        """The conditions of the trials that are not excluded: those of [design] first, in its order."""
+        """The conditions of the trials that are not excluded; conditions of [design] first, in its order."""
         return _stated_first(self.design.conditions, [trial.condition for trial in self.included])
 
     @property

@@ -140,7 +140,7 @@ def uncertainty(
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters to differentiate by; none, and why, for a cost that has no derivatives
-    wanted, why_not = list[Task](), "not asked for"
+    wanted, why_not = list[Task](), "not requested"
     if contributions:
         try:
             common.linear.differentiate()

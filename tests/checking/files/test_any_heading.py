@@ -15,7 +15,7 @@ HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "t
 FAULTS = (
     "forces_early_30ms",
     "plate_turned",
-    "pressure_runs_backwards",
+    "pressure_runs_backward",
     "heel_and_toe_exchanged",
     "sides_swapped",
     "mass_wrong",

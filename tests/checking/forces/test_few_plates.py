@@ -63,19 +63,19 @@ def test_a_foot_that_only_pushes_and_one_that_only_brakes_show_no_rotation() -> 
     assert best_rotation(feet, due, [(0, 1), (0,), (1,)]) is None
 
 
-def backwards(copy: Copy) -> None:
-    """The same walk back in time, which obeys the same laws."""
+def backward(copy: Copy) -> None:
+    """A walk back in time, which obeys the same laws."""
     last, time = copy.walk.time[-1], copy.forces.time
     copy.put(copy.walk.position[::-1].copy())
     columns = [np.interp(last - time, time, column) for column in copy.forces.values.T]
     copy.forces = replace(copy.forces, values=np.stack(columns, axis=1))
 
 
-def test_a_center_of_pressure_goes_backwards_in_a_walk_backwards(tmp_path: Path) -> None:
+def test_a_center_of_pressure_goes_backward_in_a_walk_backward(tmp_path: Path) -> None:
     trial = synthetic_recording(tmp_path / "walk", truth=False, strides=2, force_rate_hz=300.0)
     copy = open_copy(trial)
-    backwards(copy)
-    assert not accused(write_copy(copy, tmp_path / "backwards"))
+    backward(copy)
+    assert not accused(write_copy(copy, tmp_path / "backward"))
 
 
 @pytest.mark.parametrize(("gain", "severity"), [(1.0, None), (0.5, "error"), (1.2, "warning")])

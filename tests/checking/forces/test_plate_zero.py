@@ -28,7 +28,7 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
     add(copy, side, 20.0 * sign * np.eye(3)[axis])
     report = examined(write_copy(copy, tmp_path))
     assert set(report.codes) == {"plate_baseline"}, str(report)
-    off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upwards')[axis]}"
+    off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upward')[axis]}"
     assert off in report.findings[0].what
 
 

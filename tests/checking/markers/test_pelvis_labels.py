@@ -45,7 +45,7 @@ def test_front_and_back_of_one_side_are_named_before_anything_is_rotated(side: s
 
 
 @pytest.mark.parametrize("standing", [False, True])
-def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
+def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
     recorded_walk_trial: Trial, tmp_path: Path, standing: bool
 ) -> None:
     """Front and back exchanged on both sides: right and left, feet and plates are not to blame."""
@@ -65,7 +65,7 @@ def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
 def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = check(plant("walks_backwards", recorded_walk_trial.path, tmp_path))
+    report = check(plant("walks_backward", recorded_walk_trial.path, tmp_path))
     assert report.ok
     assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
         ("walking_direction", "warning")

@@ -80,7 +80,7 @@ def test_restitution_is_that_of_the_law(restitution, returned):
 
 
 def weightless(start):
-    """The same start without gravity."""
+    """A start without gravity."""
     model = type(start.model)(start.model.topology, start.model.standing, start.model.mass, np.zeros(3))
     return model, start.q, start.qd
 

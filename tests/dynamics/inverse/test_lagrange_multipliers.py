@@ -129,7 +129,7 @@ def leg():
 def double_pendulum(hip, knee):
     """Moments of a double pendulum in closed form; angle, rate and acceleration of hip and knee (T, 3) each.
 
-    Positive about +y turns the leg backwards: a point -l z goes to -l (sin a x + cos a z).
+    Positive about +y turns the leg backward: a point -l z goes to -l (sin a x + cos a z).
     """
     l1, c1, c2, m1, m2, i1, i2, g = 0.45, 0.2, 0.2, 8.0, 3.0, 0.12, 0.05, 9.80665
     a1, a2 = hip[:, 0], hip[:, 0] + knee[:, 0]

@@ -285,7 +285,7 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         method(model, targets, motion.time, start=start[1:])
 
 
-def test_a_subject_that_starts_backwards_is_rotated():
+def test_a_subject_that_starts_backward_is_rotated():
     """Half a rotation off the misfit is stationary too."""
     trial = read_trial(reference_stride())
     plain = mechanics(trial).fit

@@ -1,4 +1,4 @@
-"""The system of a step towards the nearest pose: sums along the tree against the directions they stand for."""
+"""The system of a step toward the nearest pose: sums along the tree against the directions they stand for."""
 
 from __future__ import annotations
 

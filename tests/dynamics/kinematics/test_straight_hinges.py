@@ -108,7 +108,7 @@ def test_the_pose_of_smooth_markers_is_smooth(model, seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_an_elbow_does_not_bend_backwards(model, seed):
+def test_an_elbow_does_not_bend_backward(model, seed):
     """Also where the marker of the elbow lies beside its center, which bends the line from shoulder to wrist."""
     time, _, targets = planted(model, seed, 100.0)
     flexion = fit_pose(model, targets, time).coordinates[:, arm_dofs(model)[::2]]

@@ -195,7 +195,7 @@ def test_scalar_products_of_table_2_1(pair):
 
 
 def test_redundant_rows_do_not_hinder_assembly():
-    """The same mechanism with every rigid row twice takes the same pose."""
+    """A mechanism with every rigid row twice takes the same pose."""
     topology, standing, kinds = arm_by_vector(1.0, 0.3)
     start = standing + 0.02 * np.random.default_rng(3).normal(size=(len(TIME), *standing.shape))
     once = assemble(kinds, TIME, start)

@@ -41,7 +41,7 @@ def segments(model, motion):
 
 
 def heavier(model, segment, by, with_inertia):
-    """The same subject with one segment heavier, its bodies in proportion."""
+    """Return the subject with one segment heavier, its bodies in proportion."""
     mass = model.mass
     inside = np.array([body.segment == segment for body in model.topology.bodies])
     factor = np.where(inside, 1.0 + by / mass.mass[inside].sum(), 1.0)

@@ -200,7 +200,7 @@ def test_a_turn_on_the_spot_is_seen_from_the_pelvis():
     np.testing.assert_allclose(heading[[50, -50]], [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], atol=1e-9)
 
 
-def test_who_walks_backwards_heads_for_where_the_path_leads():
+def test_who_walks_backward_heads_for_where_the_path_leads():
     time = np.arange(0.0, 4.0, 0.01)
     pelvis, facing = -time[:, None] * [1.0, 0.5, 0.0], np.tile([1.0, 0.5, 0.0], (time.size, 1))
     heading, _ = headings(time, pelvis, facing)

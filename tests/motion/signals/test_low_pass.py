@@ -16,7 +16,7 @@ THESIS_FACTOR = 0.802
 
 
 def twice(signal: np.ndarray, rate_hz: float, cutoff_hz: float, order: int) -> np.ndarray:
-    """A Butterworth filter run forwards and backwards as recursion over a signal mirrored many times at its ends."""
+    """A Butterworth filter run forward and backward as recursion over a signal mirrored many times at its ends."""
     w = np.tan(np.pi * cutoff_hz / rate_hz) / HALF_POWER ** (0.5 / order)
     turns, frames = 9, len(signal)
     line = signal[0] + np.linspace(0.0, 1.0, frames)[:, None] * (signal[-1] - signal[0])
@@ -54,7 +54,7 @@ def test_the_gain_is_that_of_the_section_of_the_thesis_run_twice() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("cutoff_hz", [2.0, 6.0, 20.0, 48.0])
-def test_the_filter_is_the_recursion_run_forwards_and_backwards(order: int, cutoff_hz: float) -> None:
+def test_the_filter_is_the_recursion_run_forward_and_backward(order: int, cutoff_hz: float) -> None:
     signal = np.cumsum(np.random.default_rng(5).normal(size=(239, 6)), axis=0)
     expected = twice(signal, 100.0, cutoff_hz, order)
     np.testing.assert_allclose(low_pass(signal, 100.0, cutoff_hz, order), expected, rtol=0, atol=1e-9)

@@ -35,7 +35,7 @@ def test_a_placed_camera_stands_and_looks_as_it_was_placed(seed: int) -> None:
     ahead = (target - center) / np.linalg.norm(target - center)
     np.testing.assert_allclose(camera.direction, ahead, atol=1e-10)
     np.testing.assert_allclose(camera.project(target), [400.0, 300.0], atol=1e-8)
-    # A meter up at the target is that share of the distance, upwards in the image.
+    # A meter up at the target is that share of the distance, upward in the image.
     up = np.cross(np.cross(ahead, [0.0, 0.0, 1.0]), ahead)
     step = 0.01 * up / np.linalg.norm(up)
     moved = camera.project(target + step) - camera.project(target)

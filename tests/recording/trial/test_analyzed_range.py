@@ -233,7 +233,7 @@ LENGTH, WIDTH = 0.25, 0.2
 
 
 def c3d_walk(folder: Path, shift: dict[str, float], length: float = LENGTH, tables: str = "") -> Path:
-    """The walk as C3D: one plate under a step of each foot, moved forwards by so much [m]."""
+    """The walk as C3D: one plate under a step of each foot, moved forward by so much [m]."""
     path = walk(folder)
     table, markers = read_mot(folder / "forces.mot"), read_trc(folder / "walk.trc")
     samples = 10 * markers.time.size

@@ -243,7 +243,7 @@ def test_what_is_stated_holds_and_an_envelope_that_is_called_raw_is_found(tmp_pa
 
 
 def uneven(table: Table) -> Table:
-    """The same signals at times that are up to a step off."""
+    """Return the signals at times that are up to a step off."""
     rng = np.random.default_rng(5)
     time = np.sort(table.time + rng.uniform(0.0, 1.0, table.time.size) / table.rate)
     columns = [np.interp(time, table.time, column) for column in table.values.T]

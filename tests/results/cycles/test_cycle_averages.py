@@ -156,7 +156,7 @@ def test_the_legs_of_the_bundled_stride_are_alike(stride):
         difference = np.abs(right[name] - left[name]).sel(inner)
         assert float(difference.max()) < share * size, name
     lateral = right["ground_reaction_force"].sel(axis="y", percent=slice(15.0, 45.0))
-    assert float(lateral.min()) > 10.0, "the ground pushes the standing leg towards the median plane"
+    assert float(lateral.min()) > 10.0, "the ground pushes the standing leg toward the median plane"
 
 
 def of_recording(digest, side="r", **attrs):

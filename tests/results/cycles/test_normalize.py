@@ -97,7 +97,7 @@ def test_a_curve_as_fast_as_a_filtered_motion_is_kept_to_half_a_per_cent():
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), lost=st.sets(st.integers(0, 50), max_size=12))
 def test_the_frames_around_the_wanted_times_are_enough(seed, lost):
-    """The same curve piece by piece as of all the frames at once."""
+    """A curve piece by piece equals the curve of all the frames at once."""
     values = np.random.default_rng(seed).uniform(-1.0, 1.0, (51, 2))
     values[list(lost), 0] = np.nan
     at = np.linspace(1.99, 3.01, 103)

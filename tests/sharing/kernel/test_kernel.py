@@ -85,8 +85,8 @@ def test_threads_and_blocks_change_nothing(make_leg):
     for other in answers[1:]:
         np.testing.assert_array_equal(other.activation, answers[0].activation)
         np.testing.assert_array_equal(other.multiplier, answers[0].multiplier)
-    backwards = solve(problem.frames(np.arange(700)[::-1]), "soft_saturation")
-    np.testing.assert_allclose(backwards.activation[::-1], answers[0].activation, atol=1e-8)
+    backward = solve(problem.frames(np.arange(700)[::-1]), "soft_saturation")
+    np.testing.assert_allclose(backward.activation[::-1], answers[0].activation, atol=1e-8)
 
 
 class OwnVersion(StressCubed):
@@ -174,7 +174,7 @@ def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
 
 
 class Uncompiled(Vectorized):
-    """The same method by another name, so that the loop over frames is the one in Python."""
+    """The kernel's method by another name, so that the loop over frames is the one in Python."""
 
 
 @pytest.mark.parametrize("on_infeasible", ["report", "reserve"])

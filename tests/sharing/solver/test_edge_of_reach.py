@@ -111,7 +111,7 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
 @pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorized()])
 @pytest.mark.parametrize("cost", POWERS)
 def test_no_claim_is_accepted_at_the_edge(cost, solver):
-    """Those that find the optimum there have it certified; no other answer is."""
+    """A solver that finds the optimum there has it certified; no other answer is certified."""
     if isinstance(solver, str):
         record = solvers()[solver]
         if not record.installed or ("separable" not in record.can and cost != "force_squared"):

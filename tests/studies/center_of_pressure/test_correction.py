@@ -37,7 +37,7 @@ def plain(trial):
 
 
 def shifted(trial, shift):
-    """The same recording from plates that were measured elsewhere in the laboratory."""
+    """Return the recording from plates that were measured elsewhere in the laboratory."""
     return replace(trial, forces=tuple(replace(p, point=p.point + np.array(shift)) for p in trial.forces))
 
 

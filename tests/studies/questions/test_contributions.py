@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
+from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables.question_tables import (
     contact_facts,
     contribution_facts,
@@ -145,6 +146,21 @@ def test_a_model_with_moments_instead_of_loads_is_refused(tmp_path):
         contributions(file)
 
 
+def test_propulsion_is_along_the_walking_direction(found):
+    """A walk along y of the laboratory has the braking, propulsion and support of the same walk along x."""
+    turned = found.copy(deep=True)
+    center = found["center_acceleration"]
+    x, y, z = (center.sel(axis=axis, drop=True) for axis in "xyz")
+    turned["center_acceleration"] = xr.concat([-y, x, z], center["axis"]).transpose(*center.dims)
+    turned["heading"] = found["heading"] + 0.5 * np.pi
+    for one, other in zip(contribution_facts(found), contribution_facts(turned), strict=True):
+        for what in ("support", "braking", "propulsion"):
+            np.testing.assert_allclose(one[f"{what}_m_s2"], other[f"{what}_m_s2"], atol=1e-12)
+    np.testing.assert_allclose(
+        over_stance(found)["center_acceleration"], over_stance(turned)["center_acceleration"], atol=1e-9
+    )
+
+
 def test_curves_over_the_stance_are_those_of_complete_stances(found):
     """Its ends are the first and the last frame of the stance; where the analyzed time cuts a stance there is none."""
     of = over_stance(found)
@@ -157,6 +173,8 @@ def test_curves_over_the_stance_are_those_of_complete_stances(found):
             continue
         assert int(of["stances"].sel(leg=leg)) == 1
         first = changes[0] + 1
-        begin = grouped(found)["center_acceleration"].isel(time=first).transpose(*own.isel(percent=0).dims)
+        together = grouped(found)
+        begin = along_heading(together, together["center_acceleration"]).isel(time=first)
+        begin = begin.transpose(*own.isel(percent=0).dims)
         np.testing.assert_allclose(own.isel(percent=0), begin, atol=1e-9)
     assert int(of["stances"].sum()) >= 1

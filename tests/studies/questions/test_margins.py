@@ -160,9 +160,19 @@ def test_bounded_contact_forces_raise_margins(found):
     bound = margins(reference_stride(), contact="now")
     assert (bound["margin"] >= found["margin"] - 1e-4).all()
     assert (bound["margin"] > found["margin"] + 0.01).any()
+    # the path has the bound, too, along the directions of now: the forces themselves may exceed it a little
+    peaks, limits = bound["contact_peak"], dict(each.split() for each in bound.attrs["contact"].split(", "))
+    assert all(float(peaks.sel(joint=joint).max()) < 1.03 * float(most) for joint, most in limits.items())
+    assert float(found["contact_peak"].max()) > 1.1 * float(peaks.max())
+    edge = float(bound["margin"].sel(of=bound.attrs["path_of"]))
+    np.testing.assert_allclose(bound["strength"].values[-1], edge)
+    assert float(bound["peak_activation"].isel(strength=-1).max()) > 0.99
     with refused("unknown_name", "elbow"):
         margins(reference_stride(), contact={"elbow": 2.0})
     assert contact_from_texts(["knee=2.5", "hip_r=4"]) == {"knee": 2.5, "hip_r": 4.0}
+    for number in (np.inf, np.nan, -1.0):
+        with refused("bad_number", "knee"):
+            margins(reference_stride(), side="r", contact={"knee": number})
     for text in ("knee", "knee=-1", "=2"):
         with refused("bad_value", "contact"):
             contact_from_texts([text])

@@ -160,6 +160,16 @@ def test_scenarios_that_cannot_be(text, code):
         what_if(reference_stride(), [text], side="r")
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_of_a_scenario_are_finite(number):
+    for key in ("mass", "load"):
+        with refused("bad_value", key):
+            Scenario("a", **{key: number})
+    for key in ("torque", "spring"):
+        with refused("bad_number", "ankle_dorsiflexion"):
+            Scenario("a", **{key: {"ankle_dorsiflexion": (-number, 0.0)}})
+
+
 def test_a_scenario_in_words():
     scenario = Scenario.from_text(
         "a, b: soleus=0.5, sharing.cost=activation_power(exponent=3, x=1), spring.knee_flexion=4"

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.tables.question_tables import NO_ANSWER, grouped
+from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, read_answers
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
@@ -44,6 +44,10 @@ def study_in(folder: Path, design: str = "", questions: str = ASK) -> Path:
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     outcomes = ["margin triceps_surae", "joint_stiffness knee_flexion max", "metabolic_rate"]
+    outcomes += [
+        "contact_contribution hip_abductors knee_medial max",
+        "contact_contribution triceps_surae ankle",
+    ]
     return ms.run_study(study_in(folder, f"outcomes = {outcomes}"), folder / "results", jobs=1)
 
 
@@ -81,6 +85,17 @@ def test_curves_of_a_study_go_through_those_of_the_commands(whole):
         command = together["center_acceleration"].sel(axis=axis).values[inside]
         curve = own["center_acceleration"].sel(part="triceps_surae", axis=axis)
         np.testing.assert_allclose(curve.interp(percent=at), command, atol=0.06 * np.abs(command).max())
+    # along the contact force: what all parts do adds up to it
+    shares = contact_shares(grouped(found), "r")
+    for place, name in {"ankle_r": "ankle", "knee_r_medial": "knee_medial"}.items():
+        way, through = (each.sel(group="triceps_surae_r") for each in shares[place])
+        for curve, command in (
+            ("contact_contribution", way + through.isel(contact=0)),
+            ("contact_contribution_own", way),
+        ):
+            curve = own[curve].sel(part="triceps_surae", place=name).interp(percent=at)
+            expected = command.values[inside] / found.attrs["body_weight_n"]
+            np.testing.assert_allclose(curve, expected, atol=0.06 * np.abs(expected).max())
     command = together["joint_acceleration"].sel(dof="knee_flexion_r").values[inside]
     curve = own["joint_acceleration"].sel(part="triceps_surae", dof="knee_flexion")
     np.testing.assert_allclose(curve.interp(percent=at), command, atol=0.06 * np.abs(command).max())
@@ -112,6 +127,7 @@ WRONG = {
     'outcomes = ["margin triceps_sural"]': ("unknown_name", "triceps_surae"),
     'outcomes = ["margin"]': ("unknown_name", "margin"),
     'outcomes = ["center_acceleration triceps_surae w"]': ("unknown_name", "triceps_surae"),
+    'outcomes = ["contact_contribution triceps_surae knee_media"]': ("unknown_name", "knee_medial"),
     'outcomes = ["stride_tim"]': ("unknown_name", "stride_time"),
     'quantities = ["margin"]': ("unknown_name", "margin"),
 }

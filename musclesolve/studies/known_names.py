@@ -1,0 +1,110 @@
+"""Names that the result of a trial will have, from its trial file and what that names; no recording is read.
+
+Names of degrees of freedom, joints and muscles stand in skeleton and muscle set, or in the OpenSim model. So a misspelt
+name is found before anything is computed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import has_side, joint_kind, split_side
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.opensim.find_muscle_set import find_muscle_set
+from musclesolve.opensim.muscle_set import long_name
+from musclesolve.opensim.person_file import person_of_set
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.schema import examined, trial_document
+from musclesolve.recording.trial.model_trial import is_model_trial
+from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.results.dataset.quantities import QUANTITIES
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
+
+COMPARTMENTS = ("medial", "lateral")
+"""Contacts of a knee."""
+ROTATIONS = ("tilt", "list", "rotation")
+FIXED = {
+    "axis": ("x", "y", "z"),
+    "direction": ("axial", "anterior", "medial"),
+    "pelvis_rotation": ROTATIONS,
+    "trunk_rotation": ROTATIONS,
+}
+"""Labels that every trial has, by dimension."""
+NOT_NAMED = ("time", "side", "contact", "stride", "cycle")
+"""Dimensions whose labels are in no name of a curve."""
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Labels of a trial without side, by dimension, and the questions that it asks."""
+
+    labels: Mapping[str, frozenset[str]]
+    asked: frozenset[str]
+
+    def curves(self, variable: str) -> list[str] | None:
+        """The names of the curves of a quantity; None where a dimension has other names than are known here."""
+        dims = ["part" if dim == "of" else dim for dim in QUANTITIES[variable].dims if dim not in NOT_NAMED]
+        named = [FIXED.get(dim) or sorted(self.labels.get(dim, ())) for dim in dims]
+        if not all(named):
+            return None
+        return [" ".join(labels) for labels in product(*named)] if dims else [variable]
+
+    def check(self, name: str, what: str, dims: Sequence[str]) -> None:
+        """Refuse a name of a question, with or without its side, that no label has; nothing where groups are not known.
+
+        Raises:
+            InputError: with the names most like it.
+        """
+        known = [each for dim in dims for each in sorted(self.labels.get(dim, ()))]
+        if "part" in self.labels and name not in known and split_side(name)[0] not in known:
+            raise unknown_name(name, what, known)
+
+
+def known_names(path: Path) -> KnownNames:
+    """The names that the curves of a trial will have, of its trial file and what that names; no recording is read.
+
+    Raises:
+        InputError: a file that is named cannot be read.
+    """
+    of_model = is_model_trial(trial_document(path).content)
+    document = trial_document(path, ModelSettings if of_model else RecordedSettings)
+    labels: dict[str, set[str]] = {"dof": set(), "joint": set(), "muscle": set()}
+
+    def add(dim: str, names: Iterable[str]) -> None:
+        labels[dim] |= {split_side(name)[0] for name in names if has_side(name)}
+
+    if of_model:
+        settings = examined(document, ModelSettings)[0]
+        model = read_osim(document.input_file("files", "model", settings.files.model))
+        add("dof", model.coordinates)
+        add("joint", (joint.name for joint in model.joints))
+        add("muscle", model.muscles)
+        groups = {long_name(split_side(name)[0])[1] for name in model.muscles}
+        if all(has_side(name) for name in model.muscles) and "other" not in groups:
+            labels["part"] = groups  # else groups are named by joints, which depend on what is shared
+        asked = settings.questions.ask
+    else:
+        of_recording = examined(document, RecordedSettings)[0]
+        skeleton = of_recording.subject.skeleton
+        topology = (
+            load_topology()
+            if skeleton is None
+            else load_topology(document.input_file("subject", "skeleton", skeleton))
+        )
+        add("dof", (dof.name for dof in topology.dofs))
+        add("joint", (dof.pivot for dof in topology.dofs))
+        name = of_recording.muscles.database
+        stated = document.path.parent / name if is_own_set(name) else name
+        person = person_of_set(stated)
+        database = find_muscle_set(stated if person is None else person.parent)
+        labels["muscle"] |= {muscle.name for muscle in database}
+        labels["part"] = {muscle.group for muscle in database}
+        asked = of_recording.questions.ask
+    joints = labels["joint"]
+    labels["place"] = {
+        *joints,
+        *(f"{joint}_{of}" for joint in joints if joint_kind(joint) == "knee" for of in COMPARTMENTS),
+    }
+    return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(asked or ()))
