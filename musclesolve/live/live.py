@@ -169,6 +169,11 @@ class Live:
     Raises:
         InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
             nearest pose; a rate, lag or cut-off that cannot be.
+
+    Examples:
+        >>> live = ms.Live(ms.data.reference_stride(), side="r", lag_ms=25)
+        >>> live.sides, live.dofs[3], len(live.muscles)
+        (('r',), 'knee_flexion_r', 43)
     """
 
     optional: frozenset[str] = frozenset()  # of the markers, those that a stream need not have

@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status, is_solved
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """Activations with their certificate. Whatever belongs to a frame that is not solved is NaN.
+    """Activations and muscle forces of each frame with their certificate; NaN in a frame that is not solved.
 
     Attributes:
         activation: (T, n).
@@ -36,6 +36,12 @@ class Solution:
         cost_name: name of the cost.
         level_multiplier: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
             moments that proves it; NaN below the last level and where nothing is solved.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
+        >>> solution = ms.solve(problem)
+        >>> solution.force.round(1).tolist(), bool(solution.kkt_residual < 1e-6)
+        ([200.0, 200.0], True)
     """
 
     activation: Array

@@ -5,8 +5,6 @@ that a change adds to values, speeds and accelerations. Loads stay as they are. 
 from the changed motion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
