@@ -8,13 +8,13 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.model.model import Model
 from musclesolve.live.live import Live
 from musclesolve.live.stream import STATUS_NAMES
-from musclesolve.motion.ground_reaction import center_of_pressure
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
