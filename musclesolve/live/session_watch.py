@@ -147,5 +147,5 @@ class SessionWatch:
 
 
 def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
-    """Since when each of some conditions lasts [s], NaN where it does not; before: the same of the last sample."""
+    """Time since when each of some conditions lasts [s], NaN where it does not; before: times of the last sample."""
     return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)
