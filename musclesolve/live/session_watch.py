@@ -147,5 +147,5 @@ class SessionWatch:
 
 
 def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
-    """Time since when each of some conditions lasts [s], NaN where it does not; before: times of the last sample."""
+    """Since when each of some conditions lasts [s], NaN where it does not; before: the result for the sample before."""
     return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)
