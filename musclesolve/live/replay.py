@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -18,7 +19,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.errors import input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Sample
-from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
@@ -217,11 +218,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
     result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
     lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
-    result.attrs["notes"] = [
-        replayed.sentence,
-        f"{lost} samples gave no frame.",
-        *notes,
-    ]
+    result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
     result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
     return result
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
-
-# Below this vertical force the center of pressure is not given [N].
-SMALLEST_FORCE = 20.0
 
 
 @dataclass(frozen=True)
@@ -68,17 +66,6 @@ def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: flo
     point = np.where(loaded[:, None], point, 0.0)
     moment = np.where(loaded[:, None], moment, 0.0)
     return np.concatenate([force, vector_product(point, force) + moment], axis=1)
-
-
-def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Return the point (T, 3) [m] of the plane z = height about which the horizontal moments vanish; NaN below 20 N.
-
-    x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz, of forces (T, 3) [N] and moments (T, 3) about the global origin [N m].
-    """
-    vertical = np.where(np.abs(force[:, 2]) < SMALLEST_FORCE, np.nan, force[:, 2])
-    x = (height * force[:, 0] - moment[:, 1]) / vertical
-    y = (height * force[:, 1] + moment[:, 0]) / vertical
-    return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
 
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:

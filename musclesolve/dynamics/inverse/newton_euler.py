@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -195,9 +196,6 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
 
 _UP = np.array([0.0, 0.0, 1.0])
 
-SMALLEST_FORCE = 20.0
-"""Below this vertical force there is no center of pressure: a quotient of noise [N]."""
-
 
 @dataclass(frozen=True)
 class IntersegmentalMoment:
@@ -314,17 +312,6 @@ def neglected_share(
         rest = np.linalg.norm(terms["linear"] + terms["angular"])
         shares[dof] = float(rest / whole) if whole > 0.0 else 0.0
     return shares
-
-
-def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
-
-    e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
-    global origin [N m]. NaN where the vertical force is below 20 N.
-    """
-    about_surface = moment - vector_product(height * _UP, force)
-    vertical = np.where(np.abs(force[:, 2:]) < SMALLEST_FORCE, np.nan, force[:, 2:])
-    return vector_product(_UP, about_surface) / vertical + height * _UP
 
 
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:

@@ -62,10 +62,7 @@ class Scale:
     def state(self, low: float | None, high: float | None) -> None:
         """Set one end or both; the other one stays where it is."""
         ends = self.ends
-        self.stated = (
-            ends[0] if low is None else float(low),
-            ends[1] if high is None else float(high),
-        )
+        self.stated = (ends[0] if low is None else float(low), ends[1] if high is None else float(high))
 
 
 class Numbers:
@@ -170,11 +167,6 @@ class Panel:
         dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
         mark = {"k": "rule", "of": axis, "at": self.figure.numbers.add(places), "d": list(dashes or "")}
         self._add(mark | {"w": style.get("linewidth", 0.8)}, style)
-
-    def axhspan(self, low: float, high: float, **style: Any) -> None:
-        """An area across the panel."""
-        self._y.take([low, high])
-        self._boxes(np.array([[-np.inf, low, np.inf, high]]), style)
 
     def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
         """Bars upward from zero; each of those returned may be changed."""

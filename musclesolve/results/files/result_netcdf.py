@@ -124,7 +124,6 @@ def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
     ).assign_coords({name: each for name, each in changed.items() if name in data.coords})
 
 
-EXPECTED = "a result.nc of `musclesolve run`"
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
