@@ -47,7 +47,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.recorded_body import Knee, sharing_group
+from musclesolve.pipeline.recorded_body import Knee, MuscleJoints, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.results.plausibility import in_vivo
@@ -151,7 +151,8 @@ class Held:
             *(model, motion, distal_loads(model, segment_motion(model, motion), wrenches)),
             *(muscle_state(model, muscles, motion), projected_moments(model, motion, wrenches)),
         )
-        leg = sharing_group(options, *found, np.ones(len(depth), bool), ligament=self.ligament)
+        joints = MuscleJoints.from_model(model, muscles, self.ligament)
+        leg = sharing_group(options, *found, np.ones(len(depth), bool), joints=joints)
         if self.behind:
             axis = motion.axes(model.tree)[:, model.dof("knee_flexion_r")]
             shank = model.rigid_bodies.subset(np.array([model.body("shank_r")])).rotation(motion.q)[:, 0]

@@ -30,11 +30,16 @@ LONGEST_PART = 1500
 
 
 class MuscleSolveError(Exception):
-    """Base of every error that musclesolve raises on purpose."""
+    """The base class of every error that musclesolve raises on purpose.
+
+    Examples:
+        >>> issubclass(ms.InputError, ms.MuscleSolveError)
+        True
+    """
 
 
 class InputError(MuscleSolveError):
-    """The input is at fault. One message: which file, where in it, what is wrong, what to do.
+    """A fault of the input: the file, the place in the file, the fault and the remedy in one message.
 
     Args:
         problem: what is wrong, with the offending value.
@@ -44,6 +49,13 @@ class InputError(MuscleSolveError):
         expected: what would have been right.
         remedy: how to fix it.
         key: the template of the sentences, such as "opensim.no_column"; it stays the same as the code does.
+
+    Examples:
+        >>> try:
+        ...     ms.run(ms.data.reference_stride(), cost="stress_cubd")
+        ... except ms.InputError as error:
+        ...     print(error.code, "|", error.problem)
+        unknown_name | there is no cost 'stress_cubd'
     """
 
     def __init__(

@@ -1,10 +1,10 @@
-"""Write the tables of settings into docs/: what stands between `<!-- settings: NAME -->` and `<!-- end -->`.
+"""Write the tables of settings, costs and solvers into docs/, between `<!-- settings: NAME -->` and `<!-- end -->`.
 
     python tools/settings_tables.py            writes them
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`.
+`options of run`, `options of share`, `costs`, `solvers`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import musclesolve as ms
 from musclesolve.settings import other_files, trial
 from musclesolve.settings.schema import Setting, settings_of, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
@@ -54,8 +55,31 @@ def table(settings: Mapping[str, Setting]) -> str:
     return HEAD + "".join(row(key, setting) for key, setting in settings.items())
 
 
+def costs() -> str:
+    """Return the table of the costs by name."""
+    lines = "".join(
+        f"| `{name}` | {cost.formula.replace('|', chr(92) + '|')} | {', '.join(f'`{field}`' for field in cost.data)} |"
+        f" {', '.join(f'`{option}`' for option in cost.options)} | {cost.source} |\n"
+        for name, cost in ms.costs().items()
+    )
+    return f"| name | minimizes | fields of the problem that it needs | options | source |\n{'| --- ' * 5}|\n{lines}"
+
+
+def solvers() -> str:
+    """Return the table of the solvers by name."""
+    lines = "".join(
+        f"| `{name}` | {solver.summary} | `{solver.install}` |\n" for name, solver in ms.solvers().items()
+    )
+    return f"| name | method | installed by |\n{'| --- ' * 3}|\n{lines}"
+
+
+REGISTRIES = {"costs": costs, "solvers": solvers}
+
+
 def tables(name: str) -> str:
     """Return the table that stands in docs for a name."""
+    if name in REGISTRIES:
+        return REGISTRIES[name]()
     if name.startswith("options of "):
         kind, arguments = (
             (RecordedSettings, run_arguments())

@@ -9,8 +9,8 @@ from benchmarks.thesis_figures.consistency import rms
 from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.newton_euler import (
-    center_of_pressure,
     center_of_pressure_from_motion,
     intersegmental_moment,
     segment_motion,

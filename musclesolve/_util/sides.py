@@ -7,6 +7,8 @@ Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
 SIDE_NAMES: dict[Any, str] = {"r": "right", "l": "left"}
 """Side -> its word; the key is one of SIDES, often as the end of a name."""
+SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
+"""Word of a side -> side."""
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is that of models whose names do not end in _r or _l."""

@@ -169,6 +169,11 @@ class Live:
     Raises:
         InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
             nearest pose; a rate, lag or cut-off that cannot be.
+
+    Examples:
+        >>> live = ms.Live(ms.data.reference_stride(), side="r", lag_ms=25)
+        >>> live.sides, live.dofs[3], len(live.muscles)
+        (('r',), 'knee_flexion_r', 43)
     """
 
     optional: frozenset[str] = frozenset()  # of the markers, those that a stream need not have
@@ -246,7 +251,7 @@ class Live:
         self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
 
         count = len(self.model.topology.dof_names)
-        self._muscles = joined([group.muscles for group in self.body.groups])
+        self._muscles = joined(self.body.placed)
         self._muscle_joints = MuscleJoints.from_model(self.model, self._muscles)
         self._muscle_rows = np.array([self.model.dof(dof) for dof in self._muscles.dof_names])
         self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in self._rows_of_parts()])

@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -18,7 +19,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.errors import input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Sample
-from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body

@@ -1,4 +1,4 @@
-"""Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
+"""Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift, a silent stream.
 
 Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are taken from the
 checks of recordings where these have one.
@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
@@ -19,7 +20,7 @@ from musclesolve.live.stream import Arrival
 
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
-"""A marker that is hidden for so long is reported [s]."""
+"""A marker that is hidden, a plate without numbers or a lack of EMG for so long is reported [s]."""
 FARTHEST_MARKER = 3.0
 """No marker of a subject is farther from the middle of all of them [m]."""
 WATCH_WINDOW = 10.0
@@ -50,6 +51,8 @@ class SessionWatch:
         self._live = live
         self._weight = live.model.mass.total * STANDARD_GRAVITY
         self._hidden_since = np.full(len(live.markers), np.nan)
+        self._silent_since = np.full(len(live.plates), np.nan)
+        self._without_emg_since = np.nan
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
         self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
         self._looked = -np.inf
@@ -57,15 +60,15 @@ class SessionWatch:
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
-        time, markers, plates, _ = arrival.sample
+        time, markers, plates, emg = arrival.sample
         if frame.taken.refusal:
             return
         if frame.taken.anew:
-            self._hidden_since[:] = np.nan
-        hidden = ~np.isfinite(markers).all(axis=1)
-        self._hidden_since[~hidden] = np.nan
-        fresh = hidden & np.isnan(self._hidden_since)
-        self._hidden_since[fresh] = time
+            self._hidden_since[:] = self._silent_since[:] = self._without_emg_since = np.nan
+        self._hidden_since = _since(self._hidden_since, ~np.isfinite(markers).all(axis=1), time)
+        self._silent_since = _since(self._silent_since, ~np.isfinite(np.asarray(plates)[:, 2]), time)
+        without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
+        self._without_emg_since = float(_since(self._without_emg_since, without, time))
         for fault in frame.faults:
             self._report(fault, time, fault)
         # large residuals are the consequence of markers that are off
@@ -89,6 +92,20 @@ class SessionWatch:
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        for k in np.flatnonzero(time - self._silent_since >= HIDDEN):
+            self._report(
+                f"silent plate {k}",
+                time,
+                f"plate {k + 1} has sent no numbers for {time - self._silent_since[k]:.0f} s, and the leg on it is not "
+                "measured: see whether its amplifier and its stream run",
+            )
+        if time - self._without_emg_since >= HIDDEN:
+            self._report(
+                "emg",
+                time,
+                f"no EMG has come in time for {time - self._without_emg_since:.0f} s, and forces follow the cost "
+                "alone: see whether its stream runs; where it comes late, state its delay as --wait-ms",
+            )
         seen = np.isfinite(markers).all(axis=1)
         away = np.zeros(len(markers))
         if seen.any():
@@ -127,3 +144,8 @@ class SessionWatch:
         if not 0.0 <= time - self._said.get(about, -np.inf) < REPEATED:
             self._said[about] = time
             self._say(sentence)
+
+
+def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
+    """Since when each of some conditions lasts [s], NaN where it does not; before: the result for the sample before."""
+    return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class MuscleState:
         arm = self.moment_arm[:, dofs][:, :, muscles]
         return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
 
+    def frames(self, which: slice | Indices) -> MuscleState:
+        """The muscles in some frames."""
+        return replace(self, **{name: getattr(self, name)[which] for name in MUSCLE_ARRAYS})
+
     def alike(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> MuscleState:
         """Some `count` groups with equally many muscles, in one frame, as frames: each about its own joints.
 
@@ -70,7 +74,8 @@ class MuscleState:
         return MuscleState(parameters=parameters, moment_arm=arm, **columns)
 
 
-_BY_MUSCLE = [each.name for each in fields(MuscleState) if each.name not in ("parameters", "moment_arm")]
+MUSCLE_ARRAYS = [each.name for each in fields(MuscleState) if each.name != "parameters"]
+_BY_MUSCLE = [name for name in MUSCLE_ARRAYS if name != "moment_arm"]
 
 
 def group_blocks(values: Array, count: int) -> Array:

@@ -7,16 +7,16 @@ connects them: the legs of the human, groups of coordinates and muscles of a mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Protocol, overload
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
-from musclesolve.constants import USUAL_LEAST_ACTIVATION
+from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -29,19 +29,33 @@ from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.trajectory.motion_solution import MotionSolution
 
+LONG = 4096
+"""Frames beyond which the muscle rows of a motion do not lie in memory together."""
+BLOCK = 1024
+"""Frames of such a motion whose muscle rows do; whole chains of the compiled solver."""
+EVERY = slice(None)
+"""All frames."""
+SAMPLED = 1000
+"""Frames that stand for all of a long motion where a mean is asked."""
+
 
 @dataclass(frozen=True)
 class Sharing:
     """Settings of the sharing of moments among muscles.
 
-    tendon: "rigid" or "elastic"; reserve_weight: see `Problem`; least_activation: of every muscle.
+    tendon: one of TENDONS; reserve_weight: see `Problem`; least_activation: of every muscle.
     """
 
     cost: Cost
     solver: Solver
-    tendon: str = "rigid"
+    tendon: str = RIGID
     reserve_weight: float | None = None
     least_activation: float = USUAL_LEAST_ACTIVATION
+
+    @property
+    def elastic(self) -> bool:
+        """Whether tendons are elastic: all frames are solved at once."""
+        return self.tendon == ELASTIC
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +115,10 @@ class JointLoads:
             self.patella[:, of_knees][:, :, muscles] if knees else self.patella,
         )
 
+    def sampled(self) -> tuple[slice, JointLoads]:
+        """Frames that stand for all, and the loads in them: here all frames."""
+        return slice(None), self
+
     def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
         """Some `count` groups with equally many joints and muscles, in one frame, as frames: by its own muscles each.
 
@@ -130,6 +148,58 @@ class JointLoads:
     def components(self) -> tuple[str, ...]:
         """Names of the components: knee_r_x for the one of the right knee that points forward."""
         return tuple(f"{joint}_{axis}" for joint in self.joints for axis in "xyz")
+
+
+class LaterLoads(JointLoads):
+    """Loads of a long motion, of which only those without muscle forces are kept.
+
+    The others are made again where they are needed: they take more memory than everything else of a body.
+    """
+
+    _make: Callable[[slice | Indices], JointLoads | None]
+
+    @classmethod
+    def of(
+        cls,
+        joints: tuple[str, ...],
+        net: Array,
+        net_moment: Array,
+        knees: tuple[str, ...],
+        make: Callable[[slice | Indices], JointLoads | None],
+    ) -> LaterLoads:
+        """Loads as in `JointLoads`; make: all loads in some frames."""
+        loads: LaterLoads = object.__new__(cls)
+        loads.__dict__.update(joints=joints, net=net, net_moment=net_moment, knees=knees, _make=make)
+        return loads
+
+    @cached_property
+    def _made(self) -> JointLoads:
+        return self._in(EVERY)
+
+    def _in(self, frames: slice) -> JointLoads:
+        loads = self._make(frames)
+        assert loads is not None
+        return loads
+
+    @cached_property
+    def across(self) -> Array:  # type: ignore[override]
+        """See JointLoads."""
+        return self._made.across
+
+    @cached_property
+    def moment_across(self) -> Array:  # type: ignore[override]
+        """See JointLoads."""
+        return self._made.moment_across
+
+    @cached_property
+    def patella(self) -> Array:  # type: ignore[override]
+        """See JointLoads."""
+        return self._made.patella
+
+    def sampled(self) -> tuple[slice, JointLoads]:
+        """Some `SAMPLED` frames at equal distances, and the loads in them."""
+        some = slice(None, None, max(len(self.net) // SAMPLED, 1))
+        return some, self._in(some)
 
 
 @lru_cache(maxsize=64)
@@ -166,6 +236,12 @@ class SharingGroup:
     loads: JointLoads | None = None
     emg: Array | None = None
 
+    def frames(self, which: slice | Indices) -> SharingGroup:
+        """The part in some frames, without loads."""
+        own = {name: getattr(self, name)[which] for name in ("moment", "usable", "time")}
+        emg = None if self.emg is None else self.emg[which]
+        return replace(self, state=self.state.frames(which), loads=None, emg=emg, **own)
+
     @property
     def rows(self) -> slice | Indices:
         """The shared degrees of freedom among `dofs`."""
@@ -180,6 +256,39 @@ class SharingGroup:
     def measured(self) -> Mask:
         """(T,) the frames whose shared moments are known."""
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
+
+
+class LaterParts(Sequence[SharingGroup]):
+    """Parts of a body along a motion that is too long for the muscle rows of all frames to lie in memory.
+
+    They are made block by block for the sharing (`blocks`), and for all frames where one asks for a part.
+    """
+
+    def __init__(
+        self, count: int, frames: int, make: Callable[[slice | Indices], tuple[SharingGroup, ...]]
+    ) -> None:
+        """How many parts in how many frames; make: all of them in some frames."""
+        self._count, self.frames, self.make = count, frames, make
+
+    @cached_property
+    def _whole(self) -> tuple[SharingGroup, ...]:
+        return self.make(EVERY)
+
+    def blocks(self) -> Iterator[tuple[slice, tuple[SharingGroup, ...]]]:
+        """Yield the frames of each block and the parts in them."""
+        for first in range(0, self.frames, BLOCK):
+            block = slice(first, min(first + BLOCK, self.frames))
+            yield block, self.make(block)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> SharingGroup: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[SharingGroup]: ...
+    def __getitem__(self, number: int | slice) -> SharingGroup | Sequence[SharingGroup]:
+        return self._whole[number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +356,15 @@ class SolvedGroup:
         return np.asarray(self.solution.force + self.state.passive_force)
 
     @cached_property
+    def known(self) -> Mask:
+        """(T,) the frames whose problem consists of numbers."""
+        return self.problem.valid
+
+    def problem_at(self, frames: Indices) -> Problem:
+        """The problem of some frames (k,)."""
+        return self.problem.frames(frames)
+
+    @cached_property
     def contact_force(self) -> dict[str, Array]:
         """Force (T, 3) [N] at each joint with muscle forces; no joints where no ground reactions are known."""
         return {} if self.part.loads is None else self.part.loads.contact(self.tension)
@@ -268,6 +386,35 @@ class SolvedGroup:
             return {}
         net = np.where(self.part.measured[:, None, None], self.part.loads.net, np.nan)
         return by_name(self.part.loads.joints, net)
+
+
+class JoinedGroup(SolvedGroup):
+    """A part along a long motion that was shared block by block; its problem is made again where one asks for it."""
+
+    _make: Callable[[slice | Indices], Problem]
+
+    @classmethod
+    def of(
+        cls,
+        part: SharingGroup,
+        solution: Solution,
+        stored: Mapping[str, object],
+        make: Callable[[slice | Indices], Problem],
+    ) -> JoinedGroup:
+        """Part and solution of all frames; stored: its other properties by name; make: the problem in some frames."""
+        group: JoinedGroup = object.__new__(cls)
+        values = {"part": part, "solution": solution, "tendons": None, "notes": (), "_make": make}
+        group.__dict__.update(values, **stored)
+        return group
+
+    @cached_property
+    def problem(self) -> Problem:  # type: ignore[override]
+        """See SolvedGroup."""
+        return self._make(EVERY)
+
+    def problem_at(self, frames: Indices) -> Problem:
+        """See SolvedGroup."""
+        return self._make(frames)
 
 
 class Body(Protocol):
@@ -331,15 +478,32 @@ class Analysis:
         """The muscles of each part, by their numbers among all muscles of the body."""
         number = {name: k for k, name in enumerate(self.body.muscles)}
         return [
-            np.array([number[name] for name in part.problem.muscle or ()], np.intp) for part in self.parts
+            np.array([number[name] for name in part.state.parameters.names], np.intp) for part in self.parts
         ]
 
     def over_muscles(self, arrays: Sequence[Array]) -> Array:
         """Arrays (..., n) of the muscles of each part, as one (..., N) of all muscles."""
-        whole = np.full((*arrays[0].shape[:-1], len(self.body.muscles)), np.nan, arrays[0].dtype)
+        count = len(self.body.muscles)
+        if self._are_columns(arrays, count):
+            return np.asarray(arrays[0].base)
+        whole = np.full((*arrays[0].shape[:-1], count), np.nan, arrays[0].dtype)
         for columns, array in zip(self.columns, arrays, strict=True):
             whole[..., columns] = array
         return whole
+
+    def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:
+        """Whether arrays (T, n) are the columns of one array (T, N) already: the arrays of a long motion."""
+        base = arrays[0].base
+        if base is None or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
+            return False
+        places = zip(self.columns, arrays, strict=True)
+        return all(
+            each.base is base
+            and each.strides == base.strides
+            and np.array_equal(columns, columns[0] + np.arange(each.shape[1]))
+            and each.ctypes.data == base[:, columns[0] :].ctypes.data
+            for columns, each in places
+        )
 
     @cached_property
     def sides(self) -> tuple[str, ...]:

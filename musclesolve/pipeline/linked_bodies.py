@@ -63,14 +63,14 @@ def _of_recording(analysis: Analysis, body: RecordedBody) -> Linked:
     bodies = LinkedBodies.from_motion(model, motion)
     forces: dict[str, Array] = {}
     joints: dict[str, LoadedJoint] = {}
-    for part, state in zip(analysis.parts, body.groups, strict=True):
+    for part, muscles in zip(analysis.parts, body.placed, strict=True):
         rows = [model.dof(dof) for dof in part.part.dofs]
         for k, name in enumerate(part.state.parameters.names):
             forces[name] = np.zeros(bodies.rates.shape)
             forces[name][:, rows] = (
                 part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
             )
-        crossed = MuscleJoints.from_model(model, state.muscles)
+        crossed = MuscleJoints.from_model(model, muscles)
         for name, dof in zip(crossed.names, crossed.dofs, strict=True):
             beyond = np.zeros(len(bodies.mass), bool)
             beyond[model.distal_bodies(model.topology.dof_names[dof])] = True

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
@@ -29,7 +30,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy, same_points
-from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
+from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,

@@ -19,7 +19,7 @@ from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
-from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
+from musclesolve.pipeline.body import EVERY, LONG, JointLoads, LaterParts, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
@@ -35,7 +35,7 @@ class RecordedBody:
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
     where a foot that they depend on was not measured. parts: the groups of degrees of freedom that the muscles serve,
-    on the analyzed sides.
+    on the analyzed sides; placed: the muscles of each. joints: of the parts, of legs hip, knee and ankle.
     """
 
     trial: Trial
@@ -44,7 +44,9 @@ class RecordedBody:
     moments: Array
     validity: MotionValidity
     gait: Gait
-    parts: tuple[SharingGroup, ...]
+    parts: Sequence[SharingGroup]
+    placed: tuple[ScaledMuscles, ...]
+    joints: tuple[str, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
 
@@ -82,17 +84,7 @@ class RecordedBody:
     @property
     def muscles(self) -> tuple[str, ...]:
         """Names of the muscles on the analyzed sides."""
-        return tuple(name for group in self.groups for name in group.muscles.names)
-
-    @property
-    def groups(self) -> tuple[ScaledState, ...]:
-        """The muscles of each of the parts along the motion."""
-        return tuple(part.state for part in self.parts if isinstance(part.state, ScaledState))
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """The joints of the parts: of legs hip, knee and ankle."""
-        return tuple(dict.fromkeys(joint for part in self.parts if part.loads for joint in part.loads.joints))
+        return tuple(name for muscles in self.placed for name in muscles.names)
 
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]:
@@ -140,7 +132,7 @@ def recorded_body(
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
-    forces = distal_loads(model, segment_motion(model, motion), recorded.wrenches)
+    wrenches = recorded.wrenches
     lacking = (
         moments
         if recorded.change is None
@@ -153,20 +145,36 @@ def recorded_body(
         if trial.emg is None
         else MeasuredActivation.from_emg(trial.emg, options.channels, options.sides, fitted)
     )
-    parts, placed = [], options.muscles(model)
-    for number, muscles in enumerate(placed):
-        report("muscle rows", 0.45 + 0.25 * number / len(placed))
-        state = muscle_state(model, muscles, motion)
-        expected = None if emg is None else emg.expected(motion.time, muscles.names)
-        usable = validity.with_feet(feet_beyond(model, muscles.dof_names))
-        parts.append(sharing_group(options, model, motion, forces, state, moments, usable, expected))
+    placed = options.muscles(model)
+    joints = [MuscleJoints.from_model(model, muscles) for muscles in placed]
+    usable = [validity.with_feet(feet_beyond(model, muscles.dof_names)) for muscles in placed]
+
+    def parts_in(frames: slice | Indices, progress: Progress = no_progress) -> tuple[SharingGroup, ...]:
+        """All parts in some frames of the motion."""
+        parts, moved = [], motion if frames is EVERY else motion.frames(frames)
+        acting = [each if frames is EVERY else each.frames(frames) for each in wrenches]
+        forces = distal_loads(model, segment_motion(model, moved), acting)
+        for number, muscles in enumerate(placed):
+            progress("muscle rows", 0.45 + 0.25 * number / len(placed))
+            state = muscle_state(model, muscles, moved)
+            expected = None if emg is None else emg.expected(moved.time, muscles.names)
+            found = state, moments[frames], usable[number][frames], expected
+            parts.append(sharing_group(options, model, moved, forces, *found, joints=joints[number]))
+        return tuple(parts)
+
+    count = len(motion.time)
+    parts: Sequence[SharingGroup] = (
+        parts_in(EVERY, report) if count <= LONG else LaterParts(len(placed), count, parts_in)
+    )
     gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
-        for part in parts:
-            fascicles.check_unit(trial.document, part.state.parameters)
-    return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg, fascicles)
+        for muscles in placed:
+            fascicles.check_unit(trial.document, muscles.parameters)
+    names = tuple(dict.fromkeys(name for each in joints for name in each.names))
+    found = moments, validity, gait, parts, placed, names
+    return RecordedBody(trial, options, recorded, *found, emg, fascicles)
 
 
 def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:
@@ -184,11 +192,11 @@ def sharing_group(
     moments: Array,
     usable: Mask,
     emg: Array | None = None,
-    ligament: float = 1.0,
+    joints: MuscleJoints | None = None,
 ) -> SharingGroup:
     """One group of muscles as a part of the body; moments (T, K+6) of inverse dynamics, the rest as in `SharingGroup`.
 
-    forces: of the bodies and what acts on them; ligament: factor on the arm of the patellar ligaments.
+    forces: of the bodies and what acts on them; joints: of these muscles, found unless given.
     """
     dofs = state.muscles.dof_names
     named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
@@ -200,7 +208,7 @@ def sharing_group(
         moment=moments[:, [model.dof(dof) for dof in dofs]],
         usable=usable,
         time=motion.time,
-        loads=group_loads(model, motion, forces, state, ligament=ligament),
+        loads=group_loads(model, motion, forces, state, joints),
         emg=emg,
     )
 
@@ -228,8 +236,8 @@ class MuscleJoints:
     knees: tuple[Indices, Indices, Indices, Array]
 
     @classmethod
-    def from_model(cls, model: Model, muscles: ScaledMuscles) -> MuscleJoints:
-        """The joints of the muscles on a model."""
+    def from_model(cls, model: Model, muscles: ScaledMuscles, ligament: float = 1.0) -> MuscleJoints:
+        """The joints of the muscles on a model; ligament: factor on the arm of the patellar ligaments."""
         paths, served = muscles.paths, muscles.dof_names
         pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
         joints: dict[str, list[str]] = {}
@@ -258,7 +266,7 @@ class MuscleJoints:
             places.append((knee.dof, every.index(pivots[flexion]), served.index(flexion)))
         first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
         flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
-        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2)
+        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
         return cls(
             every,
             first,
@@ -277,12 +285,11 @@ def group_loads(
     state: ScaledState,
     joints: MuscleJoints | None = None,
     rotation: Array | None = None,
-    ligament: float = 1.0,
 ) -> JointLoads:
     """Loads of the joints that the muscles of a state serve; moments are about their centers.
 
     loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
-    bodies from standing. These two are found unless given. ligament: factor on the arm of the patellar ligaments.
+    bodies from standing. These two are found unless given.
     """
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
@@ -303,9 +310,7 @@ def group_loads(
             turned = contiguous(rotation[:, own.shanks])
         moved = contiguous(motion.coordinates), axes, turned
         arms = contiguous(state.moment_arm)
-        *places, ligaments = own.knees
-        knees_of = (*places, ligaments * [ligament, 1.0])
-        THROUGH.load()(knees_of, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
+        THROUGH.load()(own.knees, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
     knees = tuple(own.names[joint] for joint in own.knees[1])
     return JointLoads(own.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 

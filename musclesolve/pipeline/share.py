@@ -11,12 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import true_runs
+from musclesolve._util.arrays import Array, Indices, true_runs
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup, TendonStates
+from musclesolve.muscles.muscle_state import MUSCLE_ARRAYS, MuscleState
+from musclesolve.pipeline.body import (
+    Analysis,
+    Body,
+    JoinedGroup,
+    LaterLoads,
+    LaterParts,
+    Sharing,
+    SharingGroup,
+    SolvedGroup,
+    TendonStates,
+)
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -43,6 +54,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     """
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
+    if isinstance(body.parts, LaterParts) and chosen.tendon == "rigid":
+        return Analysis(body, chosen, share_in_blocks(body.parts, len(body.muscles), chosen, report))
     parts = []
     for number, part in enumerate(body.parts):
         first, count = number, len(body.parts)
@@ -65,7 +78,7 @@ def share_part(
     with elastic tendons, 0 to 1.
     """
     tendons, notes = None, tuple[str, ...]()
-    if sharing.tendon == "elastic":
+    if sharing.elastic:
         muscles = ElasticMuscles.from_parameters(part.state.parameters)
         solution, tendons, notes = share_motion(part, sharing, muscles, progress)
         solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
@@ -80,6 +93,100 @@ def share_part(
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
     return SolvedGroup(part, problem, solution, tendons, notes)
+
+
+def share_in_blocks(
+    parts: LaterParts, muscles: int, sharing: Sharing, progress: Progress
+) -> tuple[JoinedGroup, ...]:
+    """Share the moments of parts with so many muscles together; their rows are made and dropped block by block.
+
+    Frames do not depend on each other behind rigid tendons. Numbers over frames and muscles lie in one array of all
+    muscles, of which each part has its columns.
+    """
+    whole: dict[str, Array] = {}
+    kept: list[dict[tuple[str, str], Array]] = [{} for _ in range(len(parts))]
+    arrays, last = list[SolutionArrays](), list[SolvedGroup]()
+    for block, made in parts.blocks():
+        progress("sharing", 0.7 + 0.25 * block.start / parts.frames)
+        last, first = [share_part(part, sharing) for part in made], 0
+        for number, each in enumerate(last):
+            count = len(each.state.parameters.names)
+
+            def over_muscles(name: str, kind: Any = float, own: slice = slice(first, first + count)) -> Array:
+                """The columns of a part in an array of all muscles."""
+                return whole.setdefault(name, np.empty((parts.frames, muscles), kind))[:, own]
+
+            if number == len(arrays):
+                new = SolutionArrays.unfilled(parts.frames, len(each.part.shared), count)
+                new.activation, new.force = over_muscles("activation"), over_muscles("force")
+                arrays.append(new)
+            arrays[number].store(block, SolutionArrays.from_solution(each.solution))
+            for (kind, name), values in _kept(each).items():
+                if (kind, name) not in kept[number]:
+                    of_muscles = kind == "state" and values.ndim == 2
+                    kept[number][kind, name] = (
+                        over_muscles(name, values.dtype)
+                        if of_muscles
+                        else np.empty((parts.frames, *values.shape[1:]), values.dtype)
+                    )
+                kept[number][kind, name][block] = values
+            first += count
+    return tuple(
+        _joined(parts, number, sharing, *each)
+        for number, each in enumerate(zip(last, arrays, kept, strict=True))
+    )
+
+
+_AT_JOINTS = ("contact_force", "contact_moment", "patellofemoral_force")
+
+
+def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
+    """Values over the frames of a block that are kept beside its solution, by place and name."""
+    part, loads = solved.part, solved.part.loads
+    found = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
+    found |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
+    found["problem", "known"] = solved.known
+    if part.emg is not None:
+        found["part", "emg"] = part.emg
+    if loads is not None:
+        found |= {("loads", name): getattr(loads, name) for name in ("net", "net_moment")}
+    for kind in _AT_JOINTS:
+        found |= {(kind, joint): force for joint, force in getattr(solved, kind).items()}
+    return found
+
+
+def _joined(
+    parts: LaterParts,
+    number: int,
+    sharing: Sharing,
+    last: SolvedGroup,
+    arrays: SolutionArrays,
+    kept: dict[tuple[str, str], Array],
+) -> JoinedGroup:
+    """A part in all frames; last: the part in the last block."""
+
+    def of(kind: str) -> dict[str, Array]:
+        return {name: values for (own, name), values in kept.items() if own == kind}
+
+    loads = last.part.loads
+    if loads is not None:
+        without = kept["loads", "net"], kept["loads", "net_moment"]
+        loads = LaterLoads.of(
+            loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
+        )
+    state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
+    part = replace(last.part, state=state, loads=None, **of("part"))  # type: ignore[arg-type]
+    solution = replace(last.solution, **vars(arrays))
+    part = replace(part, loads=loads)
+
+    def problem_in(frames: slice | Indices) -> Problem:
+        """The problem in some frames; with joint reactions where the cost is made of them."""
+        if "reaction_matrix" in sharing.cost.data:
+            return sharing_problem(parts.make(frames)[number], sharing)
+        return sharing_problem(part.frames(frames), sharing)
+
+    stored = {"known": kept["problem", "known"], **{kind: of(kind) for kind in _AT_JOINTS}}
+    return JoinedGroup.of(part, solution, stored, problem_in)
 
 
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:

@@ -79,6 +79,11 @@ class Markers(FromFile):
         repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
         row_warning: see Table.
         diameter: of the markers [m], as the file states it; None where it does not.
+
+    Examples:
+        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
+        >>> markers.position.shape[1:] == (len(markers.names), 3)
+        True
     """
 
     time: Array
@@ -124,6 +129,11 @@ class Table(FromFile):
         notes: for the results.
         repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
         row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
+
+    Examples:
+        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> table.values.shape == (table.time.size, len(table.names))
+        True
     """
 
     time: Array
@@ -201,7 +211,12 @@ class PlateForce(Sampled):
 
 @dataclass(frozen=True)
 class Event:
-    """A foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing."""
+    """A gait event: a foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing.
+
+    Examples:
+        >>> ms.files.Event("heel_strike", "r", 0.31, "forces").time
+        0.31
+    """
 
     kind: EventKind
     side: Side
@@ -281,6 +296,10 @@ class Subject:
     is stated of single ones instead of the inertia table. age [years]: None where it is not stated. body: masses and
     centers of mass of a calibrated body, of which `mass` is the total then; None without one. skeleton: file of the
     definition of bodies and joints; None: the bundled one of 33 bodies.
+
+    Examples:
+        >>> ms.files.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
+        72.5
     """
 
     name: str
@@ -368,7 +387,12 @@ class Fascicles:
 
 @dataclass(frozen=True)
 class Gap:
-    """A stretch of frames in which a needed marker was not seen."""
+    """A stretch of frames in which a needed marker was not seen.
+
+    Examples:
+        >>> ms.files.Gap("RKNE", first=0.95, last=1.05, frames=11, filled=True, account="a cluster").frames
+        11
+    """
 
     marker: str
     first: float  # time of the first missing frame [s]
@@ -550,6 +574,11 @@ class Trial(AnyTrial, Recording):
         subject: who was recorded.
         analyzed: sentences on what of the recording is analyzed and why, where the trial file gives no range.
         plate_corrections: sentences on what [plates] changed of the measured ground forces.
+
+    Examples:
+        >>> trial = ms.read_trial(ms.data.reference_stride())
+        >>> trial.subject.name, trial.markers.position.shape[2]
+        ('reference stride', 3)
     """
 
     subject: Subject

@@ -56,7 +56,7 @@ OPTIONAL = {
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Muscle activations that produce the joint moments of each frame at the least cost.
+    """A force-sharing problem: activations that produce the joint moments of each frame at the least cost.
 
     Per frame: minimize sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
@@ -91,6 +91,16 @@ class Problem:
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
             names the array.
+
+    Examples:
+        >>> elbow = ms.Problem(
+        ...     moment_arm=[[0.05, 0.03]],              # (m, n) [m]: one moment, two muscles
+        ...     moment=[20.0],                          # (m,) [N m]
+        ...     force_capacity=[1000.0, 400.0],         # (n,) [N]
+        ...     max_isometric_force=[1000.0, 400.0],    # (n,) [N]
+        ... )
+        >>> elbow.n_frames, elbow.n_dof, elbow.n_muscles
+        (1, 1, 2)
     """
 
     moment_arm: Array

@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status, is_solved
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """Activations with their certificate. Whatever belongs to a frame that is not solved is NaN.
+    """Activations and muscle forces of each frame with their certificate; NaN in a frame that is not solved.
 
     Attributes:
         activation: (T, n).
@@ -36,6 +36,12 @@ class Solution:
         cost_name: name of the cost.
         level_multiplier: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
             moments that proves it; NaN below the last level and where nothing is solved.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
+        >>> solution = ms.solve(problem)
+        >>> solution.force.round(1).tolist(), bool(solution.kkt_residual < 1e-6)
+        ([200.0, 200.0], True)
     """
 
     activation: Array
@@ -133,14 +139,14 @@ class SolutionArrays:
         """Mask of the solved frames, (T,)."""
         return is_solved(self.status)
 
-    def store(self, which: Mask, other: SolutionArrays) -> None:
-        """Store the arrays of some frames (T,) among the arrays of all."""
+    def store(self, which: Mask | slice, other: SolutionArrays) -> None:
+        """Store the arrays of some frames, (T,) or consecutive, among the arrays of all."""
         for array in fields(self)[:-1]:
             getattr(self, array.name)[which] = getattr(other, array.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
-    def store_levels(self, which: Mask, levels: Array) -> None:
+    def store_levels(self, which: Mask | slice, levels: Array) -> None:
         """Store the level multipliers of some frames (T,), (T', L, m), with L as large as needed."""
         before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])

@@ -11,7 +11,14 @@ from musclesolve.sharing.kernel import constants as kernel
 
 
 class Status(IntEnum):
-    """The status of one frame; `Status(3).sentence` explains it."""
+    """The status of one frame. `Status.sentence` explains it in words.
+
+    Examples:
+        >>> ms.Status(0).name
+        'SOLVED'
+        >>> ms.Status.INFEASIBLE.sentence.startswith("No muscle forces")
+        True
+    """
 
     SOLVED = kernel.SOLVED
     SOLVED_WITH_RESERVE = kernel.SOLVED_WITH_RESERVE

@@ -5,8 +5,9 @@ that hold go on holding, its derivative by a parameter p follows from the theore
 
     G_x dx = -G_p,
 
-and G_x is the matrix of Newton's method at the optimum (structured.py), factored once for all parameters: bounds and
-limits are in it by the ratios k / x of their multipliers and distances, large where they hold, zero where they do not.
+and G_x is the matrix of Newton's method at the optimum (`BandedInteriorPoint`), factored once for all parameters:
+bounds and limits are in it by the ratios k / x of their multipliers and distances, large where they hold, zero where
+they do not.
 At the optimum nothing is made convex. Every parameter belongs to one muscle, so that G_p at fixed x is a column of each
 muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
 """

@@ -66,7 +66,7 @@ def solve_motion(
     Args:
         problem: the motion.
         cost: a name or a Cost: smooth, convex, a sum over muscles of functions of force or of activation.
-        method: "structured" (structured.py), "collocation" (the reference), or one of these with options.
+        method: "structured" (`BandedInteriorPoint`), "collocation" (the reference), or one of these with options.
         on_infeasible: "report": a motion that needs reserves is not solved, and `notes` name the missing moments.
             "reserve": the motion is solved with reserves where the muscles cannot produce the moments.
 

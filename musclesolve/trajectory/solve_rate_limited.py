@@ -8,11 +8,11 @@ gives a combination y of the moments and multipliers v >= 0 of the limits. The m
 
 which is checked here, whoever proposes y and v; the Farkas ratio is as in sharing/certificate.py, summed over frames.
 
-The frames are a motion for the structured method (structured.py), of muscles without tendon and passive force: a muscle
-has the tendon force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its
-activation; a muscle without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the
-coefficients themselves. All costs of a frame alone may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with
-levers sqrt(w) G and a reserve of weight one.
+The frames are a motion for `BandedInteriorPoint`, of muscles without tendon and passive force: a muscle has the tendon
+force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its activation; a muscle
+without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the coefficients
+themselves. All costs of a frame alone may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with levers
+sqrt(w) G and a reserve of weight one.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def solve_rate_limited(
         cost: a name or a Cost, smooth and convex; its sum over the frames is minimized. "together" takes sums over
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
-        method: "together": all frames as one convex problem, which anticipates later frames (structured.py, as for
-            elastic tendons). "frame_by_frame": each frame within what the frame before leaves it; not optimal, and it
-            may end in infeasible frames. A frame whose bounds are disjoint from those limits is INFEASIBLE, with
+        method: "together": all frames as one convex problem, which anticipates later frames (`BandedInteriorPoint`, as
+            for elastic tendons). "frame_by_frame": each frame within what the frame before leaves it; not optimal, and
+            it may end in infeasible frames. A frame whose bounds are disjoint from those limits is INFEASIBLE, with
             reserves as well; the next one follows the last one solved.
         solver: for single frames.
         on_infeasible: "report": an infeasible motion is not solved; where that is proved, every frame is INFEASIBLE.

@@ -63,16 +63,3 @@ def test_rate_limits_cost_something_or_nothing(left):
     limited = left["limited"].solution
     assert limited.solved.all()
     assert limited.cost.sum() >= left["solution"].cost.sum() * (1 - 1e-9)
-
-
-@pytest.mark.parametrize(("heading", "registry"), [("Costs", ms.costs()), ("Solvers", ms.solvers())])
-def test_the_tables_list_what_is_registered(heading, registry):
-    """And what data each cost asks for. New entries need no row: `ms.costs()` and `ms.solvers()` list them all."""
-    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = [
-        [cell.strip(" `") for cell in line.split("|")[1:-1]] for line in section.splitlines() if "| `" in line
-    ]
-    assert len(rows) >= 11 and {row[0] for row in rows} <= set(registry)
-    if heading == "Costs":
-        for name, _, data in rows:
-            assert tuple(re.findall(r"\w+", data)) == registry[name].data

@@ -397,6 +397,34 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
     assert len(drifted) == 1 and "plate 1 shows 9 N" in drifted[0]
 
 
+def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):
+    said, clock = list[str](), SampleClock(live.rate, live.bridge)
+    walk = list(samples(live, stride))
+    monkeypatch.setattr(live, "channels", ("soleus",))
+
+    def session(silent_plate=None, emg=None):
+        watch = SessionWatch(said.append)
+        said.clear()
+        clock.clear()
+        watch.begin(live)
+        for k in range(int(3.0 * live.rate)):
+            _, markers, plates, _ = walk[30 + k % 65]
+            plates = plates.copy()
+            if silent_plate is not None:
+                plates[silent_plate] = np.nan
+            sample = Sample(k / live.rate, markers, plates, emg)
+            watch.take(Arrival(sample, 0.0), live._interrupted(0.0, 0.0, (), clock.take(sample.time)))
+        return list(said)
+
+    envelope = np.array([0.3])
+    assert session(emg=envelope) == []
+    (plate,) = session(silent_plate=1, emg=envelope)
+    assert "plate 2 has sent no numbers" in plate
+    (late,) = session(emg=None)
+    assert "no EMG has come in time" in late and "--wait-ms" in late
+    assert session(emg=np.array([np.nan]))[0] == late
+
+
 def test_forces_that_do_not_fit_the_movement_are_said(stride, live):
     said, shown = list[str](), list(samples(live, stride))
     live.clear()

@@ -182,6 +182,20 @@ def answer(source: Joined) -> Arrival | None:
     raise AssertionError("nothing came")
 
 
+def test_emg_that_comes_late_is_used_where_the_wait_is_long_enough(live, monkeypatch):
+    """The remedy that a session proposes: --wait-ms as long as the delay of the EMG."""
+    monkeypatch.setattr(live, "channels", ("soleus",))
+    monkeypatch.setattr(joining, "SILENT", 60.0)  # however long the machine does something else
+    times, late = 0.01 * np.arange(-2, 30), 7  # samples
+    of_emg = [Reading("emg", time, np.array([time]), 0.0) for time in times]
+    in_order = of_emg[:2]
+    for k, time in enumerate(times[2:]):
+        in_order.append(markers(live, time))
+        in_order += of_emg[2:][k - late : k - late + 1] if k >= late else []
+    found, _ = joined(live, *in_order, *of_emg[-late:], wait_ms=60e3)
+    assert np.allclose([each.emg[0] for each in found], times[2:])
+
+
 def test_without_waiting_a_late_reading_is_left_out(live):
     stream = Given()
     source, found = Joined(live, {"given": stream}, wait_ms=0.0), []

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from synthetic_trial import forces, write_trial
 
-from musclesolve.motion.ground_reaction import center_of_pressure, ground_reactions, wrench_at_origin
+from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve.motion.ground_reaction import ground_reactions, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.data import PlateForce, Trial
 from musclesolve.recording.trial.trial_file import read_trial

@@ -27,9 +27,9 @@ def test_the_pose_of_a_frame_is_that_of_the_motion(recorded: RecordedBody, tmp_p
     frame = 20
     angles = dict(zip(recorded.dofs, np.degrees(recorded.angle[frame]).tolist(), strict=True))
     found = strength_geometry(recorded, asked(tmp_path, "knee_flexion_l", -100.0, 60.0, **angles))
-    states = [leg.musculotendon_length[frame] for leg in recorded.groups]
+    states = [leg.musculotendon_length[frame] for leg in (part.state for part in recorded.parts)]
     np.testing.assert_allclose(found.length[0], np.concatenate(states), atol=1e-9)
-    right, left = recorded.groups
+    right, left = (part.state for part in recorded.parts)
     arm = left.moment_arm[frame, left.muscles.dof_names.index("knee_flexion_l")]
     np.testing.assert_allclose(found.moment_arm[0], [*np.zeros(len(right.muscles.names)), *arm], atol=1e-9)
     np.testing.assert_allclose(found.velocity, -np.radians(60.0) * found.moment_arm, atol=1e-9)

@@ -13,8 +13,8 @@ import xarray as xr
 from thorough import some
 
 import musclesolve as ms
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerations
-from musclesolve.dynamics.inverse.newton_euler import center_of_pressure
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.linked_bodies import linked
 from musclesolve.pipeline.opensim.model_body import geometry_along

@@ -56,6 +56,10 @@ class StudyStep:
         self._left_open()
         self._trials()
         self._people(document, content)
+        _heading("Check")
+        with ui.row():  # the button stays while fields change: a click right after a change counts
+            begin = ui.button("Check the study", on_click=self._begin)
+            begin.props("outline no-caps icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
         _heading("Run")
@@ -348,11 +352,7 @@ class StudyStep:
     # ---- check and run
 
     def _check(self) -> None:
-        _heading("Check")
         found = self.study.findings
-        with ui.row().classes("ms-turn-small"):
-            again = ui.button("Check the study again" if found else "Check the study", on_click=self._begin)
-            again.props("outline no-caps icon=fact_check").set_enabled(not self.desk.runner.busy)
         if isinstance(found, Exception):
             ui.label(str(found)).classes("ms-bad ms-message").props('role="alert"')
         if not isinstance(found, dict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -31,7 +31,7 @@ class Wrench:
         object.__setattr__(self, "force", force)
         object.__setattr__(self, "moment", moment)
 
-    def frames(self, keep: slice) -> Wrench:
+    def frames(self, keep: slice | Indices) -> Wrench:
         """The wrench at a slice of the frames."""
         return Wrench(self.body, self.force[keep], self.moment[keep])
 

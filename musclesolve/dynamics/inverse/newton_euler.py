@@ -13,6 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+<<<<<<< HEAD
+from musclesolve.constants import LOADED_FROM_N
+=======
+from musclesolve._util.center_of_pressure import center_of_pressure
+>>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -195,9 +200,6 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
 
 _UP = np.array([0.0, 0.0, 1.0])
 
-SMALLEST_FORCE = 20.0
-"""Below this vertical force there is no center of pressure: a quotient of noise [N]."""
-
 
 @dataclass(frozen=True)
 class IntersegmentalMoment:
@@ -316,6 +318,7 @@ def neglected_share(
     return shares
 
 
+<<<<<<< HEAD
 def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
     """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
 
@@ -323,10 +326,12 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     global origin [N m]. NaN where the vertical force is below 20 N.
     """
     about_surface = moment - vector_product(height * _UP, force)
-    vertical = np.where(np.abs(force[:, 2:]) < SMALLEST_FORCE, np.nan, force[:, 2:])
+    vertical = np.where(np.abs(force[:, 2:]) < LOADED_FROM_N, np.nan, force[:, 2:])
     return vector_product(_UP, about_surface) / vertical + height * _UP
 
 
+=======
+>>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     """Return the free moment about the center of pressure, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 

@@ -14,7 +14,14 @@ EXPONENT = 2.5
 
 @dataclass(frozen=True)
 class HeadInjury:
-    """The head injury criterion: its value, and the window [s] that gives it."""
+    """The head injury criterion: `value` [s], and `start` and `end` [s] of the window that gives it.
+
+    Examples:
+        >>> time = np.linspace(0.0, 0.1, 1001)
+        >>> hit = ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665))
+        >>> round(hit.end - hit.start, 3)               # the window [s]
+        0.015
+    """
 
     value: float
     start: float

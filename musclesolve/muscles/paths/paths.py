@@ -36,12 +36,15 @@ from musclesolve.muscles.paths.engine import (
     PathLines,
     PathNodes,
     gather_wrenches,
+    joined_lines,
     solve_paths,
     trace_paths,
 )
 from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
 from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
 
+_LINES = 1024
+"""Poses whose lines are found together: until they are trimmed, they take five times the memory."""
 _BLOCK = 256
 """Poses evaluated together: their nodes stay in the cache of a processor."""
 
@@ -232,8 +235,11 @@ class Paths:
 
         trimmed: without the points that a muscle has in none of these poses; else all poses have the same points.
         """
-        lines = trace_paths(self.layout, *self.place(q, coordinates)[0])
-        return lines.trimmed() if trimmed else lines
+        parts = [
+            trace_paths(self.layout, *self.place(q[part], coordinates[part])[0])
+            for part in blocks(len(q), _LINES if trimmed else len(q))
+        ]
+        return joined_lines([lines.trimmed() for lines in parts]) if trimmed else parts[0]
 
 
 def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:

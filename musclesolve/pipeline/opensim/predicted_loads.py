@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.inverse.predicted_reactions import SOLE, reactions_of_soles
 from musclesolve.errors import input_error
-from musclesolve.motion.ground_reaction import center_of_pressure
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, toes_of_side
 from musclesolve.opensim.inverse_dynamics import BodyDynamics, ModelMotion, body_dynamics, inertial_wrench
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel

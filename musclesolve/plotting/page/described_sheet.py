@@ -171,11 +171,6 @@ class Panel:
         mark = {"k": "rule", "of": axis, "at": self.figure.numbers.add(places), "d": list(dashes or "")}
         self._add(mark | {"w": style.get("linewidth", 0.8)}, style)
 
-    def axhspan(self, low: float, high: float, **style: Any) -> None:
-        """An area across the panel."""
-        self._y.take([low, high])
-        self._boxes(np.array([[-np.inf, low, np.inf, high]]), style)
-
     def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
         """Bars upward from zero; each of those returned may be changed."""
         self._y.zero = True

@@ -30,6 +30,11 @@ class Camera:
         coefficients: (11,) a1 to a11; X, Y, Z in meters, u and v in pixels.
         front: sign of the denominator for points before the camera: 1.0 when the origin of the world is one of
             them, -1.0 when it lies behind.
+
+    Examples:
+        >>> camera = ms.cameras.Camera("front", np.array([800.0, 0, 0, 320, 0, 800.0, 0, 240, 0, 0, 1.0]))
+        >>> camera.project(np.array([[0.0, 0.0, 3.0]])).tolist()    # (n, 3) [m] to (n, 2) [px]
+        [[80.0, 60.0]]
     """
 
     name: str

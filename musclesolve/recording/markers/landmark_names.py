@@ -27,7 +27,12 @@ TRUNK = frozenset(
 
 @dataclass(frozen=True)
 class Landmark:
-    """One landmark as the trial file writes it, side included."""
+    """One landmark as the trial file writes it, side included.
+
+    Examples:
+        >>> ms.files.landmarks()["knee_lateral_r"].required
+        True
+    """
 
     name: str  # for example "asis_r"
     description: str  # what it is on the body

@@ -129,7 +129,12 @@ KEYS = ("description", "source", "letters", "sided", *TABLES)
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set: which markers show which landmarks, by the names that laboratories give them."""
+    """A marker set: which markers show which landmarks, by the names that laboratories give them.
+
+    Examples:
+        >>> ms.files.marker_sets()["plug_in_gait"].mapping["asis_r"]
+        ['RASI']
+    """
 
     name: str  # of the set
     description: str  # one sentence

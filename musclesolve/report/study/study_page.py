@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.sides import LEG_JOINTS
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
 from musclesolve.plotting.page.described_sheet import described
@@ -247,7 +248,7 @@ def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mappi
         of = plain(str(clusters["difference_of"].values[largest])) or "difference"
         of = "" if of == _effect(tests, row) else f"{of}: "
         share = float(clusters["mean_difference_percent"].values[largest])
-        beside = f", {share:+.0f} % of the reference's peak" if np.isfinite(share) else ""
+        beside = f", {round(share) + 0:+.0f} % of the reference's peak" if np.isfinite(share) else ""
         size = f"; {of}{amounts[largest]:+.3g} {unit}{beside}"
     followed = np.flatnonzero(tests["follows"].values == row)
     if followed.size:
@@ -270,8 +271,13 @@ def _plausible(result: StudyResult) -> list[PageTable]:
     label = {}
     for trial in study.included:
         group = str(study.of_subject(trial.subject, "group", ""))
-        label[trial.name] = ", ".join(plain(part) for part in (group, trial.condition) if part) or "all"
-    counts = counted(verdicts, label)
+        label[trial.name] = group, trial.condition
+    of_cells = counted(verdicts, label)
+    counts = {
+        ", ".join(plain(part) for part in cell if part) or "all": of_cells[cell]
+        for cell in product(study.people_of_groups, study.conditions)
+        if cell in of_cells
+    }
     if len(counts) > 1:
         counts["all"] = sum(counts.values(), Counter[str]())
     rows = [[name, *(count[each] for each in VERDICTS)] for name, count in counts.items()]
@@ -298,16 +304,14 @@ def _nothing_found(result: StudyResult) -> str:
     )
 
 
-AFFECTED = {"r": "right", "l": "left", "both": "both", "none": "none"}
+AFFECTED = {**SIDE_NAMES, "both": "both", "none": "none"}
 """Affected side of a subject, in words."""
 
 
 def _people(result: StudyResult) -> list[PageTable]:
     """Subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
     study, cycles = result.computed.study, result.cycles
-    groups: dict[str, list[str]] = {}
-    for name in dict.fromkeys(trial.subject for trial in study.included):
-        groups.setdefault(str(study.of_subject(name, "group", "")), []).append(name)
+    groups = study.people_of_groups
     unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
 
     def size(names: Sequence[str], key: str, digits: int) -> str:
@@ -336,7 +340,7 @@ def _people(result: StudyResult) -> list[PageTable]:
     caption = "Subjects, mean ± standard deviation; as the study file states them, else their trial files and models"
     tables = [PageTable(caption, columns, rows)]
 
-    conditions = list(dict.fromkeys(trial.condition for trial in study.included))
+    conditions = study.conditions
     over = dict.fromkeys(("group", "condition", *(["cycle_leg"] if cycles is not None else [])))
     own = {} if cycles is None else {key: np.asarray(cycles[key].values, str) for key in over}
     legs = [name for name in dict.fromkeys(own.get("cycle_leg", ())) if name]

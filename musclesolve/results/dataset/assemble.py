@@ -104,9 +104,12 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
     """Yield a sentence on muscles that extend a knee without being known as heads of the quadriceps by name."""
     names, loads = part.state.parameters.names, part.part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))
-    across = {} if loads is None else by_name(loads.joints, loads.moment_across)
+    if loads is None or not set(knees) & set(loads.joints):
+        return
+    frames, some = loads.sampled()
+    across = by_name(some.joints, some.moment_across)
     for joint in [knee for knee in knees if knee in across]:
-        left = segment_axes[joint][:, 2] * (1.0 if side_of(joint) == "r" else -1.0)
+        left = segment_axes[joint][frames, 2] * (1.0 if side_of(joint) == "r" else -1.0)
         arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)
         if found := [names[m] for m in others[arm > EXTENDS]]:
             yield (

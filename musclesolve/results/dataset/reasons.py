@@ -28,7 +28,7 @@ from musclesolve.sharing.analysis.diagnosis import (
     moment_text,
     shown,
 )
-from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
+from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, reserve_check, worst_frames
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import RateLimits
@@ -76,7 +76,9 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[s
     names = None if options is None else {dof: directions(dof) for dof in part.part.shared}
     if part.tendons is not None:
         return elastic_reasons(part.problem, solution, moment, time, names)
-    why = diagnose(part.problem, frames=worst_frames(helped, solution.reserve))
+    worst = worst_frames(helped, solution.reserve)
+    why = diagnose(part.problem_at(worst))
+    why = replace(why, frame=worst[why.frame])
     sentences = []
     for k in np.argsort(-why.total, kind="stable"):
         if options is not None:
@@ -84,7 +86,7 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[s
         else:
             remedy = ": --passive none" if why.passive_cause(k) is not None and why.without_passive(k) else ""
         sentences.append(why.sentence(k, time, names) + remedy)
-    check = check_reserves(part.problem, solution, moment)
+    check = reserve_check(part.part.shared, solution, moment, part.known)
     if check.verdict[check.worst] is not Verdict.NONE:
         sentences.append(check.sentence(check.dof[check.worst]))
     return sentences
@@ -131,7 +133,7 @@ def with_passive_rule(part: SolvedGroup, database: MuscleDatabase, frame: int, r
     changed = replace(parameters, passive=passive_element(database, family, rule))
     fiber = changed.fibers(state.musculotendon_length[at], state.musculotendon_velocity[at])
     passive = changed.forces(fiber).passive
-    one = part.problem.frames(at)
+    one = part.problem_at(at)
     less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
     return replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
 

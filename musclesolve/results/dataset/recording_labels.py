@@ -43,7 +43,7 @@ def recording_labels(analysis: Analysis) -> Labels:
     assert isinstance(body, RecordedBody)
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
-    placed = [group.muscles for group in body.groups]
+    placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
     paths, path_muscles = path_labels(
         [(group.names, group.paths.lines(motion.q, motion.coordinates)) for group in placed]
@@ -272,7 +272,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "borrowed_dofs": list(mechanics.fit.borrowed),
         "segment_scales": [
             f"{bone}: {', '.join(f'{part:.3f}' for part in scale)}"
-            for bone, scale in joined([group.muscles for group in body.groups]).segment_scale.items()
+            for bone, scale in joined(body.placed).segment_scale.items()
         ],
         "completed": mechanics.measured.completed,
         "analyzed": list(trial.analyzed),

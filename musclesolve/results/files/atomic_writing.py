@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -14,6 +14,7 @@ from musclesolve._util.locks import Lock
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import BusyError, input_error
 
+Content = bytes | Callable[[Path], None]
 LOCK = f"{HIDDEN}lock"
 REMEDY = "choose another place with -o, or make room or permission there"
 
@@ -22,10 +23,11 @@ _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
 
 def write_files(
-    folder: str | Path, contents: Mapping[str, bytes], outdated: Iterable[str] = ()
+    folder: str | Path, contents: Mapping[str, Content], outdated: Iterable[str] = ()
 ) -> list[Path]:
     """Write files by name into a folder, made if missing; existing ones are replaced when all new ones are complete.
 
+    The content of a file is bytes, or a function that writes it to the path that it is given.
     Files named in `outdated` that are not written are removed: they belong to an earlier result. Returns the files.
     """
     folder = Path(folder)
@@ -35,7 +37,10 @@ def write_files(
     removed = [folder / name for name in outdated if name not in contents]
     with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder), _hidden(folder) as beside:
         for name, content in contents.items():
-            (beside / name).write_bytes(content)
+            if callable(content):
+                content(beside / name)
+            else:
+                (beside / name).write_bytes(content)
         _replace(beside, paths, removed)
     return paths
 

@@ -3,8 +3,10 @@
 Results of earlier versions, in which frames that cannot be used have no status of their own.
 """
 
+import errno
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import RLock
@@ -21,7 +23,7 @@ from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import check_input, is_file, name_in, no_file
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_dataset import ResultDataset
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.sharing.status import Status
 
 OF_LEG = (
@@ -122,7 +124,6 @@ def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
     ).assign_coords({name: each for name, each in changed.items() if name in data.coords})
 
 
-EXPECTED = "a result.nc of `musclesolve run`"
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
@@ -135,6 +136,12 @@ COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
 """Of moment arms, two thirds of a result and mostly zeros: the file takes 40 % of its space, 15 ms more to write."""
 
 
+LARGE = 1 << 28
+"""Bytes of numbers beyond which a result is not made in memory, but beside its place on disk."""
+FRAMES = 1024
+"""Frames of moment arms that are filled with zeros and written together."""
+
+
 class _Later(ArrayWriter):
     """Writes numbers when all variables exist: the library writes all headers anew where one follows numbers."""
 
@@ -144,10 +151,16 @@ class _Later(ArrayWriter):
         self.sources.append(source)
         self.targets.append(target)
 
-    def write(self) -> None:
-        """Write the numbers."""
+    def write(self, lazy: Mapping[Any, xr.Variable]) -> None:
+        """Write the numbers; lazy: variables that are read and written some frames at a time."""
         for source, target in zip(self.sources, self.targets, strict=True):
-            target[...] = source
+            variable = lazy.get(target.variable_name)
+            if variable is None:
+                target[...] = source
+                continue
+            for first in range(0, len(variable), FRAMES):
+                block = slice(first, first + FRAMES)
+                target[block] = variable[block].values
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
@@ -158,22 +171,57 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
     with _LIBRARY:
         file = netCDF4.Dataset("memory", "w", memory=SIZE)
         try:
-            writer = _Later()
-            sparse = {name for name, each in result.variables.items() if {"dof", "muscle"} <= set(each.dims)}
-            with_storable_texts(result).dump_to_store(
-                NetCDF4DataStore(file), writer=writer, encoding=dict.fromkeys(sparse, COMPRESSED)
-            )
-            writer.write()
+            _dump(result, file)
         except BaseException:
             file.close()
             raise
         return bytes(file.close())
 
 
+def result_content(result: xr.Dataset) -> Content:
+    """The content of a result for `write_files`: its bytes, or a function where these are too many for memory."""
+    if result.nbytes <= LARGE:
+        return netcdf_bytes(result)
+
+    def write(path: Path) -> None:
+        """Write the file beside its place; refused before it begins where the disk has no room for it."""
+        if shutil.disk_usage(path.parent).free < result.nbytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with _LIBRARY, netCDF4.Dataset(path, "w") as file:
+            _dump(result, file)
+
+    return write
+
+
+def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
+    """Write a result into an open file."""
+    writer = _Later()
+    sparse = {
+        name: each
+        for name, each in result.variables.items()
+        if each.dims[:1] == ("time",) and {"dof", "muscle"} <= set(each.dims)
+    }
+    encoding = {name: COMPRESSED | _chunks(each) for name, each in sparse.items()}
+    # nothing is read of these before the others are written
+    empty = {
+        name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
+        for name, each in sparse.items()
+    }
+    with_storable_texts(result.assign(empty)).dump_to_store(
+        NetCDF4DataStore(file), writer=writer, encoding=encoding
+    )
+    writer.write(sparse)
+
+
+def _chunks(variable: xr.Variable) -> dict[str, Any]:
+    """Chunks of some frames, of a variable with many: each is compressed once."""
+    return {"chunksizes": (64, *variable.shape[1:])} if len(variable) > FRAMES else {}
+
+
 def write_result(result: xr.Dataset, path: str | Path) -> None:
     """Write a result; a file of that name is replaced only when the new one is complete."""
     path = Path(path)
-    write_files(path.parent, {path.name: netcdf_bytes(result)})
+    write_files(path.parent, {path.name: result_content(result)})
 
 
 def opened_netcdf(path: Path) -> netCDF4.Dataset:

@@ -27,8 +27,8 @@ def parted(printed: str) -> tuple[str, str]:
 
 
 def decimal(value: float, digits: int) -> str:
-    """A number to so many decimals; a dash where it is not finite."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
+    """A number to so many decimals, zero without a sign; a dash where it is not finite."""
+    return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "-"
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:

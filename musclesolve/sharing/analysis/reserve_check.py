@@ -109,7 +109,6 @@ def check_reserves(
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
         raise input_error("sharing.bad_reserve_limits", where="check_reserves", limits=as_text(limits))
-    strict, usual = pair.tolist()
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
     if moment is not None:
@@ -125,11 +124,23 @@ def check_reserves(
                 frame=t,
                 moment=compared[t, k],
             )
+    return reserve_check(problem.dof or (), solution, compared, problem.valid, (pair[0], pair[1]))
+
+
+def reserve_check(
+    dof: tuple[str, ...],
+    solution: Solution,
+    compared: Array,
+    valid: Mask,
+    limits: tuple[float, float] = (STRICT, USUAL),
+) -> ReserveCheck:
+    """Compare the reserves of a solution with moments (T, m) [N m] in the valid frames (T,), as in `check_reserves`."""
+    strict, usual = map(float, limits)
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
     used = needs_reserve(reserve, compared[solved]) & np.isfinite(weight)
-    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(compared[problem.valid])
+    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(compared[valid])
     peak, top = (x.max(axis=0, initial=0.0) for x in (reserve, size))
     rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
     share = share_of_peak(peak, top)
@@ -138,7 +149,7 @@ def check_reserves(
     number = np.searchsorted([0.0, strict, usual], share)
     verdict = [tuple(Verdict)[k] for k in np.where(peak > NEGLIGIBLE, number, np.minimum(number, 1))]
     return ReserveCheck(
-        dof=problem.dof or (),
+        dof=dof,
         peak=peak,
         moment_peak=top,
         share=share,

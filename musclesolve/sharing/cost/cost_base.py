@@ -28,7 +28,9 @@ NEEDS = {
 
 
 class Cost(ABC):
-    """Terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
+    """A cost function of muscle activations, which `solve` minimizes.
+
+    It has terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
 
     The methods `value`, `gradient`, `hessian_diagonal` and `expression` are of the terms alone; `soft_rows` gives the
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
@@ -44,6 +46,12 @@ class Cost(ABC):
         source: where it comes from.
         data: optional fields of Problem without which it is not defined.
         parameter_rows: p, how many numbers per muscle `expression` needs.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+        >>> from musclesolve.sharing.cost import ActivationPower
+        >>> float(ActivationPower(2).value(problem, np.array([[0.5, 0.0]]))[0])
+        0.25
     """
 
     name: ClassVar[str]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import casadi
 import numpy as np
@@ -71,14 +71,21 @@ def minimize_frames(
     """
     muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
     attempt, soft = Attempt.blank(problem), dofs if reserved else 0
-    row, steepest, matrices, moments, parameters, sizes = scaled_frames(problem, cost)
+    # units in which slopes and moments are of order one: the largest entry of a row, the largest slope of the cost
+    row = np.abs(problem.moment_matrix).max(axis=2)
+    row = np.where(row > 0, row, 1.0)
+    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+    steepest = np.where(steepest > 0, steepest, 1.0)
+    matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
+    weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
+    parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
     if extra is None:
         none = np.zeros((problem.n_frames, 0))
         extra = Extra((), none, none, none, none)
     parameters = np.concatenate([parameters, extra.parameters, 1.0 / extra.size], axis=1)
     multipliers, free = np.full(extra.size.shape, np.nan), np.full(soft, np.inf)
 
-    start = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))[0]
+    start = 0.5 * (problem.lower + problem.upper)[0]
     for t in range(problem.n_frames):
         lower, upper = problem.lower[t], problem.upper[t]
         combination = np.eye(dofs)
@@ -89,10 +96,8 @@ def minimize_frames(
             combination = combination if independent.shape[1] == dofs else independent
         matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
         program = _program(cost, extra.expressions, (len(moment), muscles, soft), sizes, method)
-        guess, met = (
-            np.clip(start if warm_start is None else warm_start[t], lower, upper),
-            np.zeros(len(moment)),
-        )
+        guess = np.clip(start if warm_start is None else warm_start[t], lower, upper)
+        met = np.zeros(len(moment))
         x, multiplier, attempt.iterations[t], ended = program(
             x0=np.concatenate([guess, np.zeros(soft)]),
             p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
@@ -185,33 +190,6 @@ def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Progra
 def columns_first(matrices: Array) -> Array:
     """Every matrix as a row of numbers in the order of CasADi, (T, r, n) to (T, r n)."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
-
-
-class ScaledFrames(NamedTuple):
-    """Frames of a problem in units in which slopes and moments are of order one.
-
-    row (T, m): the largest entry of each row of A; steepest (T,): the largest slope of the cost. A row of `matrices`
-    (T, m, n) and `moments` (T, m) is divided by `row`, the cost by `steepest`. parameters, sizes: `cost_parameters`.
-    """
-
-    row: Array
-    steepest: Array
-    matrices: Array
-    moments: Array
-    parameters: Array
-    sizes: tuple[int, int]
-
-
-def scaled_frames(problem: Problem, cost: Cost) -> ScaledFrames:
-    """Return the frames of a problem with a cost in their units."""
-    row = np.abs(problem.moment_matrix).max(axis=2)
-    row = np.where(row > 0, row, 1.0)
-    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-    steepest = np.where(steepest > 0, steepest, 1.0)
-    matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-    weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
-    scaled = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
-    return ScaledFrames(row, steepest, matrices, moments, *scaled)
 
 
 def cost_parameters(

@@ -17,7 +17,7 @@ the predictor, as far as that could go, or the method may cycle:
     sigma = (then / now)^3 now,       push = (sigma omega - t^2 dx dk) / x.
 
 Instances: solver/interior_point.py for many single frames with soft rows, each with a step length of its own;
-trajectory/structured.py for a motion, whose muscles are chains in time, with one length. The same formulas are written
+`BandedInteriorPoint` for a motion, whose muscles are chains in time, with one length. The same formulas are written
 down once more in kernel/compiled_interior_point.py, fused into loops over the muscles of a frame: with arrays of numpy
 1000 frames take ten to fifty times as long.
 """

@@ -33,9 +33,9 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
-    netcdf_bytes,
     read_result,
     result_attributes,
+    result_content,
     storable,
     trial_from,
 )
@@ -122,7 +122,7 @@ def analyze(
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
         result.attrs[MEASURES] = Measures.from_result(result).as_json()
         progress("writing", 1.0)
-        files = {RESULT: netcdf_bytes(result), **drawn, **of_trial}
+        files = {RESULT: result_content(result), **drawn, **of_trial}
         figure_names = files_of(RECORDING, MODEL, UNCERTAINTIES)
         replaced = [*in_every_format(figure_names), UNCERTAINTY, REPORT, ERROR, EARLIER, *outdated]
         return result, write_files(folder, files, replaced)
@@ -188,7 +188,7 @@ def share_into(
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
-        files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
+        files = {RESULT: result_content(result), **storage_files(result, stem), **drawn}
         return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
 
 

@@ -158,7 +158,9 @@ def analyze_study(
         files, design = [collected.path], computed.study.design
         with open_study(folder) as cycles:
             variables = _quantities(computed, cycles)
-            order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
+            order: dict[str, Any] = {
+                key: _there(cycles, key, design[key]) for key in ("groups", "conditions")
+            }
             primary = [
                 name
                 for name in computed.study.outcome_variables
@@ -168,12 +170,7 @@ def analyze_study(
             wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in drawn_with]
             everyone_of = cycles["trial"].values
             judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
-            everyone = subject_means(
-                cycles,
-                variables=list(dict.fromkeys([*wanted, *judged])),
-                groups=order["groups"],
-                conditions=order["conditions"],
-            )
+            everyone = subject_means(cycles, variables=list(dict.fromkeys([*wanted, *judged])), **order)
             compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
         verdicts = [
             leg
@@ -196,13 +193,7 @@ def analyze_study(
         report("tests", COMPUTING + 0.07)
         names = _legs(cycles, design.legs)
         if names:
-            everyone = subject_means(
-                cycles,
-                variables=wanted,
-                groups=order["groups"],
-                conditions=order["conditions"],
-                legs=names,
-            )
+            everyone = subject_means(cycles, variables=wanted, legs=names, **order)
         means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
         apart = ["cycle_leg"] if names else []
         by_subject = _of_subjects_values(values, apart).rename(columns={"cycle_leg": LEG})
@@ -226,14 +217,8 @@ def analyze_study(
             why_not = "no leg is left"
             if trusted[counting].any():
                 part = cycles.isel(cycle=np.flatnonzero(trusted & counting))
-                kept = {key: _there(part, key, order[key]) for key in order}
-                own = subject_means(
-                    part,
-                    variables=wanted,
-                    groups=kept["groups"],
-                    conditions=kept["conditions"],
-                    legs=names,
-                )
+                kept: dict[str, Any] = {key: _there(part, key, order[key]) for key in order}
+                own = subject_means(part, variables=wanted, legs=names, **kept)
                 of_these = values[values["plausibility"] != NOT_PLAUSIBLE]
                 again, _ = _testable(own)
                 chosen = replace(chosen, groups=again["groups"], conditions=again["conditions"])

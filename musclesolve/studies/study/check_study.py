@@ -13,6 +13,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.checking.check import check
 from musclesolve.results.judgement import LABELS, ORDER, Report
+from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
@@ -86,6 +87,7 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
         report = TrialsProgress(len(trials), progress or no_progress)
         reports = dict[str, Report]()
         lost = {record.name: record.message for record in refused}
+        compile_kernel()  # once, and not in every process
         pool = Pool(
             _check, None, [trial.trial for trial in trials], min(jobs or cores(), max(len(trials), 1))
         )

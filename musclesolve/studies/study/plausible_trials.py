@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
@@ -61,9 +62,12 @@ def leg_verdicts(trial: str, path: Path) -> list[LegVerdict]:
     return found
 
 
-def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, str]) -> dict[str, Counter[str]]:
+Label = TypeVar("Label")
+
+
+def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, Label]) -> dict[Label, Counter[str]]:
     """Label of a trial, such as its condition -> how many legs have each verdict."""
-    found: dict[str, Counter[str]] = {}
+    found: dict[Label, Counter[str]] = {}
     for each in verdicts:
         found.setdefault(label[each.trial], Counter())[each.verdict] += 1
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import shortened, suggestion
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
@@ -120,6 +120,19 @@ class Study:
         return [trial for trial in self.trials if not trial.exclude]
 
     @property
+    def conditions(self) -> list[str]:
+        """The conditions of the trials that are not excluded; conditions of [design] first, in its order."""
+        return _stated_first(self.design.conditions, [trial.condition for trial in self.included])
+
+    @property
+    def people_of_groups(self) -> dict[str, list[str]]:
+        """Group -> its subjects with trials that are not excluded; groups of [design] first, in its order."""
+        subjects = dict.fromkeys(trial.subject for trial in self.included)
+        group = {name: str(self.of_subject(name, "group", "")) for name in subjects}
+        order = _stated_first(self.design.groups, list(group.values()))
+        return {each: [name for name in subjects if group[name] == each] for each in order}
+
+    @property
     def outcome_variables(self) -> list[str]:
         """The quantities of the outcomes."""
         return list(dict.fromkeys(text.split()[0] for text in self.design.outcomes or ()))
@@ -131,6 +144,11 @@ class Study:
     def __repr__(self) -> str:
         """Path and size in a line."""
         return f"<Study {str(self.path)!r}: {len(self.trials)} trials, {len(self.subjects)} subjects>"
+
+
+def _stated_first(stated: Sequence[str] | None, there: Sequence[str]) -> list[str]:
+    """The names that are there, without repetition: the stated ones first, in their order."""
+    return [name for name in dict.fromkeys((*(stated or ()), *there)) if name in there]
 
 
 def is_study(path: Path) -> bool:
@@ -223,11 +241,13 @@ def _unusual(
     if pooled := [names for names in sessions.values() if len(names) > 1]:
         names = ", ".join(pooled[0])
         yield f"sessions of a subject ({names}) are averaged; state them as condition to compare them"
-    seen: dict[str, str] = {}
+    of_files: dict[str, list[str]] = {}
     for trial in included:
         files = str((sorted(trial.source.items()), trial.side, sorted(trial.time.items())))
-        if (first := seen.setdefault(files, trial.name)) != trial.name:
-            yield f"{first} and {trial.name} are of the same files, which count twice"
+        of_files.setdefault(files, []).append(trial.name)
+    for same in of_files.values():
+        if len(same) > 1:
+            yield f"{shortened(same)} are of the same files, which count {len(same)} times"
 
 
 def _subjects_table(document: Document) -> SubjectsTable | None:

@@ -45,13 +45,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         InputError: the trial's own file does not exist or cannot be read.
     """
     here = study.path.parent
-    if "markers" in source:
-        for name in source.values():
-            if not is_predicted(name):
-                study.document.input_file("trials", trial.name, str(name))
-        content = with_paths({"files": dict(source)}, here, path)
-        of_model = False
-    elif "file" in source:
+    if "file" in source:
         own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
         content = with_paths(document.content, own.parent, path)
@@ -65,7 +59,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
             if not is_predicted(name):
                 study.document.input_file("trials", trial.name, str(name))
         content = with_paths({"files": dict(source)}, here, path)
-        of_model = True
+        of_model = "markers" not in source
     known = tables_of(ModelSettings if of_model else RecordedSettings)
     both = dict(study.settings)
     for name, table in trial.settings.items():

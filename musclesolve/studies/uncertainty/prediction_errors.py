@@ -13,8 +13,8 @@ mass of the body changes all predicted forces in proportion.
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import SIDES
-from musclesolve.motion.ground_reaction import center_of_pressure
 
 RATIO = np.array([0.35, 0.25, 1.0])
 """Errors of the horizontal forces, forward and to the left, over the vertical one: of five walks with hidden plates."""

@@ -41,7 +41,7 @@ from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
-from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
+from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
@@ -100,9 +100,7 @@ class RecordedReplay(Replay):
     inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
     plates: list[tuple[Side, AnyArray, AnyArray]]
-    nominal: tuple[
-        SharingGroup, ...
-    ]  # the parts without errors; no other of their frames are shared among muscles
+    nominal: Sequence[SharingGroup]  # without errors; no other of their frames are shared
     placed: Sequence[ScaledMuscles]  # the muscles of each
     reduction: ResidualReduction | None  # of the residual, by a change of the motion over all frames
 
@@ -118,7 +116,7 @@ class RecordedReplay(Replay):
         plates = _plates(trial, measured.filter, walk.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
-        placed = [group.muscles for group in prepared.groups]
+        placed = prepared.placed
         assumed = trial.static is None and shows_spines(trial.mapping)
         shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
@@ -263,7 +261,8 @@ class RecordedReplay(Replay):
         nominal = self.nominal[number]
         state = muscle_state(body.model, self.muscles(body, errors, number), body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
-        return sharing_group(self.options, *found, nominal.usable, nominal.emg, self.ligament(errors))
+        joints = MuscleJoints.from_model(body.model, state.muscles, self.ligament(errors))
+        return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
 
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from planar_center_of_pressure import planar_center_of_pressure, planar_center_of_pressure_from_motion
 
-from musclesolve.dynamics.inverse.newton_euler import center_of_pressure, free_moment
+from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve.dynamics.inverse.newton_euler import free_moment
 
 
 def test_the_plane_case_keeps_its_sign():

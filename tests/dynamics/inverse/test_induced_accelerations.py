@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.forward.accelerations import direct
 from musclesolve.dynamics.forward.applied_forces import JointMoments
@@ -18,7 +19,7 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
     LoadedJoint,
     induced_accelerations,
 )
-from musclesolve.dynamics.inverse.newton_euler import center_of_pressure, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_center import mass_weighted
 from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force

@@ -14,6 +14,7 @@ from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.recording.data import Side, Table, Trial
+from musclesolve.recording.plates import plate_checks
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
@@ -231,3 +232,11 @@ def test_a_range_may_end_where_a_foot_lands(tmp_path: Path) -> None:
     (left,) = [plate for plate in trial.forces if plate.side == "l"]
     inside = left.force[(left.time >= 0.6) & (left.time <= 0.95), 2]
     assert 20.0 < inside.max() < 70.0
+
+
+def test_the_nearest_samples_are_found_without_a_table_of_all_pairs():
+    """A table of ten minutes at 1200 Hz takes 3 GB and more."""
+    times, wanted = np.array([0.0, 1.0, 3.0, 7.0]), np.array([-1.0, 0.4, 0.5, 2.0, 2.1, 5.0, 6.0, 9.0])
+    every = np.abs(times[None] - wanted[:, None]).argmin(axis=1)
+    np.testing.assert_array_equal(plate_checks._nearest(times, wanted), every)
+    np.testing.assert_array_equal(plate_checks._nearest(times[:1], wanted), 0)

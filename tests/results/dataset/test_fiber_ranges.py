@@ -24,11 +24,8 @@ def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     parameters = MuscleParameters.from_values(NAMES, "silva_2003", 1000.0, [0.08, 0.05], 0.2)
     length = np.vstack([normal, [9.0, 9.0]]) * parameters.optimal_fiber_length
     solution = SimpleNamespace(solved=np.array([True, True, False]))
-    state, problem = (
-        SimpleNamespace(parameters=parameters, fiber_length=length),
-        SimpleNamespace(muscle=NAMES),
-    )
-    leg = SimpleNamespace(solution=solution, state=state, problem=problem)
+    state = SimpleNamespace(parameters=parameters, fiber_length=length)
+    leg = SimpleNamespace(solution=solution, state=state)
     sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
     options = Options(("r",), muscle_db.load(database), sharing, (), fiber_lengths=rule)
     return fiber_notes(Analysis(SimpleNamespace(muscles=NAMES), sharing, (leg,)), options)

@@ -9,7 +9,7 @@ import pytest
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
-from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
@@ -35,8 +35,9 @@ def leg(moment, passive=0.0):
     dof = ("ankle_dorsiflexion_r",)
     problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=dof, passive_force=rest)
     solution = solve(problem, "force_squared", on_infeasible="reserve")
-    part = SimpleNamespace(time=TIME, shared=dof, shared_moment=moment)
-    return SimpleNamespace(part=part, state=state, problem=problem, solution=solution, tendons=None)
+    return SolvedGroup(
+        SimpleNamespace(time=TIME, shared=dof, shared_moment=moment, state=state), problem, solution
+    )
 
 
 def moments(**frames):

@@ -69,3 +69,23 @@ def test_one_thread_at_a_time_is_in_the_library(tmp_path, monkeypatch):
     result_attributes(path)
     netcdf_bytes(data)
     assert len(others_wait) == 5 and all(others_wait)
+
+
+def test_a_large_result_is_written_beside_its_place(tmp_path, monkeypatch):
+    data = result()
+    write_result(data, tmp_path / "small.nc")
+    monkeypatch.setattr(result_netcdf, "LARGE", 0)
+    monkeypatch.setattr(result_netcdf, "FRAMES", 7)
+    monkeypatch.setattr(result_netcdf, "netcdf_bytes", None)
+    write_result(data, tmp_path / "large.nc")
+    small, large = (read_result(tmp_path / name) for name in ("small.nc", "large.nc"))
+    assert large.identical(small) and large.sizes["time"] > 7
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["large.nc", "small.nc"]
+
+
+def test_a_large_result_without_room_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(result_netcdf, "LARGE", 0)
+    monkeypatch.setattr(result_netcdf.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    with refused("not_writable", "result.nc"):
+        write_result(result(), tmp_path / "result.nc")
+    assert not list(tmp_path.iterdir())

@@ -14,9 +14,11 @@ from synthetic_study import PERCENT, bump, cycles, smooth
 from thorough import THOROUGH
 
 from benchmarks import study_statistics
+from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.studies.study import random_field as module
 from musclesolve.studies.study.curve_tests import Design, compare_curves
 from musclesolve.studies.study.means import group_means, subject_means
+from musclesolve.studies.study.plausible_trials import LegVerdict, believable, sensitivity
 
 ALONE = {"correction": "none"}
 
@@ -576,3 +578,41 @@ def test_arms_and_curves_without_values_are_left_out_unless_they_are_outcomes(rn
     assert "arms are not compared: elbow_flexion" in said and "joint_moment mtp_angle" in said
     found = compare_curves(means, {"outcomes": ["joint_moment elbow_flexion"]})
     assert found["name"].values.tolist() == ["elbow_flexion", "hip_flexion"]
+
+
+def test_primary_outcomes_legs_and_sensitivity_of_one_planted_study(rng):
+    """A difference of the affected leg in a primary outcome is found with all trials and with the plausible ones. An
+    exploratory difference of the slope that implausible trials hide is found without them.
+    """
+    conditions, legs = ["level", "slope"], ["sound", "affected"]
+    curves = 0.3 * smooth(rng, 10, 2, 2, 4)  # (subject, condition, leg, dof, percent)
+    curves[:, :, 1, 0] += 1.2 * bump(40)
+    curves[:, 1, :, 2] += 1.5 * bump(60)
+    curves[[2, 5], 1, :, 2] -= 8.0 * bump(60)
+    rows = curves.transpose(0, 2, 1, 3, 4).reshape(20, 2, 4, -1)  # a row for each leg of each subject
+    data = cycles(rows, conditions=conditions, repeats=1)
+    row = np.repeat(np.arange(20), 2)
+    names = np.array([f"S{k // 2 + 1:02d}" for k in row])
+    data = data.assign_coords(
+        subject=("cycle", names),
+        cycle_leg=("cycle", np.array(legs)[row % 2]),
+        cycle_side=("cycle", np.array(["r", "l"])[row % 2]),
+        trial=("cycle", np.char.add(np.char.add(names, "_"), data["condition"].values.astype(str))),
+    )
+    verdicts = [
+        LegVerdict(trial, side, NOT_PLAUSIBLE if trial in ("S03_slope", "S06_slope") else PLAUSIBLE, ())
+        for trial in dict.fromkeys(data["trial"].values.tolist())
+        for side in "rl"
+    ]
+    design = {"outcomes": ["joint_moment dof_0", "joint_moment dof_1"]}
+    kept = data.isel(cycle=np.flatnonzero(believable(data, verdicts)))
+    every, plausible = (compare_curves(subject_means(each, legs=legs), design) for each in (data, kept))
+    for tests in (every, plausible):
+        found = np.unique(tests["cluster_test"].values)
+        primary = found[tests["family"].values[found] == "primary"]
+        assert tests["name"].values[primary].tolist() == ["dof_0"]
+        assert tests["effect"].values[primary].tolist() == ["leg"]
+    assert int(every["subjects"].values.max()) == 10 and int(plausible["subjects"].values.max()) == 8
+    said = sensitivity(every, plausible, "", verdicts)
+    assert said.startswith("4 of 40 legs of trials are not plausible") and "found then alone" in said
+    assert "dof 2" in said and "dof 0" not in said

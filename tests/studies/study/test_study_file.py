@@ -46,6 +46,17 @@ def test_what_a_study_file_says(path: Path) -> None:
     assert study.trials[2].exclude == "a marker fell off"
 
 
+def test_groups_and_conditions_have_the_order_of_the_design(path: Path) -> None:
+    text = STUDY.replace('["slow", "fast"]', '["fast", "slow"]\ngroups = ["b", "a"]')
+    text = text.replace("[trials]\n", 'S02 = { group = "b" }\n[trials]\n')
+    path.write_text(
+        text + 'S02_1 = { subject = "S02", condition = "fast", file = "b.toml" }\n', encoding="utf-8"
+    )
+    study = read_study(path)
+    assert study.conditions == ["fast", "slow"]
+    assert list(study.people_of_groups.items()) == [("b", ["S02"]), ("a", ["S01"])]
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "code", "line", "named"),
     [

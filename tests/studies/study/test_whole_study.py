@@ -424,7 +424,7 @@ def test_slips_of_the_study_file_are_said(folder):
     study.write_text(text, encoding="utf-8")
     notes = ms.read_study(study).notes
     assert "the condition 'laoded' is named once; was 'loaded' meant?" in notes
-    assert "S01_free_1 and S01_free_2 are of the same files, which count twice" in notes
+    assert "S01_free_1, S01_free_2 are of the same files, which count 2 times" in notes
     assert {"no line in [subjects]: S05", "subjects without a trial: S06"} <= set(notes)
     assert ms.read_study(folder / "study.toml").notes == ()
 

@@ -10,8 +10,8 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.motion.ground_reaction import center_of_pressure
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial

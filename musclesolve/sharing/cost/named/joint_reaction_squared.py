@@ -19,7 +19,8 @@ Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class JointReactionSquared(SumOfTerms):
-    """sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R = reaction_matrix F + reaction_offset.
+    """Sum of squared joint reactions, with a little effort: sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R =
+    reaction_matrix F + reaction_offset.
 
     Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
     contact forces, muscle forces included; where several joints are listed, their squares add up. Assumes that

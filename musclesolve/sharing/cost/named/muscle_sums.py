@@ -16,7 +16,8 @@ from musclesolve.sharing.problem import Problem
 
 @dataclass(frozen=True)
 class ForceSquared(SumOfTerms):
-    """sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and 6.20).
+    """Sum of squared muscle forces: sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and
+    6.20).
 
     Assumes that a newton costs the same in every muscle, weak or strong.
     """
@@ -32,7 +33,8 @@ class ForceSquared(SumOfTerms):
 
 @dataclass(frozen=True)
 class StressCubed(SumOfTerms):
-    """sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs 6.16 and 6.21).
+    """Sum of cubed muscle stresses: sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs
+    6.16 and 6.21).
 
     The stress is the force over the physiological cross-section, which is F0_i / sigma_bar. Newtons per square
     centimeter are kept because they make the numbers the ones of the literature; the activations do not depend
@@ -58,7 +60,8 @@ class StressCubed(SumOfTerms):
 
 @dataclass(frozen=True)
 class NormalizedForceSquared(SumOfTerms):
-    """sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17, there ascribed to Pedotti et al.).
+    """Sum of squared forces over maximum isometric forces: sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17,
+    there ascribed to Pedotti et al.).
 
     Assumes that effort grows with the square of the load relative to what the muscle bears isometrically at its
     optimal length, whatever it can bear at its present length and velocity.
@@ -75,7 +78,8 @@ class NormalizedForceSquared(SumOfTerms):
 
 @dataclass(frozen=True)
 class ForceMomentSquared(SumOfTerms):
-    """sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq. 6.18, there ascribed to Herzog).
+    """Sum of squared forces over maximum moments: sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq.
+    6.18, there ascribed to Herzog).
 
     M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
     has one moment arm for each muscle; of a muscle that crosses several degrees of freedom the root of the
@@ -102,7 +106,8 @@ class ForceMomentSquared(SumOfTerms):
 
 @dataclass(frozen=True)
 class ActivationPower(SumOfTerms):
-    """sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et al. 2007, where p = 2).
+    """Sum of powers of the activations: sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et
+    al. 2007, where p = 2).
 
     Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
     grows the largest activation decides, and the optimum tends to the optimum of a min/max criterion (Rasmussen et al.
@@ -126,7 +131,8 @@ class ActivationPower(SumOfTerms):
 
 @dataclass(frozen=True)
 class JointWeightedActivation(SumOfTerms):
-    """sum_i w_i a_i^p, w_i = w of a muscle that crosses two joints or more, else 1; without unit.
+    """Sum of squared activations, muscles of two joints weighted: sum_i w_i a_i^p, w_i = w of a muscle that crosses two
+    joints or more, else 1; without unit.
 
     Assumes that the effort of a muscle counts at every joint that it loads. A muscle of two joints presses both
     together, and its moment at the one where it is not wanted has to be balanced by muscles that work against it; the
@@ -156,7 +162,8 @@ class JointWeightedActivation(SumOfTerms):
 
 @dataclass(frozen=True)
 class ActivationVolume(SumOfTerms):
-    """sum_i V_i a_i^p [m^3] with V_i = F0_i L0_i / sigma_bar (weights and powers of Ackermann and van den Bogert 2010).
+    """Sum of powers of the activations, weighted by muscle volume: sum_i V_i a_i^p [m^3] with V_i = F0_i L0_i /
+    sigma_bar (weights and powers of Ackermann and van den Bogert 2010).
 
     V_i is the volume of a muscle of cross-section F0_i / sigma_bar and optimal fiber length L0_i. Assumes that every
     unit of active muscle tissue costs the same; sigma_bar is taken to be the same in all muscles, and then scales
@@ -184,7 +191,7 @@ class ActivationVolume(SumOfTerms):
 
 @dataclass(frozen=True)
 class MusclePower(SumOfTerms):
-    """sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
+    """Sum of squared muscle powers: sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
     Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
     counts here whether it is produced (v_i < 0) or absorbed: a plain sum would be the power of the moments, which
@@ -217,7 +224,8 @@ class MusclePower(SumOfTerms):
 
 @dataclass(frozen=True)
 class SoftSaturation(SumOfTerms):
-    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximized.
+    """Soft saturation of the muscles: sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum,
+    maximized.
 
     With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent comes from Rasmussen et
     al. (2001). The print minimizes the sum of the roots, which drives every muscle to full co-contraction; the
@@ -250,7 +258,8 @@ class SoftSaturation(SumOfTerms):
 
 @dataclass(frozen=True)
 class EmgTracking(SumOfTerms):
-    """The sum over measured muscles of (a_i - e_i)^2 + w sum over the others of a_i^2, without unit.
+    """Distance of the activations from measured EMG: the sum over measured muscles of (a_i - e_i)^2 + w sum over the
+    others of a_i^2, without unit.
 
     In the manner of the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
     measured excitations against their size. Assumes that the envelope e_i is already on the scale of activation and
