@@ -12,11 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
-<<<<<<< HEAD
-from musclesolve.constants import LOADED_FROM_N
-=======
 from musclesolve._util.center_of_pressure import center_of_pressure
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
 
@@ -72,20 +68,6 @@ def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: flo
     return np.concatenate([force, vector_product(point, force) + moment], axis=1)
 
 
-<<<<<<< HEAD
-def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Return the point (T, 3) [m] of the plane z = height about which the horizontal moments vanish; NaN below 20 N.
-
-    x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz, of forces (T, 3) [N] and moments (T, 3) about the global origin [N m].
-    """
-    vertical = np.where(np.abs(force[:, 2]) < LOADED_FROM_N, np.nan, force[:, 2])
-    x = (height * force[:, 0] - moment[:, 1]) / vertical
-    y = (height * force[:, 1] + moment[:, 0]) / vertical
-    return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
-
-
-=======
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
     """Return wrenches (S, k) of a plate filtered at its own rate and sampled at other times, (T, k)."""
     from scipy.interpolate import CubicSpline

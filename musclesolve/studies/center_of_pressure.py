@@ -20,11 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-<<<<<<< HEAD
 from musclesolve.constants import LOADED_FROM_N
-=======
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-<<<<<<< HEAD
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-=======
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE
-from musclesolve.constants import STANDARD_GRAVITY
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 
 
 def planar_center_of_pressure(force: Array, moment: Array) -> Array:

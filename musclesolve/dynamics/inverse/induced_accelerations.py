@@ -39,20 +39,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
-<<<<<<< HEAD
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import (
-    angular_momentum_rate,
-    center_of_pressure,
-    segment_motion,
-    turned_inertia,
-)
-=======
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 

@@ -13,11 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
-<<<<<<< HEAD
-from musclesolve.constants import LOADED_FROM_N
-=======
 from musclesolve._util.center_of_pressure import center_of_pressure
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -318,20 +314,6 @@ def neglected_share(
     return shares
 
 
-<<<<<<< HEAD
-def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
-
-    e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
-    global origin [N m]. NaN where the vertical force is below 20 N.
-    """
-    about_surface = moment - vector_product(height * _UP, force)
-    vertical = np.where(np.abs(force[:, 2:]) < LOADED_FROM_N, np.nan, force[:, 2:])
-    return vector_product(_UP, about_surface) / vertical + height * _UP
-
-
-=======
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     """Return the free moment about the center of pressure, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 

@@ -16,17 +16,13 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
-<<<<<<< HEAD
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
-from musclesolve.dynamics.inverse.newton_euler import center_of_pressure
-=======
->>>>>>> 8b7c3ec562eadf4520a2941b247231bead7db1f2
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
