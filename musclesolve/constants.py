@@ -19,6 +19,12 @@ Key points have a noise of some 10 mm: forces and moments are nearer to the trut
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """
 
+LOADED_FROM_N = 20.0
+"""A foot stands, and has a center of pressure, from this vertical force on [N]; below it plates show noise."""
+
+TENDONS = RIGID, ELASTIC = "rigid", "elastic"
+"""Kinds of tendons, the usual one first."""
+
 FILE_SETTLED = 2.0
 """A file in a watched folder is whole once it has stayed the same for so long [s], unless another time is chosen."""
 

@@ -26,8 +26,8 @@ from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.check import share_model
-from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.opensim.external_loads import LOADED_N, foot_of_side, load_wrench, read_external_loads
+from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
+from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
@@ -55,7 +55,7 @@ def differences(
         seen &= ~standing
     if ours.balanced is not None:
         seen &= ours.balanced
-    touched = np.linalg.norm(np.nan_to_num(theirs.body_load.sum(axis=1)), axis=1) > LOADED_N
+    touched = np.linalg.norm(np.nan_to_num(theirs.body_load.sum(axis=1)), axis=1) > LOADED_FROM_N
     seen &= np.cumsum(touched) > 0  # before, the body may stand beside the plates, as on a box
     bodies, forces, correlations = ours.dynamics.bodies.pose, [], []
     for side in SIDES:

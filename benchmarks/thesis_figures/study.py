@@ -13,6 +13,7 @@ import xarray as xr
 import musclesolve as ms
 from benchmarks.thesis_figures.published import published_moment
 from musclesolve._util.arrays import Array
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
@@ -96,7 +97,7 @@ class Study:
     def stance(self) -> np.ndarray:
         """(K,) frames of the cycle in which the right foot is on the ground."""
         force = self.result["ground_reaction_force"].sel(side=SIDE, axis="z").values
-        return np.asarray(self.of_cycle(force) > frames.STANCE_THRESHOLD)
+        return np.asarray(self.of_cycle(force) > LOADED_FROM_N)
 
     def digitized(self, draw: int = 0) -> Trial:
         """The trial with errors as large as the errors of the source; a recording has its own and stays as it is."""

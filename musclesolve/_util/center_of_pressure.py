@@ -3,9 +3,7 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
-
-SMALLEST_FORCE = 20.0
-"""Below this vertical force there is no center of pressure: a quotient of noise [N]."""
+from musclesolve.constants import LOADED_FROM_N
 
 
 def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
@@ -14,7 +12,7 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz (Hof 1992, 11), of forces (T, 3) [N] and moments (T, 3) about the global
     origin [N m].
     """
-    vertical = np.where(np.abs(force[:, 2]) < SMALLEST_FORCE, np.nan, force[:, 2])
+    vertical = np.where(np.abs(force[:, 2]) < LOADED_FROM_N, np.nan, force[:, 2])
     x = (height * force[:, 0] - moment[:, 1]) / vertical
     y = (height * force[:, 1] + moment[:, 0]) / vertical
     return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)

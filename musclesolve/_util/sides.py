@@ -1,5 +1,6 @@
 """Sides of the body, as the names of muscles, coordinates and joints end, and joints of a leg by their names."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -7,6 +8,8 @@ Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
 SIDE_NAMES: dict[Any, str] = {"r": "right", "l": "left"}
 """Side -> its word; the key is one of SIDES, often as the end of a name."""
+SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
+"""Word of a side -> side."""
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
@@ -43,3 +46,10 @@ def with_side(stem: str, side: str) -> str:
 def joint_kind(joint: str) -> str:
     """The joint of LEG_JOINTS that is in a name, as in walker_knee and knee_joint_r; else the name itself."""
     return next((kind for kind in LEG_JOINTS if kind in joint.lower()), joint)
+
+
+def joint_titles(stems: Iterable[str]) -> dict[str, str]:
+    """Return the words for joints of a result, without side: walker_knee is knee, unless two joints would be knee."""
+    kinds = {stem: joint_kind(stem) for stem in stems}
+    often = Counter(kinds.values())
+    return {stem: (kind if often[kind] == 1 else stem).replace("_", " ") for stem, kind in kinds.items()}

@@ -19,8 +19,6 @@ from musclesolve._util.arrays import SAME_TIME, Array, within
 
 SHARE = 0.2
 """Longest hole that is filled, as a share of the period of the cut-off frequency."""
-USUAL_HZ = 6.0
-"""The cut-off that counts where nothing is filtered."""
 _USUAL = 1.5
 _BESIDE = 3
 """Samples on either side of a hole that its filling goes through."""

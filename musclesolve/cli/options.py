@@ -95,7 +95,12 @@ Samples = Annotated[
         f"{FAST}: by few designed samples; a number: by so many Monte Carlo samples.",
     ),
 ]
-NAMES = {"cost": cost_names, "solver": solver_names}
+NAMES = {
+    "cost": cost_names,
+    "solver": solver_names,
+    "marker_set": marker_set_names,
+    "faults": fault_names,
+}
 """What the shell completes behind the option of a setting."""
 
 
@@ -213,43 +218,6 @@ Figures = Annotated[
     ),
 ]
 
-RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]
-Motion = Annotated[str, typer.Option(help="walk, or run (with flight).")]
-MarkerNoise = Annotated[float, typer.Option(help="Noise of the markers, root mean square \\[mm].")]
-NoiseKind = Annotated[
-    str, typer.Option(help="white: noise of the cameras; skin: markers slide on the skin with the stride.")
-]
-ForceNoise = Annotated[float, typer.Option(help="Noise of the force plates, root mean square [N].")]
-MarkerRate = Annotated[float, typer.Option(help="Sampling rate of the markers [Hz].")]
-ForceRate = Annotated[float, typer.Option(help="Sampling rate of the force plates [Hz].")]
-Strides = Annotated[int, typer.Option(help="Number of strides to analyze.")]
-Margin = Annotated[float, typer.Option(help="Time recorded before and after the strides \\[s].")]
-Cutoff = Annotated[
-    str | None,
-    typer.Option(
-        help="Cut-off frequency in the trial file [Hz], or residual_analysis; default: 6 for a walk, 15 for a run."
-    ),
-]
-ForceCutoff = Annotated[
-    float | None,
-    typer.Option(help="Cut-off frequency of the forces [Hz]; default: the cut-off of the markers."),
-]
-MarkerSet = Annotated[
-    str | None,
-    typer.Option(
-        help="A marker set (names: `musclesolve markers`); default: landmarks.",
-        autocompletion=marker_set_names,
-    ),
-]
-FunctionalRange = Annotated[
-    float,
-    typer.Option(
-        help="Range of a movement of knees and ankles that shows their axes in place of markers; 0: none \\[deg]."
-    ),
-]
-Cameras = Annotated[int, typer.Option(help="Number of cameras that record the markers; 0: marker files.")]
-PixelNoise = Annotated[float, typer.Option(help="Noise of the image points, root mean square \\[px].")]
-
 
 class Axis(StrEnum):
     """Axis of a laboratory, with its sense."""
@@ -257,31 +225,6 @@ class Axis(StrEnum):
     forward_x, back_x = "+x", "-x"
     forward_y, back_y = "+y", "-y"
     forward_z, back_z = "+z", "-z"
-
-
-Forward = Annotated[str, typer.Option(help="Axis of the files that counts as forward.")]
-Up = Annotated[str, typer.Option(help="Axis of the files that points up.")]
-Heading = Annotated[float, typer.Option(help="Initial walking direction, to the left of forward \\[deg].")]
-Turn = Annotated[
-    float, typer.Option(help="Change of the walking direction to the left over the strides \\[deg].")
-]
-Gaps = Annotated[
-    list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds without that marker; repeatable.")
-]
-Steps = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A contact that is measured by a force plate, such as r2, the second one of the right foot; repeatable. "
-        "Default: all contacts; otherwise the trial file has no \\[time]."
-    ),
-]
-Faults = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A fault to plant (names: `musclesolve faults`); repeatable.", autocompletion=fault_names
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
 
 
 class FileFormat(StrEnum):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, way_text
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -40,7 +41,7 @@ def missing_text(names: Sequence[str]) -> str:
     """Landmarks in words, both sides of one together."""
     sides = dict[str, list[str]]()
     for name in names:
-        side = {"_r": "right", "_l": "left"}.get(name[-2:])
+        side = SIDE_NAMES.get(side_of(name))
         sides.setdefault(plain_words(name), []).extend([side] if side else [])
     return "; ".join(f"{words} ({' and '.join(of)})" if of else words for words, of in sides.items())
 

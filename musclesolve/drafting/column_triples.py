@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from musclesolve._util.sides import SIDE_LETTERS, SIDES
 from musclesolve.recording.data import Side, Table
 
 _COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
@@ -16,7 +17,7 @@ _ROLE_OF = {
     **dict.fromkeys(("moment", "moments", "torque", "torques", "m", "t", "free"), "moment"),
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
-SIDE_WORDS: dict[str, Side] = {"right": "r", "left": "l", "r": "r", "l": "l"}
+SIDE_WORDS = SIDE_LETTERS | {side: side for side in SIDES}
 """What states a side in a name; whole words before letters."""
 
 

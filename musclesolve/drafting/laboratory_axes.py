@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import ROLES, PlateNames, common_beginning
 from musclesolve.drafting.draft_text import DraftTable, Line
@@ -188,7 +189,6 @@ def both(*landmarks: str) -> list[str]:
     return [f"{name}_{side}" for name in landmarks for side in SIDES]
 
 
-UNLOADED_N = 20.0
 # Columns state no corners; these lie where no foot is.
 _NOWHERE = Plate(
     1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
@@ -265,7 +265,7 @@ def _foot_found(
         for role in ("force", "point")
     )
     recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
-    steps = [step for step in contacts(recording, choice.walk, feet, UNLOADED_N) if step.significant]
+    steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
     sides = {step.side for step in steps if step.side is not None}

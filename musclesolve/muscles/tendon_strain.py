@@ -18,9 +18,9 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import ELASTIC, TENDONS
 from musclesolve.errors import input_error
 
-TENDONS = ("rigid", "elastic")
 ALL, ACHILLES = "all", "achilles"
 _EXPECTED = f"a strain above 0, at most {LARGEST_TENDON_STRAIN:g}, such as 0.05"
 
@@ -40,7 +40,7 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
     for word, value in by_word(stated).items():
         named = "the strain" if word == ALL else f"the strain of {word!r}"
         check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain")
-    if stated is not None and tendon != "elastic":
+    if stated is not None and tendon != ELASTIC:
         raise input_error("muscles.tendon_strain_stated_tendons", where="tendon_strain", tendon=tendon)
 
 

@@ -18,6 +18,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve._util.time_holes import HoleLimits
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -303,8 +304,6 @@ def identified_columns(table: Table, stem: str) -> tuple[str, ...]:
 _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
 """Beginnings of names of feet, the one to be used first."""
 _SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
-LOADED_N = 20.0
-"""Force above which a plate is loaded [N]."""
 _FARTHEST_M = 0.4
 """Farthest that a center of pressure may be from the origin of its foot."""
 _STEEPEST = 0.5
@@ -353,7 +352,7 @@ def _on_feet(
         raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
     up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
-    on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_N, named)
+    on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_FROM_N, named)
     if not on.loaded.any():
         return []
     if 2 * on.far.sum() > on.loaded.sum():
@@ -458,7 +457,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
     force, point = (at_times(load.time, values, time) for values in (load.force, load.point))
-    loaded = np.linalg.norm(force, axis=1) > LOADED_N
+    loaded = np.linalg.norm(force, axis=1) > LOADED_FROM_N
     if not loaded.any():
         return ""
     mean = force[loaded].mean(axis=0)

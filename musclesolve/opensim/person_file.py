@@ -13,6 +13,7 @@ import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
@@ -342,7 +343,7 @@ def model_parameters(
     from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
     from musclesolve.opensim.muscle_parameters import muscle_parameters
 
-    is_shifted = person.tendon == "elastic" or not set(person.muscles) <= set(model.muscles)
+    is_shifted = person.tendon == ELASTIC or not set(person.muscles) <= set(model.muscles)
     person = person_of_model(person, model)
     parent = muscle_parameters([model.muscles[name] for name in person.muscles])
     shift = tendon_shifts(model, parent.names) if is_shifted else np.zeros(len(parent.names))

@@ -5,9 +5,9 @@ written as a force at the point p of height h that leaves a moment T about the v
 
     p_x = (M_z + h F_x) / F_y,   p_z = (h F_z - M_x) / F_y,   T = M_y - (p_z F_x - p_x F_z),
 
-where h is the height of the force plates; below `LOADED_N` of vertical force p is the origin of the body, and T has
-three components. Frames whose ground forces the service holds for missing are left out of the loads and moments, so
-that they are not measured (`musclesolve._util.time_holes` says how short a hole is filled).
+where h is the height of the force plates; with less vertical force than `LOADED_FROM_N` p is the origin of the body,
+and T has three components. Frames whose ground forces the service holds for missing are left out of the loads and
+moments, so that they are not measured (`musclesolve._util.time_holes` says how short a hole is filled).
 
 The moments of the service hold what its model needs at the root beside the ground forces. Where that is more than
 `MOST_RESIDUAL` of the weight they contradict the motion and are not written; some files were computed under a gravity
@@ -25,10 +25,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import input_error
 from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTrial, read_b3d
-from musclesolve.opensim.external_loads import LOADED_N
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.read_model import read_osim
@@ -204,7 +203,7 @@ def contact_columns(
     for number, body in enumerate(subject.contact_bodies):
         moment, force = last.wrench[:, number, :3], last.wrench[:, number, 3:]
         point = pose.position[:, model.body_number[body]].copy()
-        loaded = force[:, 1] > LOADED_N
+        loaded = force[:, 1] > LOADED_FROM_N
         (mx, _, mz), (fx, fy, fz) = moment[loaded].T, force[loaded].T
         point[loaded] = np.stack(
             [(mz + height * fx) / fy, np.full(len(fy), height), (height * fz - mx) / fy], axis=1
@@ -228,7 +227,7 @@ def _plate_height(trial: B3DTrial) -> float:
     """Height of the force plates [m]: of the centers of pressure where they are loaded; zero where none is known."""
     last = trial.passes[-1]
     for force, point in ((trial.plate_force, trial.plate_point), (last.force, last.point)):
-        loaded = (np.linalg.norm(force, axis=2) > LOADED_N) & np.isfinite(point).all(axis=2)
+        loaded = (np.linalg.norm(force, axis=2) > LOADED_FROM_N) & np.isfinite(point).all(axis=2)
         if loaded.any():
             return float(np.median(point[loaded][:, 1]))
     return 0.0

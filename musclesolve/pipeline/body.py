@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
-from musclesolve.constants import USUAL_LEAST_ACTIVATION
+from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -43,14 +43,19 @@ SAMPLED = 1000
 class Sharing:
     """Settings of the sharing of moments among muscles.
 
-    tendon: "rigid" or "elastic"; reserve_weight: see `Problem`; least_activation: of every muscle.
+    tendon: one of TENDONS; reserve_weight: see `Problem`; least_activation: of every muscle.
     """
 
     cost: Cost
     solver: Solver
-    tendon: str = "rigid"
+    tendon: str = RIGID
     reserve_weight: float | None = None
     least_activation: float = USUAL_LEAST_ACTIVATION
+
+    @property
+    def elastic(self) -> bool:
+        """Whether tendons are elastic: all frames are solved at once."""
+        return self.tendon == ELASTIC
 
 
 @dataclass(frozen=True, eq=False)

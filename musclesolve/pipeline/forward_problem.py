@@ -15,6 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
+from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -164,7 +165,7 @@ def forward_problem(
     analysis = trial
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
-    if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
+    if str(getattr(result, "attrs", {}).get("tendon", RIGID)) != RIGID:
         raise input_error("pipeline.activations_result_muscles", where="result")
     muscles = joined(analysis.body.placed)
     recorded, names = analysis.body.mechanics, analysis.body.muscles

@@ -9,7 +9,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known
 from musclesolve._util.sides import side_of
-from musclesolve._util.time_holes import USUAL_HZ, HoleLimits
+from musclesolve._util.time_holes import HoleLimits
+from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.motion.signals.emg_envelope import at_times_inside, delayed_correlations
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.recording.data import Fascicles
@@ -48,7 +49,7 @@ class MeasuredFascicles:
     def at(self, time: Array) -> Array:
         """The lengths (T, k) [m] at times (T,) [s] by linear interpolation; NaN in gaps and where none was measured."""
         length = at_times_inside(self.time, self.length, time)
-        for first, last in HoleLimits.from_times(self.time, USUAL_HZ).long_holes(self.time):
+        for first, last in HoleLimits.from_times(self.time, WALKING_CUTOFF_HZ).long_holes(self.time):
             length[(time > first) & (time < last)] = np.nan
         return length
 

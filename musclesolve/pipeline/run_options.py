@@ -10,6 +10,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
+from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
@@ -115,7 +116,7 @@ def find_options(
             name=name,
             legs=(SIDE_NAMES[leg] for leg in trial.legs),
         )
-    elastic = muscles.tendon == "elastic"
+    elastic = muscles.tendon == ELASTIC
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
@@ -168,7 +169,7 @@ def check_consistent(trial: AnyTrial | None, study: str) -> None:
 
 def check_rigid(trial: Trial, study: str) -> None:
     """Refuse a study that knows tendons as rigid alone."""
-    if trial.settings.muscles.tendon == "elastic":
+    if trial.settings.muscles.tendon == ELASTIC:
         stated = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
             "pipeline.with_elastic_tendons", "muscles", "tendon", study=study, stated=stated

@@ -78,7 +78,7 @@ def share_part(
     with elastic tendons, 0 to 1.
     """
     tendons, notes = None, tuple[str, ...]()
-    if sharing.tendon == "elastic":
+    if sharing.elastic:
         muscles = ElasticMuscles.from_parameters(part.state.parameters)
         solution, tendons, notes = share_motion(part, sharing, muscles, progress)
         solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")

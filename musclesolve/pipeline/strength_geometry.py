@@ -89,7 +89,7 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
         state.musculotendon_velocity,
         state.moment_arm[np.arange(len(tested)), tested],
         tests.sign,
-        body.sharing.tendon == "elastic",
+        body.sharing.elastic,
         tuple(dict.fromkeys(warnings)),
     )
 
@@ -118,7 +118,7 @@ def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
     tested = [names.index(test.dof) for test in tests.tests]
     crosses = np.array([[test.dof in choice.crossing[name] for name in choice.names] for test in tests.tests])
     arm = np.where(crosses, geometry.moment_arm[np.arange(len(tested)), tested], 0.0)
-    elastic = body.sharing.tendon == "elastic"
+    elastic = body.sharing.elastic
     return StrengthGeometry(
         body.whole.state.parameters,
         geometry.length if elastic else fiber_path_lengths(model, geometry),

@@ -46,8 +46,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of
-from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
 
@@ -248,7 +247,7 @@ class SeenMotion:
     @cached_property
     def threshold(self) -> float:
         """Vertical force of a foot on the ground [body weights]."""
-        return STANCE_THRESHOLD / body_weight(self.result)
+        return LOADED_FROM_N / body_weight(self.result)
 
     @cached_property
     def force(self) -> dict[str, Array]:

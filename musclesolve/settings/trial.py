@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import muscle_db
-from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, USUAL_LEAST_ACTIVATION, WALKING_CUTOFF_HZ
+from musclesolve.constants import (
+    FLIGHT_CUTOFF_HZ,
+    LOADED_FROM_N,
+    RIGID,
+    TENDONS,
+    USUAL_COST,
+    USUAL_LEAST_ACTIVATION,
+    WALKING_CUTOFF_HZ,
+)
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
@@ -286,7 +294,7 @@ class FilterSettings(Settings):
     unloaded_below_n: float = setting(
         "number",
         "vertical force under which a plate counts as unloaded [N]",
-        default=20.0,
+        default=LOADED_FROM_N,
         minimum=0.0,
         maximum=200.0,
     )
@@ -434,8 +442,8 @@ class MuscleSettings(Settings):
     tendon: str = setting(
         "text",
         "whether tendons stretch with their force; elastic ones need the whole motion at once",
-        default="rigid",
-        choices=("rigid", "elastic"),
+        default=RIGID,
+        choices=TENDONS,
     )
     curves: str | None = setting(
         "text", "name of a family of Hill curves; the family of the muscle database when absent"

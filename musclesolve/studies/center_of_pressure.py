@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis
@@ -114,7 +114,7 @@ def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
     time, moments = motion.time, measured_moments(trial, recorded.model, motion, recorded.wrenches)
     residual, count = moments[:, -3:], len(time)
     measured = np.isfinite(residual).all(axis=1)
-    on_ground = [np.abs(ground.force[:, 2]) >= SMALLEST_FORCE for ground in recorded.reactions]
+    on_ground = [np.abs(ground.force[:, 2]) >= LOADED_FROM_N for ground in recorded.reactions]
     alone = measured & (np.sum(on_ground, axis=0) == 1)
     correction: dict[str, Array] = {
         name: np.full((count, 3), np.nan) for name in ("center_of_pressure", "shift", "residual_after")

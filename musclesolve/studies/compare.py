@@ -83,7 +83,7 @@ def compare(
         report(f"cost {cost.label}", 0.7 + 0.25 * number / len(compared))
         method = prepared.sharing.solver
         record = REGISTRY.get(method.name)
-        if solver is None and prepared.sharing.tendon == "rigid" and record and not record.fits(cost):
+        if solver is None and not prepared.sharing.elastic and record and not record.fits(cost):
             able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
             method = find_solver(able[0]) if able else method
         analysis = share(prepared, replace(prepared.sharing, cost=cost, solver=method))

@@ -11,9 +11,10 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.synthetic.places import LOADED, plate_middles
+from musclesolve.synthetic.places import plate_middles
 from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_copy, write_copy
 
 SHOWS = 2.0
@@ -270,7 +271,7 @@ for _name, _entry in bundled_toml(__package__, "faults.toml").items():
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
     """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
     time = copy.forces.time
-    on = copy.plate(plate, "force")[:, 2] > LOADED
+    on = copy.plate(plate, "force")[:, 2] > LOADED_FROM_N
     start, end = copy.span
     runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
     return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
@@ -343,7 +344,7 @@ def pressure_runs_backward(copy: Copy) -> None:
     """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
     plate = copy.plates("r")[0]
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
-    for first, last in true_runs(force[:, 2] > LOADED):
+    for first, last in true_runs(force[:, 2] > LOADED_FROM_N):
         middle = np.median(point[first:last, :2], axis=0)
         point[first:last, :2] = 2.0 * middle - point[first:last, :2]
     copy.set_plate(plate, "point", point)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
@@ -157,16 +158,12 @@ def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
     return places
 
 
-LOADED = 20.0
-"""A plate carries something from this vertical force on [N]."""
-
-
 def plate_middles(vertical: Array, point: Array) -> Array:
     """The middle of the plate of a foot: mean center of pressure of its contact nearest in time, (T, 3) [m], or zero.
 
     vertical (T,): vertical force of the foot [N]; point (T, 3): its center of pressure [m].
     """
-    contacts = true_runs(vertical >= LOADED)
+    contacts = true_runs(vertical >= LOADED_FROM_N)
     if not contacts:
         return np.zeros_like(point)
     middles = np.array([point[first:last].mean(axis=0) for first, last in contacts])

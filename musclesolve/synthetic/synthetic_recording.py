@@ -14,6 +14,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
@@ -24,9 +25,9 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.quantities import QUANTITIES, Quantity
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.settings.schema import settings_of
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.places import (
-    LOADED,
     Places,
     marker_places,
     on_plates,
@@ -64,7 +65,8 @@ def synthetic_recording(
         folder: of the files; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
-        options: fields of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
+        options: settings of `SyntheticSettings`: noise_mm, noise, marker_rate_hz, strides, marker_set, ...; and gaps:
+            (marker, first time, last time) of markers that are not seen [s].
 
     Returns:
         The trial file.
@@ -86,7 +88,7 @@ def recording_files(
     stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
-    known = tuple(RecordingOptions.__dataclass_fields__)
+    known = ("gaps", *settings_of(RecordingOptions))
     for name in options:
         if name not in known:
             raise unknown_name(name, "option", known, where="synthetic_recording")
@@ -223,7 +225,7 @@ def plates(stride: ReferenceStride, options: RecordingOptions) -> Table:
     for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
         borne = on_plates(side[0], wrench.force[:, 2], options.steps)[:, None]
         noise, twist = options.force_noise_n * rng.normal(size=(2, *wrench.force.shape))
-        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED)[0])
+        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED_FROM_N)[0])
         force = borne * wrench.force + noise
         moment = borne * wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
         point, free = pressure(force, moment, options.unloaded_below)

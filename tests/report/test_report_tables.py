@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from report_inputs import small
 
+from musclesolve._util.sides import joint_titles
 from musclesolve.report.content.pieces import cell
-from musclesolve.report.content.trial_sections import joints
+from musclesolve.report.content.trial_sections import contact, joints
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.results.statements import number
 
@@ -23,3 +24,16 @@ def test_coordinates_of_a_model_are_all_there(tmp_path):
     data = data.assign_coords(dof=[renamed.get(str(dof), str(dof)) for dof in data["dof"].values])
     table = joints(TrialFiles(data, RESULT, tmp_path / "result.nc"))["tables"][0]
     assert {"knee angle", "hip flexion (–: extension)"} <= {row[0] for row in table.rows}
+
+
+def test_joints_of_a_model_have_the_words_of_a_reader(tmp_path):
+    data = small()
+    renamed = {"knee_r": "walker_knee_r", "knee_l": "walker_knee_l"}
+    data = data.assign_coords(joint=[renamed.get(str(joint), str(joint)) for joint in data["joint"].values])
+    for table in contact(TrialFiles(data, RESULT, tmp_path / "result.nc"))["tables"]:
+        assert not any("walker" in row[0] for row in table.rows)
+    assert joint_titles(["hip", "walker_knee", "knee_of_patella"]) == {
+        "hip": "hip",
+        "walker_knee": "walker knee",
+        "knee_of_patella": "knee of patella",
+    }

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import at_times, true_runs
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.synthetic.places import LOADED
 from musclesolve.synthetic.trial_copy import Copy
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ def rotate_plates(copy: Copy, degrees: float, sides: str, *, points: bool = Fals
     for plate in (plate for side in sides for plate in copy.plates(side)):  # type: ignore[arg-type]
         force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
         copy.set_plate(plate, "force", force @ rotation)
-        for first, stop in true_runs(force[:, 2] > LOADED) if points else []:
+        for first, stop in true_runs(force[:, 2] > LOADED_FROM_N) if points else []:
             middle = point[first:stop].mean(axis=0)
             point[first:stop] = (point[first:stop] - middle) @ rotation + middle
         copy.set_plate(plate, "point", point)
@@ -101,7 +101,7 @@ def _move(copy: Copy, direction: tuple[float, float], place: Array, acceleration
     total = np.sum(list(load.values()), axis=0)
     mass = copy.settings.subject.mass_kg
     for plate, own in load.items():
-        share = np.where(total > LOADED, own / np.where(total > LOADED, total, 1.0), 0.0)
+        share = np.where(total > LOADED_FROM_N, own / np.where(total > LOADED_FROM_N, total, 1.0), 0.0)
         force = copy.plate(plate, "force")
         copy.set_plate(plate, "force", force + (mass * share * pushed)[:, None] * way)
         copy.set_plate(

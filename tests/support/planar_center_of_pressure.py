@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 
 
 def planar_center_of_pressure(force: Array, moment: Array) -> Array:
@@ -19,7 +18,7 @@ def planar_center_of_pressure(force: Array, moment: Array) -> Array:
     Returns:
         (T,) [m] along the horizontal axis; NaN where the vertical force is below 20 N.
     """
-    loaded = np.where(np.abs(force[:, 1]) < SMALLEST_FORCE, np.nan, force[:, 1])
+    loaded = np.where(np.abs(force[:, 1]) < LOADED_FROM_N, np.nan, force[:, 1])
     return moment / loaded
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,8 @@ from musclesolve.cli.printing import (
     print_table,
     progress,
 )
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.synthetic import SYNTHETIC, SyntheticSettings
 
 if TYPE_CHECKING:
     from musclesolve.drafting.draft_folder import FolderDraft
@@ -226,49 +228,26 @@ def convert(
     print_files(output)
 
 
+@options.with_settings(SYNTHETIC, {key: ("recording", key) for key in settings_of(SyntheticSettings)})
 def synthesize(
-    output: options.RecordingFolder,
-    motion: options.Motion = "walk",
-    noise_mm: options.MarkerNoise = 0.0,
-    noise: options.NoiseKind = "white",
-    force_noise_n: options.ForceNoise = 0.0,
-    marker_rate_hz: options.MarkerRate = 100.0,
-    force_rate_hz: options.ForceRate = 1000.0,
-    strides: options.Strides = 1,
-    margin_s: options.Margin = 0.4,
-    cutoff_hz: options.Cutoff = None,
-    force_cutoff_hz: options.ForceCutoff = None,
-    marker_set: options.MarkerSet = None,
-    functional_deg: options.FunctionalRange = 0.0,
-    cameras: options.Cameras = 0,
-    noise_px: options.PixelNoise = 0.0,
-    forward: options.Forward = "+x",
-    up: options.Up = "+z",
-    heading_deg: options.Heading = 0.0,
-    turn_deg: options.Turn = 0.0,
-    gap: options.Gaps = None,
-    step: options.Steps = None,
-    fault: options.Faults = None,
-    seed: options.Seed = 0,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
+    gap: Annotated[
+        list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds without that marker; repeatable.")
+    ] = None,
+    **stated: Any,
 ) -> None:
     """Make a recording with known truth (truth.nc): the reference stride or a run, with noise and gaps."""
-    given = dict(locals())
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.synthetic import recording_options, synthetic_recording
 
-    for name in ("output", "gap", "step", "fault"):
-        del given[name]
-    given["gaps"] = tuple(recording_options.parse_gap(text) for text in gap or ())
-    given["steps"] = tuple(step) if step else None
-    given["faults"] = tuple(fault or ())
-    given["cutoff_hz"] = recording_options.parse_cutoff(cutoff_hz)
+    gaps = tuple(recording_options.parse_gap(text) for text in gap or ())
     with reserved(output):
-        files = synthetic_recording.recording_files(**given)
+        files = synthetic_recording.recording_files(gaps=gaps, **stated)
         synthetic_recording.check_free(output, files)
         paths = write_files(output, files)
     print_files(paths)
-    if fault:
-        print_summary(f"{'planted':<17} {', '.join(fault)}")
+    if planted := stated.get("faults"):
+        print_summary(f"{'planted':<17} {', '.join(planted)}")
     trial = output / "trial.toml"
     check, run = ["musclesolve", "check", str(trial)], ["musclesolve", "run", str(trial), "-o"]
     print_summary(f"{'next':<17} {shlex.join(check)}; {shlex.join([*run, str(output / 'results')])}")

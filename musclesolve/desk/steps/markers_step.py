@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from nicegui import ui
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
@@ -61,7 +62,7 @@ AROUND = 0.6
 """Size of the surroundings of a chosen landmark in the picture [m]."""
 MOST_FAULTS = 4
 """Most faults that this step shows; step Check shows all."""
-LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
+LEGEND = (*SIDE_NAMES.items(), ("m", "middle"), ("", "not mapped"))
 
 
 @dataclass

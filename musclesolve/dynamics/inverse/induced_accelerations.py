@@ -16,7 +16,7 @@ alone and gives its acceleration du_i/dt and its ground reaction f_i:
 c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
 parts c_i = 0: the ground holds still. The parts add up to the recorded accelerations, and their ground reactions to the
 measured ones, whatever the contact model; the share of each depends on it. A foot touches the ground where its vertical
-force exceeds SMALLEST_FORCE. Contact models:
+force exceeds LOADED_FROM_N. Contact models:
 
     rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
              long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
@@ -39,7 +39,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
+from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -215,7 +216,7 @@ def induced_accelerations(
 
     # the feet: points at the centers of pressure, and the directions in which they and the feet move
     own = [foot.body for foot in feet]
-    touching = np.stack([foot.force[:, 2] > SMALLEST_FORCE for foot in feet], axis=1)
+    touching = np.stack([foot.force[:, 2] > LOADED_FROM_N for foot in feet], axis=1)
     pressed = np.stack([center_of_pressure(foot.force, foot.moment) for foot in feet], axis=1)
     points = np.where(touching[:, :, None], pressed, 0.0)
     push = np.stack([foot.force for foot in feet], axis=1)

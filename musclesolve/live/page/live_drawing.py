@@ -10,6 +10,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import side_of, split_side
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.model.model import Model
 from musclesolve.live.live import Live
@@ -26,7 +27,7 @@ from musclesolve.report.picture.picture_data import (
     lines_beside,
     round_above,
 )
-from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD, VALID
+from musclesolve.results.dataset.frame_validity import VALID
 from musclesolve.results.dataset.picture import Skeleton, subject_skeleton
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.sharing.status import Status
@@ -128,7 +129,7 @@ class LiveDrawing:
                 for k, height in enumerate(self.heights)
             ]
         )
-        stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > STANCE_THRESHOLD)
+        stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > LOADED_FROM_N)
         force, place = (np.where(stands[:, None], each, np.nan)[None] for each in (force, place))
         kept = [self.joints.index(name) for name in base.contact.names]
         status = [STATUS_NAMES[code].lower() for code in row["status"].tolist()]

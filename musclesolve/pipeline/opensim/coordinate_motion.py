@@ -18,6 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
+from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.model import Coordinate, OpenSimModel
@@ -75,7 +76,7 @@ class CoordinateMotion:
 
 
 def coordinate_motion(
-    model: OpenSimModel, coordinates: Source, cutoff_hz: float | None = 6.0
+    model: OpenSimModel, coordinates: Source, cutoff_hz: float | None = WALKING_CUTOFF_HZ
 ) -> CoordinateMotion:
     """Read, filter and differentiate the coordinates of a model.
 

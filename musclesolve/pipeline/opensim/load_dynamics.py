@@ -12,11 +12,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
-from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
+from musclesolve._util.time_holes import HoleLimits, hole_note
+from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
-    LOADED_N,
     ExternalLoad,
     foot_of_side,
     load_wrench,
@@ -200,7 +200,7 @@ class LoadDynamics:
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
         for k, foot in enumerate(feet):
             of_foot = [model.body_number[body] for body in foot_bodies(model, foot)]
-            speed[np.linalg.norm(self.body_load[:, of_foot].sum(axis=1), axis=1) > LOADED_N, k] = np.inf
+            speed[np.linalg.norm(self.body_load[:, of_foot].sum(axis=1), axis=1) > LOADED_FROM_N, k] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
@@ -340,7 +340,7 @@ def moments_under_loads(
     """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
-        limits = HoleLimits.from_times(load.time, motion.cutoff_hz or USUAL_HZ)
+        limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
         loads.append(load.with_holes(limits))

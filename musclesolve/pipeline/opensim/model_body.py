@@ -12,6 +12,7 @@ from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
+from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.person import PersonMuscles
@@ -308,7 +309,7 @@ def opensim_problem(
             are elastic, ...
     """
     settings = model_settings(**choices)
-    if settings.muscles.tendon != "rigid":
+    if settings.muscles.tendon != RIGID:
         raise input_error("pipeline.problem_single_frames", where="tendon", tendon=settings.muscles.tendon)
     body = model_body(model, coordinates, moments, settings, side=side)
     return sharing_problem(body.whole, body.sharing)
@@ -395,7 +396,7 @@ def model_body(
         usable = usable if given.balanced is None else given.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
-    rigid = chosen.tendon == "rigid"
+    rigid = chosen.tendon == RIGID
     muscles = muscle_parameters(
         choice.muscles,
         with_passive=chosen.passive == "table",
@@ -532,7 +533,7 @@ def body_of_trial(
     """
     settings = trial.settings
     stated, of_muscles, time = settings.sharing, settings.muscles, settings.time
-    elastic = of_muscles.tendon == "elastic"
+    elastic = of_muscles.tendon == ELASTIC
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     with _placed(trial, "sharing", "cost", cost is None):
         chosen = cost_of(stated.cost if cost is None else cost)

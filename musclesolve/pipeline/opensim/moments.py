@@ -24,7 +24,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import few
-from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
+from musclesolve._util.time_holes import HoleLimits, hole_note
+from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.geometry import coordinate_chain
@@ -101,7 +102,7 @@ def coordinate_moments(
             first=time[0],
             motion_last=time[-1],
         )
-    limits = HoleLimits.from_times(table.time, cutoff_hz or USUAL_HZ)
+    limits = HoleLimits.from_times(table.time, cutoff_hz or WALKING_CUTOFF_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
     by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
     for place, name in enumerate((*names, *optional)):

@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
-from musclesolve._util.time_holes import USUAL_HZ
+from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.dynamics.inverse.residual_reduction import MovingSegments, ResidualReduction
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
@@ -140,7 +140,7 @@ def reduced_residual(
     if balanced is None or size is None or not (known := balanced & np.isfinite(size)).any():
         raise input_error("pipeline.residual_not_known", where="residual")
     try:
-        prepared = ResidualReduction.at(given, known, motion.cutoff_hz or USUAL_HZ)
+        prepared = ResidualReduction.at(given, known, motion.cutoff_hz or WALKING_CUTOFF_HZ)
         reduction, found = prepared.bounded(given, 1e-3 * consistency.largest_change_mm)
     except InputError as error:
         raise error.moved(None, "residual") from None

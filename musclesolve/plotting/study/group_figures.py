@@ -33,7 +33,7 @@ from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, in_set, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
-from musclesolve.results.movement import Movement
+from musclesolve.results.movement import RUNNING, WALKING, Movement
 from musclesolve.results.plausibility import measured
 from musclesolve.results.tables.study_tables import NO_GROUP, p_text
 
@@ -66,11 +66,7 @@ FIRST = (
     *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
 )
 """Quantities in the order of gait analysis; others follow."""
-SEEN_FROM_LEG = {
-    "tilt": "tilt forward (+)",
-    "list": "this side up (+)",
-    "rotation": "this side forward (+)",
-}
+SEEN_FROM_LEG = {"tilt": "tilt forward (+)", "list": "this side up (+)", "rotation": "this side forward (+)"}
 AXES = {"x": "forward", "y": "to the median plane", "z": "upward"}
 LABELS = {
     "ground_reaction_force": AXES,
@@ -257,7 +253,7 @@ def group_curves(
     fewer, colors = list[int](), {key: style["color"] for key, style in styles.items()}
     several, of_band = len(beside) > 1, _band_words(means, band)
     speed, marks = _first_speed(means, drawn), dict[str, str]()
-    norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {"walking"})
+    norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {WALKING})
     places = [
         (axes, wanted[number // len(beside)], number % len(beside))
         for number, axes in enumerate(panels.flat[: len(wanted) * len(beside)])
@@ -317,7 +313,7 @@ def group_curves(
             _bars(axes, [*first_ones, *single], bars, effects, colors, comparisons, stack.bars_top)
             if effects and column == 0:
                 _strip(axes, first_ones, effects, stack.height)
-    cycle = set(listed(means, "movements")) <= {"walking", "running"}
+    cycle = set(listed(means, "movements")) <= {WALKING, RUNNING}
     of = _unit_words(variable, unit)
     sheet.label_axes("gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{of}]")
     styles = {key: styles[key] for key in drawn}

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.sides import SIDE_LETTERS
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.data import Event, EventKind, Markers, Side, Table
+from musclesolve.recording.data import Event, EventKind, Markers, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import decoded, file_path, open_input, opening
 from musclesolve.recording.units import LARGEST, meters_in, plain_unit
@@ -425,7 +426,6 @@ _KINDS: dict[str, EventKind] = {
     "foot off": "toe_off",
     "toe off": "toe_off",
 }
-_SIDES: dict[str, Side] = {"right": "r", "left": "l"}
 # Longest plausible recording [s].
 _LONGEST_RECORDING = 1e7
 
@@ -675,7 +675,7 @@ def read_events(file: C3D) -> tuple[Event, ...]:
         description.texts("EVENT:CONTEXTS"), description.texts("EVENT:LABELS"), seconds[:used], strict=False
     )
     for context, label, second in named:
-        side = _SIDES.get(context.casefold())
+        side = SIDE_LETTERS.get(context.casefold())
         kind = _KINDS.get(" ".join(label.casefold().replace("-", " ").replace("_", " ").split()))
         if side and kind and math.isfinite(second) and abs(second) < _LONGEST_RECORDING:
             events.append(Event(kind, side, float(second), "stated"))

@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from musclesolve.constants import ADULT_AGE
+from musclesolve.constants import ADULT_AGE, RIGID
 from musclesolve.recording.data import SIDES, Event, EventKind, Markers, SegmentValues, Side, Subject
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file, stated_table, without_detours
@@ -218,7 +218,7 @@ def muscle_files(path: Path) -> dict[str, Path]:
 def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings) -> None:
     """Refuse a strain of tendons that are rigid."""
     # The tendon as written: not the default in place of a faulty word.
-    if table.tendon_strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
+    if table.tendon_strain is not None and document.content["muscles"].get("tendon", RIGID) == RIGID:
         raise document.error("recording.trial.strain_rigid_tendons", "muscles", "tendon_strain")
 
 

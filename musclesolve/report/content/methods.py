@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import split_side
-from musclesolve.constants import DESIGNED
+from musclesolve.constants import DESIGNED, RIGID
 from musclesolve.errors import InputError
 from musclesolve.report.content.pieces import sided
 from musclesolve.report.inputs import TrialFiles
@@ -184,7 +184,7 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "start": f"{time[0]:.3f}",
         "end": f"{time[-1]:.3f}",
         "model": text(result, "subject"),
-        "tendons": text(result, "tendon", "rigid"),
+        "tendons": text(result, "tendon", RIGID),
         "curves": curves.get(text(result, "curves", usual), curves["other"]),
         "dofs": ", ".join(stems) or "the joints",
         "cost": cost_words(text(result, "cost")),

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, joint_titles, split_side, with_side
 from musclesolve.constants import DESIGNED
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain, sided
 from musclesolve.report.figures.verdict_strip import verdict_strip
@@ -194,9 +194,10 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         # A model's own coordinates are few, and only some of them have these names.
         stems = [stem for stem in stems if dim != "dof" or trial.of_model or stem in OPPOSITE] or stems
         sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in stems)]
+        titles = joint_titles(stems) if dim == "joint" else {stem: plain(stem) for stem in stems}
         rows = [
             (
-                plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
+                titles[stem] + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
                 [series.get(with_side(stem, side), np.empty(0)) for side in sides],
             )
             for stem in stems
@@ -284,10 +285,11 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         raise Absent("No frame has a valid solution, so no contact force is known.")
     order = list(dict.fromkeys(peak.stem for peak in peaks))
     in_implants = {stem: _in_implants(stem, trial.facts.movement) for stem in order}
-    note = "; ".join(f"{plain(stem)} {about}" for stem, (_, about) in in_implants.items() if about)
+    titles = joint_titles(order)
+    note = "; ".join(f"{titles[stem]} {about}" for stem, (_, about) in in_implants.items() if about)
     rows = [
         (
-            plain(peak.stem),
+            titles[peak.stem],
             SIDE_NAMES.get(peak.side, DASH),
             *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
             in_implants[peak.stem][0],

@@ -11,7 +11,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import input_error
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.model_bones import model_surfaces
@@ -379,7 +379,7 @@ def ground_arrows(result: xr.Dataset) -> Arrows:
     force, place = arrows.force, arrows.place
     assert place is not None
     known = np.isfinite(force).all(axis=2) & np.isfinite(place).all(axis=2)
-    known &= np.nan_to_num(force[..., 2]) > frames.STANCE_THRESHOLD
+    known &= np.nan_to_num(force[..., 2]) > LOADED_FROM_N
     force[~known], place[~known] = np.nan, np.nan
     return arrows
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.sides import LEG_JOINTS
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
 from musclesolve.plotting.page.described_sheet import described
@@ -304,7 +304,7 @@ def _nothing_found(result: StudyResult) -> str:
     )
 
 
-AFFECTED = {"r": "right", "l": "left", "both": "both", "none": "none"}
+AFFECTED = {**SIDE_NAMES, "both": "both", "none": "none"}
 """Affected side of a subject, in words."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
+from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
 from musclesolve.results.dataset.result_dataset import ResultDataset
@@ -25,7 +26,7 @@ MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
 """Choices that define the optimization problem of which the muscle forces are the solution."""
-UNSTATED = {"tendon": "rigid", "muscle_parameters": "the muscles of the set"}
+UNSTATED = {"tendon": RIGID, "muscle_parameters": "the muscles of the set"}
 """Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
 
 

@@ -25,6 +25,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.results import movement as movements
 from musclesolve.results.cycles.movement_landmarks import Interval, Intervals, intervals, stride_intervals
@@ -170,7 +171,7 @@ def _toe_off(
     if "ground_reaction_force" not in result or side not in result["side"].values:
         return np.nan
     force = result["ground_reaction_force"].sel(side=side, axis="z").values[index]
-    off = np.flatnonzero(~(force > frames.STANCE_THRESHOLD))
+    off = np.flatnonzero(~(force > LOADED_FROM_N))
     late = off[time[index[off]] > start + EARLY * length]
     if not late.size or late[0] == 0 or not np.isfinite(force[late[0]]):
         return np.nan

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, OTHER, SIDE_NAMES, joint_kind, side_of
+from musclesolve.constants import LOADED_FROM_N
 
-STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
 NOT_MEASURED = "not_measured"
@@ -153,7 +153,7 @@ def unsolved(result: xr.Dataset, side: str) -> Mask:
 def stance(result: xr.Dataset, side: str) -> Mask:
     """Frames with the foot on the ground: vertical ground reaction above 20 N, shape (T,)."""
     vertical = result["ground_reaction_force"].sel(side=side, axis="z").values
-    return np.asarray(vertical > STANCE_THRESHOLD)
+    return np.asarray(vertical > LOADED_FROM_N)
 
 
 def predicted(result: xr.Dataset, side: str) -> Mask:

@@ -8,6 +8,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
@@ -20,7 +21,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
-from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
+from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
 from musclesolve.results.dataset.muscle_variables import (
     beyond_plausible,
@@ -107,10 +108,7 @@ def _of_change(body: ModelBody) -> dict[str, Variable]:
     }.items():
         lacking = replace(change.before, motion=moved).lacking().reshape(-1, 2, 3) @ TO_GLOBAL.T
         residual[name] = ("time", "component"), np.where(known, lacking.reshape(-1, 6), np.nan)
-    return {
-        **residual,
-        "motion_change": (("time", "point"), change.change),
-    }
+    return {**residual, "motion_change": (("time", "point"), change.change)}
 
 
 def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
@@ -134,7 +132,7 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
             moment[:, place] += np.cross(at, acting)
             floor[:, place] += acting[:, 2] * at[:, 2]
     up = force[..., 2]
-    stands = up > STANCE_THRESHOLD
+    stands = up > LOADED_FROM_N
     # the point of the floor, where the loads act, about which the force has no moment but a vertical one
     (forward, left, upward), level = force[stands].T, floor[stands] / up[stands]
     over_x = (level * forward - moment[stands, 1]) / upward
@@ -225,7 +223,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "muscle_database": model.file.name,
         **person_attributes(body.person),
         "passive": muscles.passive,
-        "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == "rigid" else "path",
+        "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
         "tendon_strain": stated_texts(muscles.tendon_strain),
     }
     if body.unserved:

@@ -7,6 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.engine import PathLines
@@ -15,7 +16,6 @@ from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
-from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
 
 Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
 """Dimensions, values and attributes of a variable of a result."""
@@ -190,7 +190,7 @@ def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> Variables
     time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose
     placed = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
     force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*placed, strict=True))
-    point = np.where(force[..., 2:] > STANCE_THRESHOLD, point, np.nan)
+    point = np.where(force[..., 2:] > LOADED_FROM_N, point, np.nan)
     over = ("time", "external_load", "axis")
     return {"external_force": (over, force), "external_point": (over, point)}, {
         "external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]

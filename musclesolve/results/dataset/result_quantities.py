@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import joint_kind, side_of, split_side, with_side
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import ELASTIC, RIGID, STANDARD_GRAVITY
 
 
 def texts(value: object) -> list[str]:
@@ -65,12 +65,9 @@ def without_turns(angle_deg: Array) -> Array:
     return curve - TURN * np.round(middle / TURN) if abs(middle) > FAR_ANGLE else curve
 
 
-ELASTIC = "elastic"
-
-
 def is_elastic(result: xr.Dataset) -> bool:
     """Return whether the tendons of a result are elastic; tendons of earlier versions were rigid."""
-    return text(result, "tendon", "rigid") == ELASTIC
+    return text(result, "tendon", RIGID) == ELASTIC
 
 
 OPPOSITE = {

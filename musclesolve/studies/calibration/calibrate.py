@@ -520,7 +520,7 @@ def _problem(
             muscle for t in trials if t.emg for own in t.emg.muscles for muscle in own if muscle in t.muscles
         ),
         strength=turning,
-        elastic=trials[0].body.sharing.tendon == "elastic",
+        elastic=trials[0].body.sharing.elastic,
     )
     names = list(dict.fromkeys(muscle for trial in trials for muscle in trial.muscles))
     factors = free_factors(names, measured, words or None, fixed)

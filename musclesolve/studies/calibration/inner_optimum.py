@@ -112,7 +112,7 @@ class PartMuscles:
     def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
         self.part, self.sharing = part, sharing
         self.names = part.state.parameters.names
-        self.elastic = sharing.tendon == "elastic"
+        self.elastic = sharing.elastic
         self.motions: list[tuple[slice, MotionProblem]] = []
         self.last: dict[int, MotionAttempt] = {}
         self.known: tuple[Array, Optimum] | None = None

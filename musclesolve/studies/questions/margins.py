@@ -113,7 +113,7 @@ def margins(
     trial = read_trial(trial)
     # a margin is of what muscles can do: they may relax wholly, so that a weaker one never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
-    if body.sharing.tendon == "elastic":
+    if body.sharing.elastic:
         raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
     check_consistent(body.trial, "margins of strength")
     findings = findings_of(trial, body)

@@ -16,12 +16,13 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.center_of_pressure import SMALLEST_FORCE, center_of_pressure
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
+from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
@@ -85,9 +86,16 @@ class Scenario:
         for key, (least, most, unit) in AMOUNTS.items():
             value = getattr(self, key)
             if not least <= value <= most:
-                about: dict[str, Any] = {"word": f"{key}={value:g}", "text": self.name, "key": key}
-                about |= {"least": least, "most": most, "unit": unit}
-                raise input_error("studies.amount_of_scenario", where="what_if", **about)
+                raise input_error(
+                    "studies.amount_of_scenario",
+                    where="what_if",
+                    word=f"{key}={value:g}",
+                    text=self.name,
+                    key=key,
+                    least=least,
+                    most=most,
+                    unit=unit,
+                )
         for kind in ("torque", "spring"):
             for dof, pair in getattr(self, kind).items():
                 for value in pair:
@@ -231,7 +239,7 @@ def what_if(
     for scenario in wanted:
         if (
             scenario.torque
-            and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == "elastic"
+            and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
             raise trial.document.error("studies.torque_needs_rigid_tendons", "muscles", "tendon")
     body = prepare(trial, None, None, side, report)
@@ -378,7 +386,7 @@ def _heavier(
     trunk = int(joined.bodies.mass.argmax())
     push = scenario.load * (joined.bodies.center_acceleration[:, trunk] - joined.bodies.gravity)
     upward = np.stack([np.maximum(foot.force[:, 2], 0.0) for foot in joined.feet], axis=1)
-    stands = upward > SMALLEST_FORCE
+    stands = upward > LOADED_FROM_N
     share = np.where(stands, upward, 0.0)
     share = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
     force, moment = np.zeros((2, len(push), len(joined.joints), 3))

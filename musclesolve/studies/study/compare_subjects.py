@@ -44,6 +44,7 @@ from musclesolve.results.cycles.outliers import JUDGED, NORMAL
 from musclesolve.results.dataset.quantities import said_of, shown
 from musclesolve.results.finding import Cost, Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
+from musclesolve.results.movement import RUNNING, WALKING
 from musclesolve.studies.study.means import WITHIN
 
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4
@@ -161,7 +162,7 @@ def compare_subjects(
     mass = np.array([masses.get(name, np.nan) for name in subjects], float)
     quantities = list(_quantities(means, mass))
     judged = [each for each in quantities if each.name in JUDGED]
-    walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {"walking", "running"}
+    walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {WALKING, RUNNING}
     faults, strange = list[_Fault](), list[_Fault]()
     for c in range(len(conditions)):
         units = [fault for each in judged for fault in _units(each, c, mass)]

@@ -100,7 +100,7 @@ class Linear:
     def responses(self) -> list[Response]:
         """The derivatives of each part of the body."""
         sharing, found = self.replay.sharing, []
-        if sharing.tendon == "elastic":
+        if sharing.elastic:
             raise input_error("studies.forces_elastic_tendons")
         for number in range(len(self.replay.layout.muscles)):
             point = self._point(self._body, self._no_errors, number)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import RIGID
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.opensim.geometry import fiber_path_lengths
@@ -127,7 +128,7 @@ class ModelReplay(Replay):
                 motion = body.change.reduction.reduced(LoadedModel(body.model, motion, acting)).body.motion
             geometry, velocity = geometry_along(body.model, body.choice, motion)
             length, arm = geometry.length, geometry.moment_arm
-            if body.settings.muscles.tendon == "rigid":
+            if body.settings.muscles.tendon == RIGID:
                 length = fiber_path_lengths(body.model, geometry)
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])

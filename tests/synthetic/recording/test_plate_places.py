@@ -6,9 +6,10 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.faults import plant
-from musclesolve.synthetic.places import LOADED, plate_middles
+from musclesolve.synthetic.places import plate_middles
 from musclesolve.synthetic.reference_stride import pressure, reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy
@@ -69,9 +70,9 @@ def test_middles_are_within_the_path_of_the_pressure():
     stride = reference_stride()
     time = np.linspace(0.0, 3.0 * stride.period, 900)
     wrench = stride.wrenches(time)[0]
-    point, _ = pressure(wrench.force, wrench.moment, LOADED)
+    point, _ = pressure(wrench.force, wrench.moment, LOADED_FROM_N)
     away = plate_middles(wrench.force[:, 2], point) - point
-    loaded = wrench.force[:, 2] >= LOADED
+    loaded = wrench.force[:, 2] >= LOADED_FROM_N
     assert np.abs(away[loaded, :2]).max() < 0.2
 
 
