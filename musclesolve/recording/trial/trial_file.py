@@ -15,14 +15,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, Pla
 from musclesolve.recording.faults import Faults
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
-from musclesolve.recording.gaps.gap_filling import (
-    Completed,
-    Ghost,
-    complete_upper_body,
-    fill_trial,
-    ghost_notes,
-    without_ghosts,
-)
+from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
+from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured

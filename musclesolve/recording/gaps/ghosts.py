@@ -1,0 +1,93 @@
+"""A marker that jumps away and is back at once: a reflection was taken for it. Its frames are gaps like others."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Mask
+from musclesolve.recording.data import Trial
+from musclesolve.recording.gaps.gap_filling import BESIDE, Place, missing, spline_interpolant
+from musclesolve.recording.trial.recording_checks import jumps
+
+BESIDE_JUMP = 1
+"""A jump of a step shows in the frames before and after it too, which were measured: so many on either side."""
+BACK = 0.5
+"""A marker is back where its paths before and after it disagree by less than this share of how far it was off."""
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """Frames in which a reflection was taken for a marker."""
+
+    marker: str
+    frames: Mask  # (T,)
+    size: float  # how far it was from where the gap is filled [m]
+
+
+def without_ghosts(
+    trial: Trial, longest_s: float, fill: Callable[[Trial], Trial]
+) -> tuple[Trial, list[Ghost]]:
+    """Return a trial in which markers that jump away and back within the time range are gaps there, and the ghosts.
+
+    A marker is back (`BACK`) where a gap in place of its jumps is filled, and the path through it jumps no more.
+    Others stay as they are: labels that are exchanged from there on, or a marker that is lost.
+
+    Args:
+        trial: the recording.
+        longest_s: longest stretch that a reflection may last [s].
+        fill: returns a trial with its gaps filled, as it will be.
+    """
+    inside = np.zeros(trial.markers.time.size, bool)
+    inside[trial.frames()] = True
+    longest, places = round(longest_s * trial.markers.rate), list[Place]()
+    for name in trial.used_markers:
+        jumping = np.flatnonzero(jumps(trial.markers[name], trial.markers.rate))
+        for group in np.split(jumping, np.flatnonzero(np.diff(jumping) > longest) + 1):
+            if group.size and inside[group].any() and group[-1] - group[0] <= longest + 2 * BESIDE_JUMP:
+                places.append((name, int(group[0]), int(group[-1]) + 1))
+    if not places:
+        return trial, []
+    filled, ghosts = fill(_removed(trial, places)).markers, list[Ghost]()
+    gone = []
+    for place in places:
+        name, start, stop = place
+        around = filled[name][max(start - BESIDE, 0) : stop + BESIDE]
+        if (
+            len(around) < stop - start + 2 * BESIDE
+            or missing(around).any()
+            or jumps(around, filled.rate).any()
+        ):
+            continue
+        away = np.linalg.norm(trial.markers[name][start:stop] - filled[name][start:stop], axis=1).max()
+        seen = np.arange(len(around))
+        seen = np.delete(seen, np.arange(BESIDE, BESIDE + stop - start)) - BESIDE
+        aside = spline_interpolant(seen, stop - start).disagreement(around, BESIDE)
+        if aside < BACK * away:
+            frames = np.zeros(inside.size, bool)
+            frames[start:stop] = True
+            ghosts.append(Ghost(name, frames, float(away)))
+            gone.append(place)
+    return (_removed(trial, gone), ghosts) if ghosts else (trial, [])
+
+
+def _removed(trial: Trial, places: list[Place]) -> Trial:
+    position = trial.markers.position.copy()
+    for name, start, stop in places:
+        position[start:stop, trial.markers.names.index(name)] = np.nan
+    return replace(trial, markers=replace(trial.markers, position=position))
+
+
+def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
+    """Return a sentence on each marker that a reflection was taken for."""
+    notes = []
+    for name in dict.fromkeys(ghost.marker for ghost in ghosts):
+        of_marker = [ghost for ghost in ghosts if ghost.marker == name]
+        times = [f"{trial.markers.time[np.argmax(ghost.frames)]:.3f} s" for ghost in of_marker]
+        more = f" and {len(times) - 3} times more" if len(times) > 3 else ""
+        size = 1000.0 * max(ghost.size for ghost in of_marker)
+        notes.append(
+            f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "
+            "taken for it, and these frames are gaps."
+        )
+    return notes
