@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import end_browser
 from computed_once import compute_once
 from here import computed_here, computed_in_processes
 from hypothesis import settings
@@ -53,6 +54,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    end_browser()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -669,11 +669,7 @@ def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
     document = trial.document
     case = Case(document, Recorded(trial, trial.settings.laboratory))
-    for check in (
-        labels_exchanged_throughout,
-        labels_exchanged_at_crossings,
-        labels_exchanged_between_gaps,
-    ):
+    for check in (labels_exchanged_throughout, labels_exchanged_at_crossings, labels_exchanged_between_gaps):
         for found in list(check(case)):
             case = replace(case.repaired(found), findings=(*case.findings, found))
     return case.trial, case.findings

@@ -218,11 +218,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
     result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
     lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
-    result.attrs["notes"] = [
-        replayed.sentence,
-        f"{lost} samples gave no frame.",
-        *notes,
-    ]
+    result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
     result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
     return result
 

@@ -83,10 +83,7 @@ def muscle_geometry(
     dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
     return xr.Dataset(
         {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in quantities.items()},
-        coords={
-            "dof": list(state.muscles.dof_names),
-            "muscle": list(state.muscles.names),
-        }
+        coords={"dof": list(state.muscles.dof_names), "muscle": list(state.muscles.names)}
         | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
     )
 

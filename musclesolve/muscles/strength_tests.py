@@ -75,11 +75,7 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
             raise document.error("muscles.moment_zero_no_direction", "test", "moment_N_m", number)
         angles = {name: float(np.radians(angle)) for name, angle in stated.angles_deg.items()}
         test = StrengthTest(
-            stated.dof,
-            stated.moment_N_m,
-            stated.error_N_m,
-            float(np.radians(stated.velocity_deg_s)),
-            angles,
+            stated.dof, stated.moment_N_m, stated.error_N_m, float(np.radians(stated.velocity_deg_s)), angles
         )
         tests.append(test)
     return StrengthTests(document, tuple(tests))

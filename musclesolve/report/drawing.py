@@ -41,9 +41,7 @@ class Made:
 
 
 def make(
-    datasets: Sequence[xr.Dataset],
-    jobs: Sequence[DrawingTask],
-    progress: Progress | None = None,
+    datasets: Sequence[xr.Dataset], jobs: Sequence[DrawingTask], progress: Progress | None = None
 ) -> dict[str, Made]:
     """Do all jobs; the outcome of each by its key."""
     report, outcomes = progress or no_progress, dict[str, Made]()

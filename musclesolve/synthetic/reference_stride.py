@@ -30,7 +30,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import bundled
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from, motion_with
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan, rotation_about, to_cardan
@@ -463,23 +463,31 @@ class CurvedStride(ReferenceStride):
     def motion(self, time: Array) -> Motion:
         """The motion at times (T,) [s], derivatives exact."""
         time = np.asarray(time, float)
-        straight = motion_from(
-            self.model, time, *(super(CurvedStride, self).coordinates(time, k) for k in range(3))
+        along = super().coordinates
+        straight = motion_from(self.model, time, *(along(time, order) for order in range(3)))
+        rotation, _ = self.frame(time)
+        joints = slice(self.model.tree.joint_count)
+        shift, spin = slice(joints.stop, joints.stop + 3), slice(joints.stop + 3, joints.stop + 6)
+        # The base: y = x - (s, 0, 0) lies at P + R y, where dR/dt = turn x R with a constant turn, and dP/dt = v R e_x.
+        turn, forward = self.angular_velocity * _UP, self.speed * rotation[..., 0]
+        y, yd, ydd, twist, twist_rate = (
+            np.einsum("txy,ty->tx", rotation, part)
+            for part in (
+                straight.coordinates[:, shift] - (self.speed * time)[:, None] * _FORWARD,
+                straight.rates[:, shift] - self.speed * _FORWARD,
+                straight.second[:, shift],
+                straight.speeds[:, spin],
+                straight.speed_rates[:, spin],
+            )
         )
-        rotation, place = self.frame(time)
-        point = (np.arange(straight.q.shape[1]) < self.model.topology.point_count).astype(float)[:, None]
-        gone, speed = (self.speed * time)[:, None, None] * _FORWARD, self.speed * _FORWARD
-        # y = x - (s, 0, 0), points lie at P + R y and vectors along R y; dR/dt = S R with the constant S.
-        y, yd, ydd = (
-            np.einsum("txy,tny->tnx", rotation, part)
-            for part in (straight.q - point * gone, straight.qd - point * speed, straight.qdd)
-        )
-        spin = self.angular_velocity * np.cross(_UP, np.eye(3))
-        velocity = self.speed * rotation[:, None, :, 0]
-        q = y + point * place[:, None]
-        qd = yd + y @ spin + point * velocity
-        qdd = ydd + 2.0 * yd @ spin + y @ spin @ spin + point * (velocity @ spin)
-        return motion_with(self.model, time, self.coordinates(time), q, qd, qdd)
+        carried = forward + np.cross(turn, y)
+        velocity = carried + yd
+        acceleration = np.cross(turn, carried + 2.0 * yd) + ydd
+        coordinates = self.coordinates(time)
+        angles = cardan_derivatives(coordinates[:, spin], twist + turn, twist_rate + np.cross(turn, twist))
+        rates = np.column_stack([straight.rates[:, joints], velocity, angles[0]])
+        second = np.column_stack([straight.second[:, joints], acceleration, angles[1]])
+        return motion_from(self.model, time, coordinates, rates, second)
 
     def fitted(self, motion: Motion, side: int) -> Wrench:
         """The wrench of the splines on a foot on the straight path, carried along the curve."""

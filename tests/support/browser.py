@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,7 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
+    *("--disable-component-update", "--disable-sync", "--disable-gpu", "--disable-gpu-rasterization"),
     "--enable-unsafe-swiftshader",
 )
 DESKTOP, PHONE = (1280, 900), (390, 844)
@@ -30,13 +34,36 @@ class OpenPage:
     requests: list[str] = field(default_factory=list)
 
 
+@cache
+def _server() -> tuple[subprocess.Popen[str], str]:
+    """The process of the browser that all tests of this session share, and its address."""
+    from playwright._impl._driver import compute_driver_executable
+
+    with tempfile.TemporaryDirectory() as folder:
+        options = Path(folder, "options.json")
+        options.write_text(json.dumps({"executablePath": CHROMIUM, "args": FLAGS}), encoding="utf-8")
+        command = [*compute_driver_executable(), "launch-server", "--browser", "chromium"]
+        process = subprocess.Popen([*command, "--config", options], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+
+def end_browser() -> None:
+    """End the browser, if there is one."""
+    if _server.cache_info().currsize:
+        process, _ = _server()
+        process.terminate()
+        process.communicate()
+        _server.cache_clear()
+
+
 @contextmanager
 def chromium() -> Iterator[object]:
-    """A browser; starting it takes longer than opening a page."""
+    """The browser of this session, which takes seconds to start; pages that are opened in it close at the end."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = play.chromium.connect(_server()[1])
         yield browser
         browser.close()
 

@@ -252,8 +252,7 @@ class MovingTree(NamedTuple):
     def allocate(cls, frames: int) -> MovingTree:
         """Arrays for a number of frames."""
         return cls(
-            *(np.empty((frames, 3, 3)), *np.empty((5, frames, 3))),
-            *(*np.empty((3, 3, 3)), np.empty((5, 3))),
+            *(np.empty((frames, 3, 3)), *np.empty((5, frames, 3))), *(*np.empty((3, 3, 3)), np.empty((5, 3)))
         )
 
 

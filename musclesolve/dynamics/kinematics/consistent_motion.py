@@ -303,10 +303,7 @@ def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
     return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(rotation) == 3
 
 
-METHODS: dict[str, Callable[..., Fit]] = {
-    "nearest": fit_pose,
-    "joint_angles": drive_pose,
-}
+METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": drive_pose}
 """Ways to positions that satisfy every constraint."""
 
 POSITIONS = METHODS | {UNCHANGED: measured_pose}

@@ -59,8 +59,7 @@ def functional_hips(
         above, below = functional_frames(recording, markers, bodies, key)
         legs = np.stack([standing[marker] for marker in thigh])
         center = rotation_center(
-            registered(recording, shape, above, "pelvis"),
-            registered(recording, legs, below, f"thigh_{side}"),
+            registered(recording, shape, above, "pelvis"), registered(recording, legs, below, f"thigh_{side}")
         )
 
         apart = float(np.linalg.norm(center.proximal - regression[f"hip_{side}"]))

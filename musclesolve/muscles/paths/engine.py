@@ -196,13 +196,7 @@ _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np
 
 
 def solve_paths(
-    layout: PathLayout,
-    position: Array,
-    on: Mask,
-    center: Array,
-    rotation: Array,
-    *,
-    as_opensim: bool = False,
+    layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array, *, as_opensim: bool = False
 ) -> PathNodes:
     """Lengths and gradients of paths in T poses.
 

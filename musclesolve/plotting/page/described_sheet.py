@@ -62,10 +62,7 @@ class Scale:
     def state(self, low: float | None, high: float | None) -> None:
         """Set one end or both; the other one stays where it is."""
         ends = self.ends
-        self.stated = (
-            ends[0] if low is None else float(low),
-            ends[1] if high is None else float(high),
-        )
+        self.stated = (ends[0] if low is None else float(low), ends[1] if high is None else float(high))
 
 
 class Numbers:

@@ -13,11 +13,7 @@ from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight, text
 
-COMPONENTS = {
-    "z": "vertical (+ up)",
-    "x": "fore-aft (+ forward)",
-    "y": "medio-lateral (+ to the other leg)",
-}
+COMPONENTS = {"z": "vertical (+ up)", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the other leg)"}
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"

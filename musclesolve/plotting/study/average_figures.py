@@ -134,10 +134,7 @@ def _draw(
                 label = series(side, what if part is full else FEWER)
                 axes.plot(percent, shown, color=color, linestyle=dashes, label=label, **style)
         if _has_toe_off(leg):
-            upright = EVENT_STYLE[TOE_OFF] | {
-                "color": color,
-                "label": series(side, TOE_OFF_LABEL),
-            }
+            upright = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
             axes.axvline(float(leg["stance_percent"]), **upright)
 
 

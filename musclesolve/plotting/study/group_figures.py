@@ -66,11 +66,7 @@ FIRST = (
     *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
 )
 """Quantities in the order of gait analysis; others follow."""
-SEEN_FROM_LEG = {
-    "tilt": "tilt forward (+)",
-    "list": "this side up (+)",
-    "rotation": "this side forward (+)",
-}
+SEEN_FROM_LEG = {"tilt": "tilt forward (+)", "list": "this side up (+)", "rotation": "this side forward (+)"}
 AXES = {"x": "forward", "y": "to the median plane", "z": "upward"}
 LABELS = {
     "ground_reaction_force": AXES,

@@ -108,10 +108,7 @@ def _of_change(body: ModelBody) -> dict[str, Variable]:
     }.items():
         lacking = replace(change.before, motion=moved).lacking().reshape(-1, 2, 3) @ TO_GLOBAL.T
         residual[name] = ("time", "component"), np.where(known, lacking.reshape(-1, 6), np.nan)
-    return {
-        **residual,
-        "motion_change": (("time", "point"), change.change),
-    }
+    return {**residual, "motion_change": (("time", "point"), change.change)}
 
 
 def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:

@@ -127,10 +127,7 @@ def _kinds() -> dict[str, Kind]:
 
 KINDS = _kinds()
 QUANTITIES = {
-    name: Quantity(
-        name=name,
-        **row | {"dims": tuple(row["dims"]), "sets": frozenset(row.get("sets", ()))},
-    )
+    name: Quantity(name=name, **row | {"dims": tuple(row["dims"]), "sets": frozenset(row.get("sets", ()))})
     for name, row in bundled_toml(__package__, "quantities.toml")["quantities"].items()
 }
 """Every quantity by its name, in the order of tables and figures."""

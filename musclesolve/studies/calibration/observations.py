@@ -199,13 +199,7 @@ class TrialMuscles:
         return replace(made, unmodeled=errors)
 
     def _made(
-        self,
-        kind: str,
-        label: str,
-        predicted: Array,
-        measured: Array,
-        change: Array,
-        count: int,
+        self, kind: str, label: str, predicted: Array, measured: Array, change: Array, count: int
     ) -> list[Observation]:
         """One curve where both are known; none where they are known nowhere. change: (K, T)."""
         known = np.isfinite(predicted) & np.isfinite(measured) & np.isfinite(change).all(axis=0)
@@ -214,15 +208,7 @@ class TrialMuscles:
         jacobian = np.zeros((int(known.sum()), count))
         jacobian[:, : len(change)] = change[:, known].T
         return [
-            Observation(
-                kind,
-                label,
-                self.name,
-                self.time[known],
-                predicted[known],
-                measured[known],
-                jacobian,
-            )
+            Observation(kind, label, self.name, self.time[known], predicted[known], measured[known], jacobian)
         ]
 
 

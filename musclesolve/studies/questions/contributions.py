@@ -41,9 +41,7 @@ WITHOUT_POWER = ("motion", "free_moment")
 
 
 def contributions(
-    trial: AnyTrial | str | Path,
-    cost: str | Cost | None = None,
-    progress: Progress | None = None,
+    trial: AnyTrial | str | Path, cost: str | Cost | None = None, progress: Progress | None = None
 ) -> xr.Dataset:
     """Compute the contributions of each muscle, gravity and the rest to accelerations, ground reactions and contact
     forces.

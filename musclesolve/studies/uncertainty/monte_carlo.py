@@ -192,11 +192,7 @@ def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int)
 
 
 def _gathered(
-    done: Iterator[Drawn | str],
-    samples: int,
-    counted: Mask,
-    report: Callable[[float], None],
-    few: bool,
+    done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None], few: bool
 ) -> tuple[Statistics, Array, list[str]]:
     """Statistics of the samples, how many needed a reserve (T, S), why some failed; the nominal one comes first."""
     first = next(done)

@@ -102,20 +102,13 @@ class ReplayLayout:
 
     @classmethod
     def from_parts(
-        cls,
-        parts: Sequence[SharingGroup],
-        dofs: Sequence[str],
-        muscles: Sequence[str],
-        joints: Sequence[str],
+        cls, parts: Sequence[SharingGroup], dofs: Sequence[str], muscles: Sequence[str], joints: Sequence[str]
     ) -> ReplayLayout:
         """The layout of parts of a body, with its degrees of freedom, muscles and joints in its order."""
         sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
         of_parts = {
             "muscles": (tuple(muscles), [part.state.parameters.names for part in parts]),
-            "joints": (
-                tuple(joints),
-                [() if part.loads is None else part.loads.joints for part in parts],
-            ),
+            "joints": (tuple(joints), [() if part.loads is None else part.loads.joints for part in parts]),
         }
         numbers, verdict = {}, {}
         for kind, (known, names) in of_parts.items():

@@ -258,11 +258,7 @@ def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, Any
 
 
 def quantities(
-    layout: ReplayLayout,
-    body: SampleBody,
-    parts: list[SolvedGroup],
-    counted: AnyArray,
-    contact_error: Array,
+    layout: ReplayLayout, body: SampleBody, parts: list[SolvedGroup], counted: AnyArray, contact_error: Array
 ) -> dict[str, AnyArray]:
     """The quantities of one run in the order of `followed`; peaks over the frames that count, (T, S) by side.
 

@@ -265,6 +265,5 @@ FRAMES = _on_disk(
     _FRAMES,
 )
 PLACE = _on_disk(
-    place,
-    *(_BODIES, _CARRIED, _given(_REAL, 3), _given(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES),
+    place, *(_BODIES, _CARRIED, _given(_REAL, 3), _given(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
 )
