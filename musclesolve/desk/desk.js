@@ -87,7 +87,8 @@ document.documentElement.lang = "en";
 const msNameUpload = () => {
   for (const each of document.querySelectorAll(".q-uploader__input:not([aria-label])")) {
     each.setAttribute("aria-label", "Choose recordings");
-    each.closest("a")?.setAttribute("aria-label", "Choose recordings");
+    each.tabIndex = 0;  // the field itself is reached by keys, and the link around it is none
+    for (const name of ["tabindex", "role"]) each.closest("a")?.removeAttribute(name);
   }
 };
 new MutationObserver(msNameUpload).observe(document.body, { childList: true, subtree: true });

@@ -54,7 +54,9 @@ class StudyDesk:
         return sorted(
             path
             for path in found
-            if path.name[0] != "." and not any((path / name).is_file() for name in RESULT_FILES)
+            if path.name[0] != "."
+            and path.name != RESULTS
+            and not any((path / name).is_file() for name in RESULT_FILES)
         )
 
     def drafted(self) -> StudyDraft:

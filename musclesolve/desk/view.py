@@ -104,7 +104,7 @@ class View:
             self._trial_text()
         with ui.element("nav").classes("ms-steps").props('aria-label="Steps"'):
             self._navigation()
-        with ui.element("main").classes("ms-main"):
+        with ui.element("div").classes("ms-main"):
             self._content()
 
         ui.on(PLACE, lambda event: self._back(event.args))

@@ -144,12 +144,16 @@ class ByMouse:
     def use(self, control: Any) -> None:
         control.click()
 
+    def point(self, x: float, y: float) -> None:
+        self.page.mouse.click(x, y)
+
     def map(self, landmarks: list[str]) -> None:
         """Give the landmarks their markers in the picture; the next one is chosen by itself."""
         self.use(self.page.get_by_role("button", name=re.compile(rf"^{_words(landmarks[0])}:")))
         for landmark in landmarks:
             self.page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
-            self.hands.click(landmark, self.page, self.page.mouse.click)
+            self.page.locator(".ms-scene canvas").scroll_into_view_if_needed()
+            self.hands.click(landmark, self.page, self.point)
 
 
 @dataclass
@@ -159,12 +163,8 @@ class ByTouch(ByMouse):
     def use(self, control: Any) -> None:
         control.tap()
 
-    def map(self, landmarks: list[str]) -> None:
-        for landmark in landmarks:
-            self.use(self.page.get_by_role("button", name=re.compile(rf"^{_words(landmark)}:")))
-            self.page.locator(".ms-chosen").get_by_text(landmark, exact=True).wait_for()
-            self.page.locator(".ms-scene canvas").scroll_into_view_if_needed()
-            self.hands.click(landmark, self.page, self.page.touchscreen.tap)
+    def point(self, x: float, y: float) -> None:
+        self.page.touchscreen.tap(x, y)
 
 
 @dataclass

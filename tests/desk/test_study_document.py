@@ -98,7 +98,8 @@ def test_what_mends_a_trial_is_written_as_the_study_says_it(document: StudyDocum
 def test_folders_of_results_are_not_offered(tmp_path: Path) -> None:
     for place in ("S01/slow", "S02", ".hidden", "results"):
         (tmp_path / place).mkdir(parents=True)
-    (tmp_path / "results" / "trials.csv").write_text("name,status\n", encoding="utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "trials.csv").write_text("name,status\n", encoding="utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "S01")
     study = Desk(tmp_path).study
     assert [path.name for path in study.folders(tmp_path)] == ["S01", "S02"]

@@ -137,7 +137,7 @@ class StudyStep:
 
         nodes = [node(root, 2)]
         tree = ui.tree(nodes, on_select=chosen, on_expand=opened).classes("ms-tree")
-        tree.props("selected-color=primary")
+        tree.props("selected-color=ms-chosen")
         tree.props["selected"] = str(self.study.folder)
         tree.expand([str(root), *(str(each) for each in self.study.folder.parents)])
 
