@@ -10,6 +10,7 @@ from musclesolve.checking.model import coordinates, given_moments, load_balance
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
+from musclesolve.checking.model.predicted_loads import predicted_loads
 from musclesolve.errors import InputError
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -122,16 +123,3 @@ def _is_weighed(fixed: Motion) -> bool:
         and fixed.weight > 0.0
         and bool(np.isfinite(fixed.need).all())
     )
-
-
-def predicted_loads(body: ModelBody) -> Iterator[Finding]:
-    """Warn of loads that no plate measured, and of frames in which they do not carry the body."""
-    place = Where(body.motion.file)
-    if body.trial is not None:
-        place = Where(body.trial.path, body.trial.document.line("files", "loads"), "[files] loads")
-    yield finding("predicted_forces.model", "warning", {}, place)
-    dynamics = body.dynamics
-    if dynamics is not None and dynamics.balance_limit is not None:
-        for each in dynamics.support.warnings:
-            place = Where(body.motion.file, times=each.times)
-            yield Finding(each.code, "warning", each.what, each.remedy, place)
