@@ -49,7 +49,7 @@ from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSetting
 
 TITLE = (
     "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
-    "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
+    "Decide the lines that begin with TODO; `musclesolve check` reports those that are needed.",
 )
 TIME = (
     "No [time]: for each leg, what was measured of it is found and analyzed; `musclesolve check` reports it."
