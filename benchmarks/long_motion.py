@@ -37,8 +37,8 @@ def repeated(values: Array, rate: float, period: int, count: int) -> Array:
     return np.resize(one, (count, values.shape[1]))
 
 
-def long_table(source: Path, target: Path, begin: float, turn: float, seconds: float, header: int) -> int:
-    """Write the rows of a table of numbers again and again; `header` columns before the values; returns the rows."""
+def long_table(source: Path, target: Path, begin: float, turn: float, seconds: float, header: int) -> float:
+    """Write the rows of a table of numbers again and again, `header` columns first; returns the stretch [s]."""
     lines = source.read_text().splitlines()
     first = next(
         k for k, line in enumerate(lines) if re.match(r"\s*-?\d+(\.\d*)?(\s+-?\d\S*)+\s*$", line) and k > 3
@@ -66,7 +66,7 @@ def long_table(source: Path, target: Path, begin: float, turn: float, seconds: f
             fmt=["%d", "%.6f"][2 - header :] + ["%.6g"] * values.shape[1],
             delimiter="\t",
         )
-    return count
+    return period / rate
 
 
 def long_trial(trial: Path, folder: Path, begin: float, end: float, minutes: float) -> Path:
@@ -74,8 +74,9 @@ def long_trial(trial: Path, folder: Path, begin: float, end: float, minutes: flo
     text = trial.read_text()
     files = tomllib.loads(text)["files"]
     folder.mkdir(parents=True, exist_ok=True)
-    for name, header in ((files["markers"], 2), (files["forces"], 1)):
-        long_table(trial.parent / name, folder / name, begin, end - begin, 60.0 * minutes, header)
+    turn = end - begin
+    for name, header in ((files["markers"], 2), (files["forces"], 1)):  # whole frames of the markers in both
+        turn = long_table(trial.parent / name, folder / name, begin, turn, 60.0 * minutes, header)
     made = folder / trial.name
     whole = f"[time]\nstart_s = {BLEND}\nend_s = {60.0 * minutes - BLEND}\n"
     made.write_text(re.sub(r"\[time\]\n(\w+ *=.*\n)*", whole, text))
