@@ -45,7 +45,9 @@ def _server() -> tuple[subprocess.Popen[str], str]:
         command = [*compute_driver_executable(), "launch-server", "--browser", "chromium"]
         process = subprocess.Popen([*command, "--config", options], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
-        return process, process.stdout.readline().strip()
+        address = process.stdout.readline().strip()
+        assert address.startswith("ws://"), address
+        return process, address
 
 
 def end_browser() -> None:
