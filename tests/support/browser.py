@@ -17,7 +17,7 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-gpu", "--disable-gpu-rasterization"),
+    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
     "--enable-unsafe-swiftshader",
 )
 DESKTOP, PHONE = (1280, 900), (390, 844)
