@@ -13,7 +13,6 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +88,8 @@ def _own() -> list[str]:
 @lru_cache
 def _of_other_packages() -> dict[str, Path]:
     """Files by the names of the entry points `musclesolve.muscle_sets`, each of which names a path."""
+    from importlib.metadata import entry_points  # takes as long as all of muscle_db
+
     return {point.name: Path(point.load()) for point in entry_points(group="musclesolve.muscle_sets")}
 
 

@@ -17,7 +17,7 @@ from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit
 
 from musclesolve._util import joined_compilation
-from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler
+from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler, without_detours
 from musclesolve._util.locks import OneThread
 from musclesolve._util.processes import cores
 
@@ -149,7 +149,7 @@ class CompiledFunction:
     def load(self) -> Any:
         """The function from the cache, or compiled now by one thread where that is missing, damaged or read-only."""
         if self._loaded is None:
-            with _COMPILING:
+            with _COMPILING, without_detours():
                 if self._loaded is None:
                     self._loaded = self._load()
         return self._loaded

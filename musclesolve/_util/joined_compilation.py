@@ -9,12 +9,41 @@ The place for it is numba's own: a compiler of one's own for a function (`pipeli
 library that its code goes into.
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.targetconfig import TargetConfig
 from numba.core.typed_passes import IRLegalization
+
+
+@contextmanager
+def without_detours() -> Iterator[None]:
+    """Compile without a quarter of numba's time: the search for cyclic garbage, and options read one by one.
+
+    numba compares the options of functions a hundred thousand times, each time through a property for every option.
+    """
+
+    def values(config: TargetConfig) -> dict[str, Any]:
+        """All options of a configuration, as `TargetConfig.values` has them."""
+        kind = type(config)
+        if kind not in defaults:
+            defaults[kind] = {name: option.default for name, option in kind.options.items()}
+        return {**defaults[kind], **config._values}
+
+    defaults, usual, collects = dict[type, dict[str, Any]](), TargetConfig.values, gc.isenabled()
+    gc.disable()
+    TargetConfig.values = values  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        TargetConfig.values = usual  # type: ignore[method-assign]
+        if collects:
+            gc.enable()
 
 
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -16,7 +16,7 @@ from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions, soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -44,6 +44,7 @@ from musclesolve.motion.motion_plausibility import (
     pose_warnings,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice
+from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 from musclesolve.settings.trial import PREDICTED, REDUCED
 
@@ -194,8 +195,16 @@ class Mechanics:
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
             *([] if self.change is None else self.change.warnings),
-            *(self.support.warnings if self.predicted else []),
+            *(self._warnings_of_prediction() if self.predicted else []),
         ]
+
+    def _warnings_of_prediction(self) -> list[MotionWarning]:
+        """Warnings of a body that its feet do not carry, of feet that slide and of a floor that is not level."""
+        weight = self.model.mass.total * STANDARD_GRAVITY
+        upward = {ground.side: ground.force[:, 2] / weight for ground in self.reactions}
+        of_feet = np.stack([upward[side] for side in SIDES], axis=1)
+        points = soles(self.model, self.motion)
+        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet)]
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import os
 import runpy
@@ -13,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import types
+from numba.core.compiler import Flags
+from numba.core.targetconfig import TargetConfig
 
 from musclesolve._util import compiled_code
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
-from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary
+from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary, without_detours
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel import entry
 
@@ -136,3 +139,15 @@ def test_without_compilation_the_path_engine_still_works():
         check=True,
     )
     assert done.stdout.strip() == "[[1.41421356]]"
+
+
+def test_without_detours_options_are_the_same_and_everything_is_as_before_afterward():
+    flags = Flags()
+    flags.release_gil, flags.error_model = True, "numpy"
+    usual, values = TargetConfig.values, flags.values()
+    assert gc.isenabled()
+    with pytest.raises(KeyError), without_detours():
+        assert flags.values() == values and flags == flags.copy() and hash(flags) == hash(flags.copy())
+        assert not gc.isenabled() and TargetConfig.values is not usual
+        raise KeyError
+    assert gc.isenabled() and TargetConfig.values is usual

@@ -228,7 +228,6 @@ def test_gallery(tmp_path):
     }
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_the_figures_that_no_command_draws(tmp_path):
     site_module("places")
     site_module("page_figures").main(tmp_path)

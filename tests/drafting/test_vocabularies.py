@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.drafting.choose_mapping import named_markers
+from musclesolve.drafting.choose_mapping import SIDES_OF_JOINTS, guessed_by_place, named_markers
 from musclesolve.drafting.emg_channels import emg_channels
-from musclesolve.drafting.landmark_places import SIDES_OF_JOINTS, guessed_by_place
 from musclesolve.recording.markers.landmark_names import landmarks
 
 VOCABULARIES = bundled_toml("musclesolve.drafting", "marker_vocabularies.toml")["vocabulary"]

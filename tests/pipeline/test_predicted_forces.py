@@ -98,6 +98,20 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     assert float(np.sqrt((off**2).mean("time")).max()) < 0.15 * result.attrs["subject_mass_kg"]
 
 
+def test_a_tilted_laboratory_is_named() -> None:
+    """The axes are turned about the line across the path: the floor rises by as many degrees along the walk."""
+    trial, angle = ms.read_trial(without_plates()), np.radians(3.0)
+    level = mechanics(trial)
+    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    tilted = mechanics(
+        replace(trial, markers=replace(trial.markers, position=trial.markers.position @ turn.T))
+    )
+    found = [each.warnings(trial.mapping, "nearest") for each in (level, tilted)]
+    assert [each.code for each in found[0]] == []
+    (of_floor,) = [each for each in found[1] if each.code == "floor_tilted"]
+    assert "2.9 degrees" in of_floor.what
+
+
 def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     found = recorded("walk")
     monkeypatch.setattr("musclesolve.dynamics.inverse.banded_program.MOST_ITERATIONS", 2)

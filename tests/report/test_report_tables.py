@@ -37,3 +37,21 @@ def test_joints_of_a_model_have_the_words_of_a_reader(tmp_path):
         "walker_knee": "walker knee",
         "knee_of_patella": "knee of patella",
     }
+
+
+def test_powers_of_a_model_are_per_mass_as_in_their_figure(tmp_path):
+    of_model, without = small(model_file="model.osim"), small(model_file="model.osim")
+    without.attrs.pop("subject_mass_kg")
+    ends = []
+    for data in (of_model, without):
+        tables = joints(TrialFiles(data, RESULT, tmp_path / "result.nc"))["tables"]
+        (table,) = [each for each in tables if "power" in each.caption.lower()]
+        ends.append(
+            (
+                table.caption[-7:],
+                max(abs(float(cell)) for row in table.rows for cell in row[1:] if cell != "–"),
+            )
+        )
+        assert any("moment" in each.caption and "[N m]" in each.caption for each in tables)
+    assert ends[0][0].endswith("[W/kg]") and ends[1][0].endswith("[W]")
+    assert abs(ends[0][1] - ends[1][1] / of_model.attrs["subject_mass_kg"]) < 0.01

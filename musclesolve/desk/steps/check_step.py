@@ -113,7 +113,7 @@ class Check:
         opens = self.desk.trial.opens
         if not opens:
             return
-        ui.label("Left to decide").classes("ms-part").props('role="heading" aria-level="2"')
+        ui.label("Please decide").classes("ms-part").props('role="heading" aria-level="2"')
         ui.label(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         ).classes("ms-why")

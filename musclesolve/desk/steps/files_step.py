@@ -106,7 +106,7 @@ class Files:
             ui.label(f"Recognized for {trial.path.name}").classes("ms-part")
             statements(trial.recognized)
             if trial.todos:
-                ui.label("Left to decide").classes("ms-part")
+                ui.label("Please decide").classes("ms-part")
                 with ui.element("ul").classes("ms-list"):
                     for todo in trial.todos:
                         with ui.element("li"):

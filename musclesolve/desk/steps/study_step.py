@@ -162,7 +162,7 @@ class StudyStep:
     def _left_open(self) -> None:
         opens = self._document.opens
         if opens:
-            _heading("Left to decide")
+            _heading("Please decide")
         for each in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')

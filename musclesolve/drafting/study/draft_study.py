@@ -39,7 +39,7 @@ from musclesolve.settings.trial import PREDICTED
 NAME, TABLE = "study.toml", "subjects.csv"
 HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
-    "Lines that begin with TODO are left to decide; `musclesolve study` computes the rest.",
+    "Decide the lines that begin with TODO; `musclesolve study` computes the rest.",
 )
 _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6

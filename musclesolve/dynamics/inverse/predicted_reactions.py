@@ -105,7 +105,7 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
     force = wrench[:, :3]
     required = np.concatenate([force, wrench[:, 3:] + vector_product(motion.origin, force)], axis=1)
     center, weight = mass_center(model, motion.q), model.mass.total * STANDARD_GRAVITY
-    return reactions_of_soles(motion.time, weight, required, center, _soles(model, motion), measured)
+    return reactions_of_soles(motion.time, weight, required, center, soles(model, motion), measured)
 
 
 def reactions_of_soles(
@@ -151,7 +151,7 @@ def reactions_of_soles(
     return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
 
 
-def _soles(model: Model, motion: Motion) -> Array:
+def soles(model: Model, motion: Motion) -> Array:
     """Positions (T, 2, P, 3) of the points of both soles [m]."""
     known = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE

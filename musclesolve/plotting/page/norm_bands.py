@@ -63,6 +63,14 @@ class Norm:
         return f"{what}, {self.name}, {self.subjects}, {self.speed}"
 
 
+WITHOUT_NORM = {
+    "trunk_angle": "trunk angles",
+    "foot_progression_angle": "foot progression angle",
+    "knee_adduction_moment": "knee adduction moment",
+}
+"""Standard figures of gait that no norm has, in words."""
+
+
 @cache
 def norm(name: str) -> Norm:
     """The normative curves of a bundled file."""
@@ -149,6 +157,10 @@ class NormBands:
                 elif (words := f"{name.replace('_', ' ')}: {less}") not in self.drawn:
                     self.drawn.append(words)
             return
+        if self.fitting and quantity in WITHOUT_NORM:
+            self.why_not = (
+                f"no normative bands: no published curve of the {WITHOUT_NORM[quantity]} is at hand"
+            )
 
     def explain(self, sheet: Sheet) -> None:
         """Say on the page what the bands are, or why there are none."""

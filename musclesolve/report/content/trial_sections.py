@@ -174,7 +174,7 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
 
     A row for each name, two columns for each leg; in the unit of a study that the body mass gives, where it is known.
     """
-    mass = None if trial.of_model else number(trial.base, "subject_mass_kg")
+    stated = number(trial.base, "subject_mass_kg")
     tables = []
     for name in in_set("report"):
         quantity = QUANTITIES[name]
@@ -183,6 +183,8 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         scale, unit = shown(str(trial.base[name].attrs.get("units", quantity.units)))
         kind = KINDS.get(quantity.kind)
         over = {unit: rule.by for unit, rule in (kind.units if kind else {}).items()}
+        # of a model powers alone are per mass, as in their figure
+        mass = None if trial.of_model and quantity.kind != "power" else stated
         if mass and (of_body := [each for each, by in over.items() if by in (("mass",), ("weight",))]):
             unit = of_body[0]
             scale = scale / (trial.facts.body_weight if over[unit] == ("weight",) else mass)

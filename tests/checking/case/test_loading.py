@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_trial import write_trial
+from thorough import examples
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough
@@ -63,7 +64,9 @@ def test_spoiled_files_are_reported(
     examined(gliding | {name: whole[:at] + filling + whole[at + length :]}, tmp_path)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(9), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.0, 1.0), size=st.sampled_from([1e-9, 0.1, 1e3, 1e12]))
 def test_spoiled_numbers_are_reported(
     gliding: dict[str, bytes], tmp_path: Path, seed: int, share: float, size: float

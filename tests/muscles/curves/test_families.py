@@ -212,6 +212,14 @@ def test_the_passive_curve_of_thelen_by_hand():
     assert family.passive(1.9, 0.0, 0.6) == pytest.approx(1.0 + 0.3 * slope)
 
 
+def test_the_usual_curves_of_thelen_have_the_published_constants():
+    """Thelen (2003): gamma 0.45, k 5, A_f 0.25, F_len 1.4; c = (2 + 2 / 0.25) / 0.4 = 25."""
+    usual = Thelen2003()
+    assert usual.active(1.45) == pytest.approx(np.exp(-0.45))
+    assert usual.passive(1.3) == pytest.approx(np.expm1(2.5) / np.expm1(5.0))
+    assert usual.velocity([-0.5, 1.0]) == pytest.approx([0.5 / 3.0, 36.0 / 26.0])
+
+
 def test_thelen_is_that_of_opensim():
     """What Thelen2003Muscle of OpenSim 4.6 returns with the parameters of the model arm26."""
     family = Thelen2003(active_width=0.5, passive_shape=4.0, concentric_shape=0.3, max_eccentric_force=1.8)

@@ -10,9 +10,17 @@ import pytest
 import xarray as xr
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from synthetic_result import few_muscles, result
 
-from musclesolve.plotting.page.norm_bands import BAND_COLOR, MEAN_COLOR, NORMS, norm
+from musclesolve.plotting.page.norm_bands import (
+    BAND_COLOR,
+    MEAN_COLOR,
+    NORMS,
+    WITHOUT_NORM,
+    NormBands,
+    norm,
+)
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import joint_angles_and_moments
@@ -124,3 +132,14 @@ def test_bands_can_be_left_out():
     with page_style(PageStyle(norms=False)):
         assert not bands(joint_powers(walking()))
     assert bands(joint_powers(walking()))
+
+
+@pytest.mark.parametrize("quantity", WITHOUT_NORM)
+def test_a_standard_figure_without_a_norm_says_so(quantity: str) -> None:
+    """At the speed of the norms, and not where they are not drawn for another reason."""
+    axes = Figure().subplots()
+    fitting, too_fast = NormBands.at_speed(1.2, True), NormBands.at_speed(3.0, True)
+    for each in (fitting, too_fast):
+        each.draw(axes, quantity, "any")
+    assert WITHOUT_NORM[quantity] in fitting.why_not and not fitting.drawn
+    assert WITHOUT_NORM[quantity] not in too_fast.why_not

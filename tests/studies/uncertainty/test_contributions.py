@@ -110,4 +110,4 @@ def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Tria
     assert "muscle_force_contribution" not in found
     assert "min_max" in found.attrs["without_contributions"]
     left_out = ms.uncertainty(short, 2, contributions=False, side="r", workers=1)
-    assert left_out.attrs["without_contributions"] == "not asked for"
+    assert left_out.attrs["without_contributions"] == "not requested"

@@ -19,7 +19,7 @@ not the slopes of its lengths where the path runs obliquely.
 
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order
+from musclesolve._util.compiled_code import compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     EXTRA,
@@ -32,6 +32,8 @@ from musclesolve.muscles.paths.kernel.arrays import (
 )
 from musclesolve.muscles.paths.kernel.vectors import straight_parts
 
+ONE, OTHER = int64(0), int64(1)
+"""The ends of a segment."""
 ROUND_OFF = 1e-7
 """A wrap angle no further below zero is zero [rad]."""
 
@@ -225,9 +227,9 @@ def _slide(ends, radius, angle, sense, contact):
         if parts < 2:
             return
         part = sense * angle / parts
-        slid_1 = _slide_one(ends, radius, part, contact[2] + rise / parts, 0, contact)
+        slid_1 = _slide_one(ends, radius, part, contact[2] + rise / parts, ONE, contact)
         # the helix begins at the first point where this now is
-        slid_2 = _slide_one(ends, radius, part, contact[2] + (1.0 - 1.0 / parts) * rise, 1, contact)
+        slid_2 = _slide_one(ends, radius, part, contact[2] + (1.0 - 1.0 / parts) * rise, OTHER, contact)
         if not slid_1 and not slid_2:
             return
 

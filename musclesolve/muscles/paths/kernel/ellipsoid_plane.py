@@ -30,7 +30,7 @@ where that is outside of the ellipsoid its length may be no number.
 
 from math import acos, atan2, cos, inf, pi, sin, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order
+from musclesolve._util.compiled_code import compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     AXIAL,
     CENTER,
@@ -59,6 +59,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
 )
 from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize
 
+FIRST_AXIS, EVERY = int64(0), int64(-1)
 PARTS = 64
 """Parts of an arc, for its length by the midpoint rule."""
 PLANES = 24
@@ -193,7 +194,7 @@ def plane_point(axis, sign, method, work):
     FIRST and LAST are where OpenSim begins to look for the tangent points.
     """
     _cut(work)
-    size, best, share = 0.0, 0, 0.0
+    size, best, share = 0.0, FIRST_AXIS, 0.0
     for k in range(3):
         size += (work[RADII + k] * (work[W2 + k] - work[W1 + k])) ** 2
     for k in range(3):
@@ -203,7 +204,7 @@ def plane_point(axis, sign, method, work):
     fan = -1.0  # no share of the fan
     if method != HYBRID and method != AXIAL:
         _along(work, 0.5, MIDDLE)
-        nearest(work, MIDDLE, -1, SURFACE)
+        nearest(work, MIDDLE, EVERY, SURFACE)
     else:
         fan = _axial_and_fan(method == HYBRID, best, share, work)
     crossing = -work[FIRST + best] / (work[LAST + best] - work[FIRST + best])
@@ -219,7 +220,7 @@ def plane_point(axis, sign, method, work):
     if fan > 0.0:
         for k in range(3):
             work[TRIAL + k] = work[SURFACE + k]
-        nearest(work, TRIAL, -1, SURFACE)
+        nearest(work, TRIAL, EVERY, SURFACE)
     return True
 
 
@@ -268,13 +269,13 @@ def _axial_and_fan(hybrid, best, share, work):
         return -1.0
     _fan(work)
     if share <= ALL_FAN:
-        nearest(work, TRIAL, -1, SURFACE)
+        nearest(work, TRIAL, EVERY, SURFACE)
         return 1.0
     part = (share - ALL_FAN) / (ALL_AXIAL - ALL_FAN)
-    nearest(work, TRIAL, -1, ON_TRIAL)
+    nearest(work, TRIAL, EVERY, ON_TRIAL)
     for k in range(3):
         work[TRIAL + k] = part * work[SURFACE + k] + (1.0 - part) * work[ON_TRIAL + k]
-    nearest(work, TRIAL, -1, SURFACE)
+    nearest(work, TRIAL, EVERY, SURFACE)
     return 1.0 - part
 
 
@@ -284,7 +285,7 @@ def _fan(work):
     x, y, z = 0.0, 0.0, 0.0
     for part in range(1, FAN - 1):
         _along(work, part / FAN, TRIAL)
-        nearest(work, TRIAL, -1, ON_TRIAL)
+        nearest(work, TRIAL, EVERY, ON_TRIAL)
         dx = work[ON_TRIAL] - work[TRIAL]
         dy = work[ON_TRIAL + 1] - work[TRIAL + 1]
         dz = work[ON_TRIAL + 2] - work[TRIAL + 2]
@@ -302,7 +303,7 @@ def _fan(work):
 
 @compiled_in_order
 def nearest(work, point, flat, to):
-    """Put the point of the surface that is nearest to a point; flat: of the section across this axis, -1 for none.
+    """Put the point of the surface that is nearest to a point; flat: of the section across this axis, EVERY for none.
 
     x_k = a_k^2 u_k / (t + a_k^2) with the greatest root t of sum (a_k u_k / (t + a_k^2))^2 = 1 (Eberly, Graphics Gems
     IV). The sum is convex and falls, so Newton's method from the left reaches the root without passing it.

@@ -19,7 +19,7 @@ points are 460.7 mm apart. A path over a single object has one round, and no suc
 
 from math import inf, nan, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order
+from musclesolve._util.compiled_code import compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
@@ -38,6 +38,7 @@ from musclesolve.muscles.paths.kernel.cylinder import touch_cylinder
 from musclesolve.muscles.paths.kernel.ellipsoid import touch_ellipsoid
 from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 
+NONE_YET = int64(0)
 MOST_ROUNDS = 100
 SETTLED = 20
 """Rounds after which a wrap that comes off stays off: objects that push each other's wraps on and off have no end."""
@@ -56,7 +57,7 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
     None of whose points is on the path is left out: its length is not a number.
     """
     first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
-    size = 0
+    size = NONE_YET
     for point in range(first, last):
         for k in range(3):
             out.position[t, point, k] = poses.position[t, point, k]

@@ -1,0 +1,58 @@
+"""Do the soles of standing feet lie on one level floor, and rest on it? For ground reactions that are predicted.
+
+A tilted floor, or axes that are tilted against it, lifts the soles along the way: the slope of a line through the
+places at which feet stand. Between two such places the body moves forward, so that the length of the way decides how
+well the slope is known. Feet of video slide: the speed of the point of a standing sole that moves least.
+"""
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.motion.motion_plausibility import MotionWarning
+
+STANDS = 0.5
+"""A foot that carries so many body weights stands."""
+TILTED, WAY = 1.5, 0.6
+"""Tilt of the floor that is reported [degrees], and the shortest way that shows one [m]. Level floors come to 0.6."""
+SLIDES = 0.15
+"""Median speed of standing soles that is reported [m/s]. Recorded walks come to 0.02, 10 mm of noise to 0.07."""
+BELT = 0.2
+"""A ground that moves faster is a belt [m/s], on which all feet stand at the same places."""
+
+
+def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarning]:
+    """Return warnings of a floor that is not level, and of standing feet that slide.
+
+    Args:
+        time: (T,) [s].
+        points: (T, 2, P, 3) of the soles of both feet, z up [m].
+        upward: (T, 2) vertical force on each foot [body weights].
+    """
+    stands = upward > STANDS
+    if stands.sum() < 2:
+        return []
+    velocity = np.gradient(points, time, axis=0)[stands]
+    places, frames = points[stands], np.arange(len(velocity))
+    ground = np.median(velocity[frames, places[..., 2].argmin(axis=1), :2], axis=0)
+    speed = np.linalg.norm(velocity[..., :2] - ground, axis=2)
+    found, sliding = [], float(np.median(speed.min(axis=1)))
+    if sliding > SLIDES:
+        what = (
+            f"standing feet slide over the ground with {sliding:.2f} m/s (median of the slowest point of the sole, "
+            f"expected less than {SLIDES:g})"
+        )
+        remedy = "lower the cut-off of the filter, and see whether the scale of the recording is right"
+        found.append(MotionWarning("soles_slide", what, remedy, False, ()))
+    place = places[frames, speed.argmin(axis=1)]
+    away = place - place.mean(axis=0)
+    along = away[:, :2] @ np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
+    slope = float(along @ away[:, 2] / (along @ along)) if along.any() else 0.0
+    tilt, way = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
+    if tilt > TILTED and way > WAY and np.linalg.norm(ground) < BELT:
+        what = (
+            f"the floor is tilted by {tilt:.1f} degrees along the way: standing soles rise by "
+            f"{1e3 * abs(slope) * way:.0f} mm over {way:.1f} m (expected at most {TILTED:g} degrees)"
+        )
+        remedy = "turn the recording so that the floor is level; ground reactions are predicted on a level floor alone"
+        found.append(MotionWarning("floor_tilted", what, remedy, False, ()))
+    return found
