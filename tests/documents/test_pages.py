@@ -77,13 +77,22 @@ def test_the_site_lists_every_facade():
             "`muscle_forces`: force of each.",
             ['<img src="made/a/b.png" alt="muscle_forces"', "`muscle_forces`: force of"],
         ),
+        (
+            "The force\nof [a muscle](#x) of `r`. More.",
+            ['<img src="made/a/b.png" alt="The force of a muscle of r"', "The force\nof [a muscle](#x)"],
+        ),
         ("![A stride](s.gif)", ['<iframe class="made" src="made/a/b.html" title="A stride"']),
         (
             "`report`: one page.",
             ["`report`: one page.", '<iframe class="made" src="made/a/b.html" title="report"'],
         ),
     ],
-    ids=["a figure above its sentence", "a page in the place of a picture", "a page below its sentence"],
+    ids=[
+        "a figure above its sentence",
+        "a sentence with a link",
+        "a page in the place of a picture",
+        "a page below its sentence",
+    ],
 )
 def test_what_the_site_makes_is_shown(text, shown):
     site_module("places")

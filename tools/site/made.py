@@ -134,10 +134,16 @@ def with_made(markdown: str) -> str:
     return SHOWN.sub(lambda shown: _element(shown["file"], shown["text"].rstrip("\n")) + "\n", markdown)
 
 
+def _first_words(text: str) -> str:
+    """Return the name or the first sentence of a paragraph without its marks: links and code would break the tag."""
+    plain = re.sub(r"[`*]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    return " ".join(re.split(r":|\.\s", plain, maxsplit=1)[0].split())
+
+
 def _element(file: str, text: str) -> str:
     source, image = f"{FOLDER}/{file}", IMAGE.search(text)
     rest = IMAGE.sub("", text).strip()
-    label = escape(image["alt"] if image else re.sub(r"[`*]", "", text.partition(":")[0]))
+    label = escape(image["alt"] if image else _first_words(text))
     if file.endswith(".html"):
         frame = f'<iframe class="made" src="{source}" title="{label}" loading="lazy"></iframe>'
         return f"{frame}\n\n{rest}" if image else f"{rest}\n\n{frame}"
