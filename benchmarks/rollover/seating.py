@@ -1,6 +1,6 @@
 """A seated occupant from cameras (Silva 2003, 4.4.2, figures 4.29 to 4.31): the initial pose as a chain.
 
-    python -m benchmarks.rollover.seating [FOLDER] [--noise 1.0]
+    python -m benchmarks.rollover.seating [FOLDER] [--noise 1.0] [--rollover]
 
 The source films a person in a vehicle seat by four cameras, reconstructs the anatomical points by direct linear
 transformation (5.1), takes the transformation of each segment from them, and inserts the model into the seat of the
@@ -13,13 +13,14 @@ whose frame is not the frame of the vehicle, and every step after that knows the
 4. the consistent pose nearest to the points: lengths belong to the subject;
 5. insertion: moved so that the hips lie at the insertion point of the seat.
 
-The pose that comes out is compared with the one that was filmed.
+The pose that comes out is compared with the one that was filmed. `--rollover` lets the truck roll over with the driver
+in either pose (twenty seconds of processor time each).
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from benchmarks.arguments import output_folder
 from benchmarks.chapter_4 import STANDARD, subject
 from benchmarks.impact_pictures import write
 from benchmarks.rollover.cabin import DATA, occupant
+from benchmarks.rollover.cases import occupant_figures, rollover
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -173,11 +175,45 @@ def picture(found: dict[str, Seated]) -> Figure:
     return figure
 
 
-def main(folder: Path, noise: float) -> None:
+OF_ROLLOVER = {
+    "criterion_15": "HIC 15 ms",
+    "severity": "SI",
+    "chest": "chest [g]",
+    "lap_early": "lap before 1 s [kN]",
+    "lap_late": "after [kN]",
+}
+"""Numbers of a rollover -> their headings."""
+
+
+def rolled_over(name: str, found: Seated | None) -> dict[str, float]:
+    """The numbers of the rollover with one occupant, in the pose of `cabin.toml` or in the pose that was found."""
+    rider = occupant(name, subject(STANDARD))
+    rider = rider if found is None else replace(rider, q=found.found)
+    return occupant_figures(rollover([rider]), name, [strap.name for strap in rider.straps])
+
+
+def rollovers(found: dict[str, Seated]) -> Table:
+    """The rollover with the driver, from the pose that was filmed and from the pose found."""
+    table = Table("pose of the driver", *OF_ROLLOVER.values())
+    for label, one in (("filmed", None), ("found", found["driver"])):
+        numbers = rolled_over("driver", one)
+        table.add_row(
+            label,
+            *(
+                f"{numbers[key]:.{'0' if key in ('criterion_15', 'severity') else '1'}f}"
+                for key in OF_ROLLOVER
+            ),
+        )
+    return table
+
+
+def main(folder: Path, noise: float, roll: bool) -> None:
     """Print how good the chain is and draw the poses."""
     found = {name: seat(name, noise) for name in DATA["pose"]}
     console.print(report(found))
     write(folder, {"4.31": picture(found)})
+    if roll:
+        console.print(rollovers(found))
 
 
 if __name__ == "__main__":
@@ -188,5 +224,6 @@ if __name__ == "__main__":
     )
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument("--noise", type=float, default=NOISE_PX, help="of a digitized pixel coordinate [px]")
+    parser.add_argument("--rollover", action="store_true", help="also the rollover from either pose")
     given = parser.parse_args()
-    main(given.folder, given.noise)
+    main(given.folder, given.noise, given.rollover)

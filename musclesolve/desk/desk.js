@@ -91,4 +91,8 @@ const msNameUpload = () => {
     for (const name of ["tabindex", "role"]) each.closest("a")?.removeAttribute(name);
   }
 };
+const msTables = () => {  // a table that is wider than the page is moved by keys, too
+  for (const each of document.querySelectorAll(".q-table__middle.scroll:not([tabindex])")) each.tabIndex = 0;
+};
+new MutationObserver(msTables).observe(document.body, { childList: true, subtree: true });
 new MutationObserver(msNameUpload).observe(document.body, { childList: true, subtree: true });

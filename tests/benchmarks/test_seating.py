@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from source_rows import TEXT
+from thorough import THOROUGH
 
-from benchmarks.rollover.seating import LABORATORY, cameras, seat
+from benchmarks.recorded_figures import recorded
+from benchmarks.rollover.seating import LABORATORY, cameras, rolled_over, seat
 from musclesolve.recording.cameras.camera import ring
 
 
@@ -21,6 +24,17 @@ def test_with_a_pixel_of_noise_it_is_as_near_as_the_row_says() -> None:
     assert f"points come back to {points:.1f} mm, poses to {pose:.1f} mm rms (driver)" in TEXT
     assert pose < points  # lengths of the subject take a part of the noise away
     assert np.abs(LABORATORY).max() > 0.1
+
+
+@pytest.mark.skipif(not THOROUGH, reason="a whole rollover, twenty seconds; MUSCLESOLVE_TESTS=thorough")
+def test_the_rollover_from_the_pose_found_is_as_the_row_says() -> None:
+    numbers = rolled_over("driver", seat("driver"))
+    typed = recorded()["rollover"]["50th percentile, driver"]
+    said = (
+        f"HIC {numbers['criterion_15']:.0f} in place of {typed['criterion_15']:.0f}, SI {numbers['severity']:.0f} in "
+        f"place of {typed['severity']:.0f}, lap belt {numbers['lap_early']:.1f} and {numbers['lap_late']:.1f} kN"
+    )
+    assert said in TEXT
 
 
 def test_calibrated_cameras_see_as_the_true_ones() -> None:

@@ -17,7 +17,7 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-gpu", "--disable-gpu-rasterization"),
+    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
     "--enable-unsafe-swiftshader",
 )
 DESKTOP, PHONE = (1280, 900), (390, 844)
@@ -45,7 +45,9 @@ def _server() -> tuple[subprocess.Popen[str], str]:
         command = [*compute_driver_executable(), "launch-server", "--browser", "chromium"]
         process = subprocess.Popen([*command, "--config", options], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
-        return process, process.stdout.readline().strip()
+        address = process.stdout.readline().strip()
+        assert address.startswith("ws://"), address
+        return process, address
 
 
 def end_browser() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, within
-from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
 from musclesolve.constants import ELASTIC, RIGID
@@ -19,7 +19,6 @@ from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import strength_warnings
 from musclesolve.muscles.tendon_strain import check_tendon, check_tendon_strains
-from musclesolve.opensim.external_loads import FEET
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
     difference_note,
@@ -66,14 +65,10 @@ from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.settings.schema import settings_of
+from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
     REDUCED,
-    KneeSettings,
-    ModelConsistencySettings,
-    ModelMuscleSettings,
     ModelSettings,
-    ModelSharingSettings,
     TimeSettings,
     share_arguments,
 )
@@ -107,31 +102,23 @@ def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSett
 
 def check_model_settings(settings: ModelSettings) -> None:
     """Refuse settings that no model can have."""
-    time, muscles, feet = settings.time, settings.muscles, settings.plates.feet
-    loads, reserve_weight = settings.files.loads, settings.sharing.reserve_weight
-    if time.movement is not None:
-        check_choice(time.movement, "movement", settings_of(TimeSettings)["movement"].choices)
+    time, muscles, feet, loads = settings.time, settings.muscles, settings.plates.feet, settings.files.loads
+    for name, (table, key) in share_arguments().items():
+        setting, value = tables_of(ModelSettings)[table].settings[key], settings[table][key]
+        if setting.kind == "text" and setting.choices and value is not None:
+            check_choice(value, name, setting.choices)
+        elif setting.kind in ("number", "whole", "truth") and value is not None:
+            check_value(value, setting, name)
     if time.cycles_s is not None and len(time.cycles_s):
         cycles = np.asarray(time.cycles_s, dtype=object).tolist()
         check_value(cycles, settings_of(TimeSettings)["cycles_s"], "cycles_s")
-    check_choice(muscles.passive, "passive", settings_of(ModelMuscleSettings)["passive"].choices)
-    check_choice(feet, "feet", FEET)
-    for key, each in settings_of(ModelConsistencySettings).items():
-        check_value(getattr(settings.consistency, key), each, key)
     if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
         raise input_error("pipeline.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
         raise input_error("pipeline.without_loads_no_feet", where="feet", feet=feet)
     check_tendon(muscles.tendon, muscles.tendon_strain)
-    if reserve_weight is not None:
-        check_number(reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
-    least = settings_of(ModelSharingSettings)["least_activation"]
-    check_value(settings.sharing.least_activation, least, "least_activation")
-    if settings.knee.contact_spacing_m is not None:
-        spacing = settings_of(KneeSettings)["contact_spacing_m"]
-        check_value(settings.knee.contact_spacing_m, spacing, "contact_spacing_m")
-        if loads is None:
-            raise input_error("pipeline.without_loads_no_contact", where="contact_spacing_m")
+    if settings.knee.contact_spacing_m is not None and loads is None:
+        raise input_error("pipeline.without_loads_no_contact", where="contact_spacing_m")
 
 
 @dataclass(frozen=True, eq=False)

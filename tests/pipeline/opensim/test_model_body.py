@@ -171,6 +171,7 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
         ({"contact_spacing_m": 0.0, "loads": "l.mot"}, "bad_number", ["at least 0.01"]),
         ({"contact_spacing_m": np.float32(0.05)}, "conflict", ["contact_spacing_m", "loads instead"]),
         ({"start_s": 3.0, "dofs": DOFS}, "bad_range", ["from 3 s"]),
+        ({"start_s": "now", "dofs": DOFS}, "bad_number", ["start_s", "now"]),
         ({"dofs": ["knee_r"]}, "missing_column", ["knee_r_moment"]),
     ],
 )
