@@ -35,7 +35,7 @@ class RecordingOptions(SyntheticSettings):
         super().__init__(**values)
         rules = settings_of(SyntheticSettings)
         for name, value in values.items():
-            plain = value.item() if isinstance(value, np.generic) else value
+            plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
             plain = list(value) if isinstance(value, tuple) else plain
             absent = plain == [] or (plain is None and rules[name].default is None)
             if not absent and (wrong := rules[name].problem(plain)):
