@@ -160,6 +160,10 @@ class FolderContents:
     unread: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
+    def name_of(self, path: Path) -> str:
+        """A file as messages name it: with its folders below this one, as subjects have files of one name."""
+        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.name
+
 
 def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> FolderContents:
     """Look at every file of a folder, not at its subfolders; or at the chosen files alone, wherever they lie.
@@ -216,7 +220,7 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
         except InputError as error:
             place = f", {error.where}" if error.where else ""
             remedy = f" ({error.remedy})" if error.remedy else ""
-            contents.unread.append(f"{path.name}{place}: {error.problem}{remedy}")
+            contents.unread.append(f"{contents.name_of(path)}{place}: {error.problem}{remedy}")
     return contents
 
 
@@ -365,7 +369,7 @@ def travel(file: MarkerFile) -> float:
 
 def file_roles(contents: FolderContents) -> FileRoles:
     """Decide which file is what."""
-    files, left_out = _once(contents.markers)
+    files, left_out = _once(contents)
     moves = {file.path: travel(file) for file in files}
     # Some who stand raise the arms, or come and go.
     standing = [
@@ -378,7 +382,9 @@ def file_roles(contents: FolderContents) -> FileRoles:
         functional = [file for file in functional if file not in motions]
     for short in [file for file in motions if file.markers.time.size < FEWEST_MOTION_FRAMES]:
         motions.remove(short)
-        left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
+        left_out.append(
+            f"{contents.name_of(short.path)} has {short.markers.time.size} frames, too few for a motion"
+        )
     # Of several standing trials the one that says so, with most markers.
     named = sorted(
         [file for file in standing if stands_by_name(file.path)] or standing,
@@ -386,18 +392,20 @@ def file_roles(contents: FolderContents) -> FileRoles:
     )
     static, unclear = next(iter(named), None), ""
     if static is not None and len(named) > 1:
-        others = ", ".join(file.path.name for file in named[1:])
+        others = ", ".join(contents.name_of(file.path) for file in named[1:])
         more = len(static.markers.names) > len(named[1].markers.names)
         unclear = (
-            f"the subject also stands in {others}; {static.path.name} has "
+            f"the subject also stands in {others}; {contents.name_of(static.path)} has "
             f"{'most markers' if more else 'the least motion'}: name the one of this recording"
         )
-    left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
+    left_out += [
+        f"{contents.name_of(file.path)}: another standing trial" for file in standing if file is not static
+    ]
     trials = [_with_tables(contents, motion, static, motions) for motion in motions]
     used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
     said = " ".join(text for trial in trials for text in trial.unclear.values())
     left_out += [
-        f"{file.path.name}: forces that belong to no motion here"
+        f"{contents.name_of(file.path)}: forces that belong to no motion here"
         for file in contents.forces
         if file not in used and file.path.name not in said
     ]
@@ -406,17 +414,19 @@ def file_roles(contents: FolderContents) -> FileRoles:
     return FileRoles(tuple(trials), static, tuple(functional), tuple(left_out))
 
 
-def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
+def _once(contents: FolderContents) -> tuple[list[MarkerFile], list[str]]:
     """The recordings without those that hold the frames of another one of the same name: plates are worth most."""
     kept: dict[str, list[MarkerFile]] = {}
     left_out = []
-    for file in sorted(files, key=lambda file: (file.plates == 0, file.path.name)):
+    for file in sorted(contents.markers, key=lambda file: (file.plates == 0, file.path.name)):
         namesakes, frames = kept.setdefault(file.path.stem.casefold(), []), file.markers.time.size
         same = next((other for other in namesakes if abs(frames - other.markers.time.size) <= 1), None)
         if same is None:
             namesakes.append(file)
         else:
-            left_out.append(f"{file.path.name} holds the same recording as {same.path.name}")
+            left_out.append(
+                f"{contents.name_of(file.path)} holds the same recording as {contents.name_of(same.path)}"
+            )
     return sorted(
         (file for alike in kept.values() for file in alike), key=lambda file: file.path.name
     ), left_out

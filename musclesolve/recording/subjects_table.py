@@ -128,6 +128,7 @@ def read_subjects(path: Path) -> SubjectsTable:
                     where=f"row {number}, column {headings[k]!r}",
                     expected=f"{expected}{f': {rule.about}' if rule is not None else ''}",
                     text=as_text(text),
+                    meaning=_meaning(key, text, value),
                 )
             stated[key] = value
         rows[name] = stated
@@ -205,6 +206,13 @@ def _number(text: str) -> float | None:
         return float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
     except ValueError:
         return None
+
+
+def _meaning(key: str, text: str, value: Any) -> str:
+    """State a number that its heading or its size turned into another one; "" for any other cell."""
+    if value is None or value == _number(text):
+        return ""
+    return f", which under this heading is {value:g} {key.rpartition('_')[2]}"
 
 
 def _value(key: str, text: str, heading: str) -> Any:

@@ -111,7 +111,7 @@ def pipeline(monkeypatch):
     monkeypatch.setattr(one, "read_trial", lambda path: SimpleNamespace(path=path, files={}))
     data = result()
     monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: data.copy())
-    monkeypatch.setattr(one, "netcdf_bytes", lambda data: b"new")
+    monkeypatch.setattr(one, "result_content", lambda data: b"new")
     monkeypatch.setattr("musclesolve.report.page.trial_report", lambda result, path: b"page")
     monkeypatch.setattr(save, "FIGURES", {})
 

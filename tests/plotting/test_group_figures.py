@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
@@ -48,6 +50,16 @@ def test_curves_bands_and_bars_are_those_of_the_numbers():
     (strip,) = axes.child_axes
     np.testing.assert_allclose(strip.lines[0].get_ydata(), found["statistic"].values[0])
     assert strip.get_yticks() == pytest.approx([found["threshold"].values[0]])
+
+
+def test_the_legend_shows_the_band_in_the_colors_of_the_curves():
+    means, found = study()
+    sheet = group_curves(means, "joint_angle", found)
+    curves = [line.get_color() for line in panel(sheet, "hip flexion").lines[:2]]
+    bands = [patch.get_facecolor() for patch in sheet.legends[0].findobj(Rectangle)]
+    assert len(bands) == 2
+    for band, color in zip(bands, curves, strict=True):
+        assert band[:3] == pytest.approx(to_rgb(color))
 
 
 def test_without_comparisons_there_are_curves_alone():

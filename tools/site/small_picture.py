@@ -26,6 +26,8 @@ FILM, PICTURE, LIVE = (ROOT / "docs" / name for name in ("stride.gif", "picture.
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WATCHED = 20.0
 """Of the live session before the picture of its page is taken [s]."""
+STRIDES = 30
+"""Of the recording that the live session plays: longer than the session is watched."""
 HEIGHT = 420
 """Of the film [px]."""
 COLORS = 48
@@ -101,10 +103,15 @@ def write_picture(source: Path) -> Path:
 
 
 def write_live_page() -> Path:
-    """Write the page of a live session that plays the stride over and over."""
-    words = ("live", str(reference_stride()), "--from", "replay", "--repeat", "--page", "--no-open")
+    """Write the page of a live session that plays strides of a synthetic recording."""
+    folder = tempfile.TemporaryDirectory()
+    trial = ms.synthetic_recording(folder.name, strides=STRIDES)
+    words = ("live", str(trial), "--from", "replay", "--page", "--no-open")
     command = [sys.executable, "-u", "-m", "musclesolve", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as session:
+    with (
+        folder,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as session,
+    ):
         assert session.stdout is not None
         address = next(found.group() for line in session.stdout if (found := re.search(r"http://\S+", line)))
         with sync_playwright() as play:

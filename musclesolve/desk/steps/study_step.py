@@ -51,7 +51,7 @@ class StudyStep:
             content = document.study
         except MuscleSolveError as error:
             ui.label(str(error)).classes("ms-bad ms-message").props('role="alert"')
-            self._text(document)
+            self._text(document, opened=True)
             return
         self._left_open()
         self._trials()
@@ -431,13 +431,13 @@ class StudyStep:
     def _address(self, page: Path) -> str:
         return address(self.desk.folder.path, page)
 
-    def _text(self, document: StudyDocument) -> None:
+    def _text(self, document: StudyDocument, opened: bool = False) -> None:
         def apply() -> None:
             with self._changing():
                 document.write(text.value)
             self.view.refresh()
 
-        with ui.expansion(f"Text of {NAME}").classes("w-full"):
+        with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
             text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
             ui.button("Apply to the study", on_click=apply).props("no-caps")
 

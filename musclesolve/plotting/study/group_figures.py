@@ -645,7 +645,12 @@ def _legend(
         count = int(means["subjects"].sel(group=key[0], condition=key[1]))
         name = _curve_name(means, key)
         entries[f"{name} (n = {count})"] = line(of=name, **style)
-    entries[_band_words(means, band)] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    colors = dict.fromkeys(
+        style["color"] for style in styles.values()
+    )  # bands have the colors of their curves
+    entries[_band_words(means, band)] = tuple(
+        area(color=color, alpha=BAND, linewidth=0.0) for color in colors
+    )
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
         entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)

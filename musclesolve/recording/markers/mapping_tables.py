@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from musclesolve._util.names import similar
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks, shows_spines
@@ -193,6 +194,12 @@ def absences(
                 problem = f"only the standing trial has the marker '{marker}'"
                 expected = "a marker of the motion, or one that a cluster carries"
                 remedy = f'add to [carried]: "{marker}" = "<cluster>"'
+                # A slip of a label in the motion: a name like it that the standing trial does not have.
+                alone = set(walk.names).difference(() if static is None else static.names)
+                if near := similar(marker, sorted(alone), 1):
+                    remedy = (
+                        f"correct the label '{near[0]}' of the motion if it is this marker; else {remedy}"
+                    )
                 error = document.error(
                     "recording.markers.marker_not_shown",
                     "mapping",

@@ -11,12 +11,13 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
 from musclesolve.drafting.folder_contents import (
@@ -27,7 +28,7 @@ from musclesolve.drafting.folder_contents import (
     says_static,
     stands_by_name,
 )
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import BusyError, MuscleSolveError, input_error
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
@@ -203,7 +204,13 @@ class Watch:
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():
-            raise input_error("studies.no_folder_to_watch", file=self.folder)
+            beside = list[str]()
+            with suppress(OSError):
+                beside = sorted(each.name for each in self.folder.parent.iterdir() if each.is_dir())
+            meant = suggestion(self.folder.name, beside)
+            raise input_error(
+                "studies.no_folder_to_watch", file=self.folder, meant=f"{meant} Else " if meant else ""
+            )
         self.folder = Path(os.path.realpath(self.folder))
         self.results = Path(os.path.realpath(self.output or self.folder / "results"))
         if self.folder.is_relative_to(self.results):
@@ -220,7 +227,12 @@ class Watch:
         Raises:
             BusyError: another program does.
         """
-        with reserved(self.folder), reserved(self.results):
+        with ExitStack() as held:
+            try:
+                held.enter_context(reserved(self.folder))
+            except BusyError:
+                raise BusyError.from_template("studies.folder_is_watched", file=self.folder) from None
+            held.enter_context(reserved(self.results))
             yield
 
     @property

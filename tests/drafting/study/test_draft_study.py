@@ -271,6 +271,14 @@ def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
     assert len(draft.unread) == 1 and "udcff" in draft.unread[0] and len(study_of(tmp_path).trials) == 1
 
 
+def test_files_of_two_subjects_that_are_called_alike(tmp_path: Path) -> None:
+    trial_file(tmp_path / "S1" / "walk1.toml")
+    for subject in ("S2", "S3"):
+        (tmp_path / subject).mkdir()
+        (tmp_path / subject / "walk.c3d").write_bytes(b"")
+    assert [text.partition(":")[0] for text in draft_study(tmp_path).unread] == ["S2/walk.c3d", "S3/walk.c3d"]
+
+
 def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) -> None:
     shutil.copytree(addbiomechanics / "opencap_subject", tmp_path / "one")
     shutil.copy(addbiomechanics / "results.b3d", tmp_path / "two.b3d")

@@ -112,3 +112,14 @@ def test_a_carried_marker_that_the_motion_shows_is_noted(tmp_path) -> None:
     assert any("shows the marker 'RTOE'" in note for note in read_trial(path).notes)
     (tmp_path / "without").mkdir()
     assert not any("shows the marker" in note for note in read_trial(write_trial(tmp_path / "without")).notes)
+
+
+@pytest.mark.parametrize(("label", "said"), [("RASY", True), ("K7", False)])
+def test_a_slip_of_a_label_in_the_motion(tmp_path: Path, label: str, said: bool) -> None:
+    path = write_trial(tmp_path)
+    markers = read_trc(tmp_path / "walk.trc")
+    names = tuple(label if name == "RASI" else name for name in markers.names)
+    write_trc(tmp_path / "walk.trc", replace(markers, names=names))
+    with refused("missing_marker", "only the standing trial has the marker 'RASI'", "[carried]") as error:
+        read_trial(path)
+    assert (f"correct the label '{label}'" in str(error.value)) == said

@@ -174,12 +174,18 @@ def test_several_standing_trials_are_named(day: Day) -> None:
     assert day.wait() == ["walk_1"]
 
 
+def test_a_misspelt_folder_is_named(day: Day) -> None:
+    slip = day.folder.with_name(f"{day.folder.name}x")
+    with refused("missing_file", f"did you mean '{day.folder.name}'"):
+        Watch(slip, Template(day.protocol))
+
+
 def test_two_watch_no_folder_together(day: Day, tmp_path: Path) -> None:
     other = Watch(day.folder, Template(day.protocol), output=tmp_path / "elsewhere")
     said = list[str]()
 
     def second() -> None:
-        with refused("busy", str(day.folder)), other.held():
+        with refused("busy", str(day.folder), "whatever -o is"), other.held():
             pass
         said.append("refused")
 
