@@ -239,10 +239,15 @@ class ResidualReduction:
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
             locked: numbers of speeds that nothing measured shows, which stay as they are.
+
+        Raises:
+            InputError: fewer frames than a quintic spline needs.
         """
         from scipy.interpolate import BSpline
 
         time = body.time
+        if len(time) <= DEGREE:
+            raise input_error("dynamics.too_short_to_reduce", count=len(time), least=DEGREE + 1)
         length = time[-1] - time[0]
         count = min(int(np.ceil(length * DENSE * cutoff)), len(time) - 1)
         knots = time[0] + length / count * np.arange(-DEGREE, count + DEGREE + 1)
@@ -363,7 +368,7 @@ def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], A
         segments = body.segments(block)
         parts.append((*_momenta(segments, body.gravity), _metric(segments)))
     a, b, weight, metric = (np.concatenate(each) for each in zip(*parts, strict=True))
-    of_a, of_b = (make_interp_spline(body.time, each, k=5) for each in (a, b))
+    of_a, of_b = (make_interp_spline(body.time, each, k=DEGREE) for each in (a, b))
     coefficients = []
     for each in (of_a(body.time, 2) + of_b(body.time, 1) - weight, 2.0 * of_a(body.time, 1) + b, a):
         force, moment = (np.swapaxes(each[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))

@@ -233,8 +233,8 @@ class LoadDynamics:
         lacking, force = self.about_root(self.root_wrench), self.body_load.sum(axis=1)
         return Support.from_wrenches(self.motion.time, lacking, force, self.weight, self.cutoff_hz)
 
-    def residual_note(self) -> list[str]:
-        """A sentence on the residual force at the root, where it is known."""
+    def residual_note(self, when: str = "") -> list[str]:
+        """A sentence on the residual force at the root, where it is known; when: such as " before ..."."""
         size = self.root_residual
         if size is None or not np.isfinite(size).any():
             return []
@@ -242,7 +242,7 @@ class LoadDynamics:
         rms = np.sqrt(np.mean(known**2))
         where = "" if known.size == size.size else f" in the {known.size} frames whose loads are complete"
         return [
-            f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
+            f"Residual force at the root of the model{when}{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
         ]
 
 

@@ -382,7 +382,7 @@ def model_body(
             dynamics = load_dynamics(model, motion, due.loads)
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
         given = dynamics if change is None else change.before.dynamics
-        notes += given.residual_note()
+        notes += given.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if given.balanced is None else given.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are

@@ -64,8 +64,12 @@ def expression_cost(
         source: for documentation.
 
     Raises:
-        InputError: the expression cannot be evaluated, or is not a single number.
+        InputError: the expression cannot be evaluated, or is not a single number; the name is no text.
     """
+    if not (isinstance(name, str) and name.strip()):
+        raise input_error("sharing.expression_without_name", name=as_text(name))
+    if not isinstance(convex, bool | np.bool_):
+        raise input_error("sharing.convex_is_no_truth", name=name, convex=as_text(convex))
     values = tuple((str(key), _constant(name, str(key), value)) for key, value in (constants or {}).items())
     return ExpressionCost(name, expression, tuple(uses), values, convex, formula, source)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -11,6 +13,7 @@ from said import summary
 
 import musclesolve as ms
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.read_model import read_osim
@@ -113,6 +116,16 @@ def test_the_verdict_is_on_the_residual_before(result: xr.Dataset, kept: ModelBo
     assert shares[0] == pytest.approx(shares[1])
     found = [each for each in plausibility(Facts(result)).comparisons if each.criterion == "residual"]
     assert found and all("before" in each.sentence for each in found)
+
+
+def test_the_note_says_that_its_residual_is_the_one_before(reduced: ModelBody, kept: ModelBody) -> None:
+    assert any("Residual force at the root of the model, before" in note for note in reduced.notes)
+    assert not any("before the motion" in note for note in kept.notes)
+
+
+def test_a_few_frames_have_no_rates_to_reduce_anything_by() -> None:
+    with refused("dynamics.too_short_to_reduce", "5 frames", "at least 6"):
+        ResidualReduction.at(SimpleNamespace(time=np.arange(5.0)), np.ones(5, dtype=bool), 6.0)  # type: ignore[arg-type]
 
 
 def test_check_looks_at_the_measured_motion(reduced: ModelBody, kept: ModelBody) -> None:

@@ -108,6 +108,7 @@ def test_constants_and_fields_reach_the_expression(make_leg):
         (lambda a, f, d: np.nan_to_num, {}, "bad_cost", "bad"),
         (lambda a, f, d: d.nothing, {}, "bad_cost", "nothing"),
         (lambda a: a[0], {}, "bad_cost", "bad"),
+        (stress, {"convex": "yes"}, "bad_type", "'yes'"),
         (stress, {"uses": ("moment",)}, "unknown_name", "'moment'"),
         (stress, {"constants": {"w": [np.nan]}}, "bad_number", "'w'"),
         (stress, {"constants": {"w": "many"}}, "not_numbers", "'w'"),
@@ -117,6 +118,12 @@ def test_constants_and_fields_reach_the_expression(make_leg):
 def test_a_faulty_expression_is_refused_at_once(expression, given, code, part):
     with refused(code, part):
         expression_cost("bad", expression, **given)
+
+
+@pytest.mark.parametrize("name", [None, 3, " "])
+def test_an_expression_has_a_name(name):
+    with refused("sharing.expression_without_name"):
+        expression_cost(name, stress)
 
 
 def test_a_declaration_of_convexity_is_checked(make_leg):
