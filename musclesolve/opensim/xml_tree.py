@@ -13,6 +13,7 @@ import numpy as np
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
+from musclesolve.recording.text.text_file import file_path
 
 _DEEPEST = 200
 _TRUE = {"true": True, "1": True, "false": False, "0": False}
@@ -160,7 +161,7 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
     Raises:
         InputError: there is no such file, it cannot be read, or it is not well-formed XML.
     """
-    file = Path(path)
+    file = file_path(path)
     remedy = "check the name and the folder"
     try:
         raw = read_regular(file, RECORDING)

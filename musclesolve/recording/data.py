@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.message_text import as_text
 from musclesolve._util.old_names import old_attribute
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.errors import input_error
 from musclesolve.recording.emg_state import (
     ChannelState,
     channel_states,
@@ -24,8 +26,8 @@ from musclesolve.recording.emg_state import (
     is_envelope,
     is_flat,
 )
-from musclesolve.recording.schema import Document
-from musclesolve.settings.schema import settings_of
+from musclesolve.recording.schema import Document, check_value
+from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
     EmgSettings,
     JointCenterSettings,
@@ -37,6 +39,10 @@ from musclesolve.settings.trial import (
 EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
+_USED_UP = frozenset(
+    {"files", "fascicle", *(f"emg.{key}" for key in settings_of(EmgSettings) if key != "weight")}
+)
+_NUMBERS = frozenset({"number", "whole", "truth", "weights", "number_or_weights"})
 
 
 class Sampled:
@@ -541,6 +547,9 @@ class AnyTrial:
         notes: sentences a reader of the results should see.
     """
 
+    used_up: ClassVar[frozenset[str]] = _USED_UP
+    """Tables, and keys as "time.start_s", that `read_trial` alone uses."""
+
     document: Document
     settings: TrialSettings
     emg: Emg | None = None
@@ -560,8 +569,36 @@ class AnyTrial:
         return self.document.path
 
     def with_settings(self, **tables: Any) -> Self:
-        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
-        return replace(self, settings=self.settings.changed(**tables))
+        """Return the trial with other settings: a table, or a dict of some of its keys, by its name.
+
+        Raises:
+            TypeError: there is no such table or key.
+            InputError: a value that no trial file can have, or another value of a setting that reading has used up.
+
+        Examples:
+            >>> trial = ms.read_trial(ms.data.reference_stride())
+            >>> trial.with_settings(sharing={"cost": "min_max"}).settings.sharing.cost
+            'min_max'
+        """
+        changed = self.settings.changed(**tables)
+        known = tables_of(type(self.settings))
+        for table in tables:
+            now, before, holds = changed[table], self.settings[table], known[table].holds
+            if table in self.used_up and now != before:
+                raise input_error("recording.used_up", where=f"[{table}]")
+            if holds is None or known[table].one_per:
+                continue
+            if not isinstance(now, holds):
+                raise input_error("recording.no_settings", where=f"[{table}]", given=as_text(now))
+            for key, rule in settings_of(holds).items():
+                value, place = now[key], f"[{table}] {key}"
+                if value is before[key] or (not isinstance(value, np.ndarray) and value == before[key]):
+                    continue
+                if f"{table}.{key}" in self.used_up:
+                    raise input_error("recording.used_up", where=place)
+                if value is not None and (rule.kind in _NUMBERS or rule.choices):
+                    check_value(list(value) if isinstance(value, tuple) else value, rule, place)
+        return replace(self, settings=changed)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -580,6 +617,11 @@ class Trial(AnyTrial, Recording):
         >>> trial.subject.name, trial.markers.position.shape[2]
         ('reference stride', 3)
     """
+
+    used_up = _USED_UP | set(
+        "subject laboratory events gaps joint_centers markers mapping clusters carried plates force "
+        "time.start_s time.end_s".split()
+    )
 
     subject: Subject
     settings: RecordedSettings = field(default_factory=RecordedSettings)

@@ -129,6 +129,25 @@ def test_a_misspelt_name_is_found_before_the_run(tmp_path):
     assert asked_of(tmp_path / "trial.toml") == ("margins",)
 
 
+def test_scenarios_that_cannot_be_are_found_before_the_run(tmp_path):
+    text = reference_stride().read_text(encoding="utf-8")
+    file = tmp_path / "trial.toml"
+    for scenarios, said in (
+        ('["a: soleus=0.5", "a: soleus=0.4"]', "two scenarios are called 'a'"),
+        ('["soleus=-1"]', "the strength of soleus is -1.0"),
+    ):
+        file.write_text(
+            f'{text}\n[questions]\nask = ["what_if"]\nscenarios = {scenarios}\n', encoding="utf-8"
+        )
+        with refused("duplicate_name" if "called" in said else "bad_number", said):
+            asked_of(file)
+    # a value of another type is no missing scenario: reading the file says what it is
+    file.write_text(f'{text}\n[questions]\nask = ["what_if"]\nscenarios = "soleus=0.5"\n', encoding="utf-8")
+    assert asked_of(file) == ()
+    with refused("bad_value", "the value is 'soleus=0.5'"):
+        ms.read_trial(file)
+
+
 def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
     with refused("unknown_name", "margins"):
         write_report([folder / "result.nc"], tmp_path, questions=["margin"])

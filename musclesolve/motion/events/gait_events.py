@@ -14,6 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.ground_reaction import GroundReaction
@@ -82,11 +83,16 @@ def gait_events(
         toe-offs by markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in,
         and on events that were not recorded.
 
+    Raises:
+        InputError: what is given is no trial of a recording.
+
     Examples:
         >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))
         >>> sorted({event.kind for event in found.events})
         ['heel_strike', 'toe_off']
     """
+    if not isinstance(trial, Trial):
+        raise input_error("motion.no_trial", where="gait_events", given=type(trial).__name__)
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)

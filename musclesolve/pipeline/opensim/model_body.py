@@ -62,6 +62,7 @@ from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choi
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.data import Table
 from musclesolve.recording.schema import check_value
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
@@ -87,6 +88,8 @@ def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSett
         TypeError: there is no such keyword.
         InputError: a value that no model can have.
     """
+    if loads is not None:
+        file_path(loads)
     arguments, tables = share_arguments(), dict[str, dict[str, Any]](files={"loads": loads})
     for name, value in choices.items():
         if name not in arguments:

@@ -14,6 +14,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
+from musclesolve.sharing.arguments import check_type
 
 LEFT_OUT = {"r": "_l", "l": "_r", "both": ""}
 """Side -> the ending of the names that are left out."""
@@ -166,6 +167,7 @@ def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
 
 def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSimModel) -> tuple[str, ...]:
     """The names, each once, all of them known."""
+    check_type(names, Iterable, what, "a list of names")  # type: ignore[type-abstract]
     names, known = tuple(map(str, [names] if isinstance(names, str) else names)), tuple(known)
     for k, name in enumerate(names):
         if name not in known:

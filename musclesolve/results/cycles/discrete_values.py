@@ -63,8 +63,11 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
         >>> sorted(set(table["measure"]))
         ['impulse', 'max', 'mean', 'min', 'range', 'value']
     """
+    if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims:
+        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
     known = [name for kind in KINDS.values() for name in kind.names]
     there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
+    variables = [variables] if isinstance(variables, str) else variables
     for name in variables or ():
         if name not in there:
             raise input_error(

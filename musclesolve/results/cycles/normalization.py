@@ -18,6 +18,7 @@ from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.results.dataset.result_quantities import number, trial_name
 from musclesolve.settings.schema import Setting, Settings, settings_class
+from musclesolve.sharing.arguments import check_type
 
 OF_SUBJECT = {"mass": "subject_mass_kg", "weight": "subject_mass_kg", "stature": "subject_stature_m"}
 """Attribute that a quantity is divided by."""
@@ -42,7 +43,8 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
         InputError: an unknown kind, or a unit that a kind cannot have.
     """
     chosen = {name: next(iter(kind.units)) for name, kind in KINDS.items()}
-    for kind, unit in (units or {}).items():
+    asked = check_type(units or {}, Mapping, "units", "a dict: kind -> unit")  # type: ignore[type-abstract]
+    for kind, unit in asked.items():
         known = list(KINDS[kind].units) if kind in KINDS else list(KINDS)
         if kind not in KINDS or unit not in known:
             what = (
@@ -86,6 +88,8 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
         >>> strides["joint_moment"].attrs["units"]
         'N m/kg'
     """
+    if not isinstance(cycles, xr.Dataset):
+        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
     chosen = chosen_units(units)
     changed = {}
     for kind, unit in chosen.items():

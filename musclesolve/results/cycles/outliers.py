@@ -69,7 +69,10 @@ def with_outliers(
         >>> ms.with_outliers(strides)["outlier"].dims
         ('cycle',)
     """
+    if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims:
+        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
     check_number(threshold, "threshold", "a number above 0", above=0.0)
+    quantities = [quantities] if isinstance(quantities, str) else quantities
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]
     if not present:
         raise input_error(

@@ -7,6 +7,7 @@ import xarray as xr
 
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.opensim_names import Naming, find_naming
@@ -59,7 +60,7 @@ def export(
         >>> [path.name for path in ms.export(result, "walk.csv")]
         ['walk.csv']
     """
-    path = Path(path)
+    path = file_path(path)
     loaded = result if isinstance(result, xr.Dataset) else read_result(result)
     kind = _format(path, format)
     naming = find_naming(loaded, names, kind in FOR_OPENSIM)

@@ -20,7 +20,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import input_error
-from musclesolve.recording.text.text_file import check_input, is_file, name_in, no_file
+from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import Content, write_files
@@ -244,7 +244,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         >>> ms.read_result("result.nc").sizes["side"]
         2
     """
-    path = Path(path)
+    path = file_path(path)
     if os.path.isdir(path):
         inside = path / "result.nc"
         raise input_error(

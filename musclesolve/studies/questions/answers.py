@@ -5,7 +5,7 @@ contributions without ground reactions, keeps nobody from the result: the file t
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ from musclesolve.studies.questions.contributions import contributions
 from musclesolve.studies.questions.coordination import coordination
 from musclesolve.studies.questions.judged import of_trial
 from musclesolve.studies.questions.margins import margins
-from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, what_if
+from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios, what_if
 
 ASKED = "asked"
 """Attribute of an answer beside a result: the settings of the question, as JSON."""
@@ -65,8 +65,11 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
         content = trial_document(path).content
         kind: type[TrialSettings] = ModelSettings if is_model_trial(content) else RecordedSettings
         document = trial_document(path, kind)
-        settings: QuestionSettings = examined(document, kind)[0].questions
+        examination, faults = examined(document, kind)
+        settings: QuestionSettings = examination.questions
     except InputError:
+        return ()
+    if any("[questions]" in str(fault.where) for fault in faults):
         return ()
     asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
     check_texts(document, settings, "questions")
@@ -83,7 +86,7 @@ def _check_names(path: Path, document: Document, settings: QuestionSettings) -> 
         known = known_names(path)
     except InputError:
         return
-    scenarios = [Scenario.from_text(text) for text in settings.scenarios or ()]
+    scenarios = stated_scenarios(settings.scenarios or ())
     bounds = contact_from_texts(settings.contact or ())
     muscles = "muscle", "part"
     stated: list[tuple[str, Iterable[str], str, tuple[str, ...]]] = [
@@ -108,16 +111,11 @@ def _check_names(path: Path, document: Document, settings: QuestionSettings) -> 
 def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettings, table: str) -> None:
     """Refuse scenarios and bounds of a table [questions] that cannot be read."""
     stated = dict(settings.items())
-    for key, read in (("scenarios", _read_scenarios), ("contact", contact_from_texts)):
+    for key, read in (("scenarios", stated_scenarios), ("contact", contact_from_texts)):
         try:
             read(stated.get(key) or ())
         except InputError as error:
             raise document.placed(error, table, key) from None
-
-
-def _read_scenarios(texts: Sequence[str]) -> None:
-    for text in texts:
-        Scenario.from_text(text)
 
 
 def answer(

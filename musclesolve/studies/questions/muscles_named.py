@@ -53,17 +53,22 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
     """
     factors: dict[str, float] = {}
     for name, value in strength.items():
-        factor = check_number(
-            value,
-            f"the strength of {name}",
-            "a factor from 0 to 10, such as 0.5 for half",
-            least=0.0,
-            most=10.0,
-            where="strength",
-        )
+        factor = check_factor(name, value)
         for muscle in muscles_named(name, result):
             factors[muscle] = factors.get(muscle, 1.0) * factor
     return factors
+
+
+def check_factor(name: str, value: object) -> float:
+    """The factor from 0 to 10 on the strength of a muscle or group."""
+    return check_number(
+        value,
+        f"the strength of {name}",
+        "a factor from 0 to 10, such as 0.5 for half",
+        least=0.0,
+        most=10.0,
+        where="strength",
+    )
 
 
 def factors_of(part: SharingGroup, factors: Mapping[str, float]) -> Array:

@@ -7,7 +7,7 @@ file on muscles and sharing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
@@ -37,6 +38,7 @@ from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.quantities import explained
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
+from musclesolve.sharing.arguments import check_type
 from musclesolve.studies.questions.assistance import (
     Target,
     contact_target,
@@ -46,7 +48,12 @@ from musclesolve.studies.questions.assistance import (
 )
 from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
-from musclesolve.studies.questions.muscles_named import factors_of, names_of_muscles, strength_factors
+from musclesolve.studies.questions.muscles_named import (
+    check_factor,
+    factors_of,
+    names_of_muscles,
+    strength_factors,
+)
 
 NOW = "now"
 """Name of the first scenario: the trial as it is."""
@@ -83,23 +90,35 @@ class Scenario:
     load: float = 0.0
 
     def __post_init__(self) -> None:
+        for key in ("name", "minimize"):
+            check_type(getattr(self, key), str, f"what_if {key}", "text")
+        for key in ("strength", "torque", "spring", "settings"):
+            check_type(getattr(self, key), Mapping, f"what_if {key}", "a dict")  # type: ignore[type-abstract]
         for key, (least, most, unit) in AMOUNTS.items():
             value = getattr(self, key)
-            if not least <= value <= most:
+            if not (isinstance(value, int | float | np.number) and least <= value <= most):
                 raise input_error(
                     "studies.amount_of_scenario",
                     where="what_if",
-                    word=f"{key}={value:g}",
+                    word=f"{key}={as_text(value)}",
                     text=self.name,
                     key=key,
                     least=least,
                     most=most,
                     unit=unit,
                 )
+        for name, factor in self.strength.items():
+            check_factor(name, factor)
         for kind in ("torque", "spring"):
             for dof, pair in getattr(self, kind).items():
-                for value in pair:
+                two = isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2
+                for value in pair if two else [as_text(pair)]:
                     check_number(value, f"{kind}.{dof}", "two finite numbers", where="what_if")
+        for dof, (low, high) in self.torque.items():
+            if not low <= high or low == high == 0.0:
+                raise input_error("studies.bad_torque_limits", where="what_if", dof=dof, low=low, high=high)
+        if self.minimize and not self.torque:
+            raise input_error("studies.minimize_needs_torque", where="what_if", name=self.name)
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
@@ -141,6 +160,19 @@ class Scenario:
         return cls(label, **found)
 
 
+def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[Scenario]:
+    """The scenarios that are given, one or many, as texts or as they are; each has a name of its own."""
+    every = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    read = [Scenario.from_text(each) if isinstance(each, str) else each for each in every]
+    names = [NOW]
+    for each in read:
+        if check_type(each, Scenario, "what_if", _SCENARIOS).name in names:
+            raise input_error("studies.scenario_twice", where="what_if", name=each.name)
+        names.append(each.name)
+    return read
+
+
+_SCENARIOS = "scenarios, each as a text such as 'weak calf: triceps_surae=0.6' or as a Scenario"
 AMOUNTS = {"mass": (0.2, 5.0, "times the masses"), "load": (0.0, 200.0, "kg")}
 """Numbers of a scenario -> least, most and unit."""
 
@@ -206,7 +238,7 @@ def _unreadable(text: str, word: str) -> Exception:
 
 def what_if(
     trial: AnyTrial | str | Path,
-    scenarios: Sequence[Scenario | str],
+    scenarios: str | Scenario | Iterable[str | Scenario],
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -229,12 +261,9 @@ def what_if(
             `run` refuses.
     """
     report = progress or no_progress
-    wanted = [Scenario.from_text(each) if isinstance(each, str) else each for each in scenarios]
-    names = [NOW, *(each.name for each in wanted)]
+    wanted = stated_scenarios(scenarios)
     if not wanted:
         raise input_error("studies.no_scenario", where="what_if")
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise input_error("studies.scenario_twice", where="what_if", name=twice[0])
     trial = read_trial(trial)
     for scenario in wanted:
         if (
@@ -320,9 +349,7 @@ def _shared(
 
     factors: of muscles, on their maximum isometric forces. now, results: of the trial as it is, where it is shared.
     """
-    if scenario.minimize and not scenario.torque:
-        raise input_error("studies.minimize_needs_torque", where="what_if", name=scenario.name)
-    limits = {dof: _sorted(dof, pair) for dof, pair in _of_sides(scenario.torque, _shared_dofs(body)).items()}
+    limits = _of_sides(scenario.torque, _shared_dofs(body))
     springs = _of_sides(scenario.spring, _shared_dofs(body))
     row = {dof: k for k, dof in enumerate(body.dofs)}
     torque = np.full((len(body.time), len(row)), np.nan)
@@ -466,13 +493,6 @@ def _of_sides(
             raise unknown_name(name, "degree of freedom", [*stems, *dofs], " whose moment muscles share")
         found |= dict.fromkeys(meant, numbers)
     return found
-
-
-def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
-    low, high = limits
-    if not low <= high or low == high == 0.0:
-        raise input_error("studies.bad_torque_limits", where="what_if", dof=dof, low=low, high=high)
-    return low, high
 
 
 MINIMIZED = ("minimized_before", "minimized", "minimized_together")

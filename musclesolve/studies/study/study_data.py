@@ -21,6 +21,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
@@ -266,7 +267,8 @@ def open_study(folder: str | Path) -> xr.Dataset:
     Raises:
         InputError: there is no study.nc, or it is damaged.
     """
-    path = Path(folder) / DATA if os.path.isdir(folder) else Path(folder)
+    path = file_path(folder)
+    path = path / DATA if os.path.isdir(path) else path
     try:
         cycles = xr.open_dataset(path, engine="netcdf4")
         for coordinate in cycles.coords.values():

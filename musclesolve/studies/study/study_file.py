@@ -15,6 +15,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.normalization import unit_settings
 from musclesolve.results.cycles.outcomes import is_number_of_cycle
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
@@ -173,7 +174,7 @@ def read_study(path: str | Path) -> Study:
         InputError: anything that is missing, contradictory or out of its range, with the line.
     """
     kind = study_settings(unit_settings())
-    document = trial_document(Path(path), kind)
+    document = trial_document(file_path(path), kind)
     if "files" in document.content and "trials" not in document.content:
         raise document.error("studies.trial_file", "files")
     title = document.content.pop(TITLE, document.path.stem)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from synthetic_trial import person, write_trial
 
+from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Subject
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -244,3 +245,39 @@ def test_a_trial_introduces_itself_in_a_line(tmp_path: Path) -> None:
 def test_what_is_no_path_is_refused() -> None:
     with refused("bad_type", "read_trial"):
         read_trial(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"time": {"start_s": 0.5}},
+        {"subject": {"mass_kg": 100.0}},
+        {"laboratory": {"forward": "-x"}},
+        {"files": {"forces": "predicted"}},
+        {"emg": {"lowpass_hz": 20.0}},
+    ],
+)
+def test_a_setting_that_reading_has_used_up_cannot_change_any_more(table):
+    with refused("recording.used_up", next(iter(table))):
+        read_trial(reference_stride()).with_settings(**table)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"knee": {"contact_spacing_m": -1.0}}, "number_out_of_range"),
+        ({"filter": {"cutoff_hz": np.nan}}, "number_out_of_range"),
+        ({"consistency": {"residual": "x"}}, "number_out_of_range"),
+        ({"muscles": {"strength": np.zeros(3)}}, "number_out_of_range"),
+        ({"filter": 3}, "no_settings"),
+    ],
+)
+def test_settings_given_in_python_are_checked_as_settings_of_a_file(table, key):
+    with refused(f"recording.{key}", f"[{next(iter(table))}]"):
+        read_trial(reference_stride()).with_settings(**table)
+
+
+def test_settings_that_stay_as_they_are_may_be_given_again():
+    trial = read_trial(reference_stride())
+    same = trial.with_settings(time=trial.settings.time, subject=trial.settings.subject, emg={"weight": 2.0})
+    assert same.settings == trial.settings.changed(emg={"weight": 2.0})

@@ -36,7 +36,7 @@ from musclesolve.studies.questions.assistance import (
     optimal_torque,
     torque_against,
 )
-from musclesolve.studies.questions.what_if import _heavier
+from musclesolve.studies.questions.what_if import _heavier, stated_scenarios
 
 LIMITS = (-25.0, 5.0)
 
@@ -158,6 +158,33 @@ def test_facts_of_scenarios(found):
 def test_scenarios_that_cannot_be(text, code):
     with refused(code):
         what_if(reference_stride(), [text], side="r")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"mass": "heavy"}, "studies.amount_of_scenario"),
+        ({"strength": {"soleus": np.nan}}, "bad_number"),
+        ({"strength": 0.5}, "sharing.wrong_type"),
+        ({"torque": {"ankle_dorsiflexion": 3}}, "bad_number"),
+        ({"torque": {"ankle_dorsiflexion": (5, -5)}}, "studies.bad_torque_limits"),
+        ({"spring": {"knee_flexion": (1, 2, 3)}}, "bad_number"),
+        ({"minimize": "knee"}, "studies.minimize_needs_torque"),
+    ],
+)
+def test_a_scenario_that_cannot_be_is_refused_where_it_is_made(given, code):
+    with refused(code):
+        Scenario("odd", **given)
+
+
+def test_scenarios_are_texts_or_scenarios_each_with_a_name_of_its_own():
+    weak = Scenario("weak", strength={"soleus": 0.5})
+    assert stated_scenarios("weak: soleus=0.5") == stated_scenarios([weak]) == [weak]
+    for given in (None, 3, [3]):
+        with refused("sharing.wrong_type", "scenarios"):
+            stated_scenarios(given)
+    with refused("duplicate_name", "weak"):
+        stated_scenarios([weak, "weak: soleus=0.4"])
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])

@@ -1,0 +1,52 @@
+"""Public functions that take a file, a trial or a table refuse an argument of another type in one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+
+import musclesolve as ms
+
+TAKE_A_FILE = {
+    "read_trial": ms.read_trial,
+    "read_result": ms.read_result,
+    "read_study": ms.read_study,
+    "check_study": ms.check_study,
+    "open_study": ms.open_study,
+    "read_osim": ms.read_osim,
+    "export": lambda given: ms.export(given, "walk.sto"),
+    "share_model": lambda given: ms.share_model("leg.osim", "ik.mot", loads=given),
+}
+TAKE_VALUES = {
+    "gait_events": ms.gait_events,
+    "discrete_values": ms.discrete_values,
+    "normalized": ms.normalized,
+    "with_outliers": ms.with_outliers,
+    "muscle_geometry": ms.muscle_geometry,
+}
+
+
+@pytest.mark.parametrize("name", TAKE_A_FILE)
+@pytest.mark.parametrize("given", [3, np.nan, ["walk"], b"walk"])
+def test_what_is_no_path_is_refused(name, given):
+    with refused("bad_type", "not a path"):
+        TAKE_A_FILE[name](given)
+
+
+def test_cycles_and_names_that_cannot_be():
+    with refused("bad_type", "units"):
+        ms.normalized(xr.Dataset(), "N m")
+    for function, code in ((ms.discrete_values, "unknown_name"), (ms.with_outliers, "bad_result")):
+        with refused("results.no_gait_cycles"):
+            function(xr.Dataset())
+        with refused(code, "nothing"):
+            function(xr.Dataset(coords={"cycle": [0]}), "nothing")
+
+
+@pytest.mark.parametrize("name", TAKE_VALUES)
+@pytest.mark.parametrize("given", [3, None, "walk.nc", ["walk"]])
+def test_values_of_another_type_are_refused(name, given):
+    with refused("bad_type"):
+        TAKE_VALUES[name](given)
