@@ -41,6 +41,7 @@ from musclesolve.results.finding import Units
 from musclesolve.results.judgement import LABELS, judge
 from musclesolve.results.plausibility import DEGREES, NOT_PLAUSIBLE, PLAUSIBLE, plausibility
 from musclesolve.results.tables.lines import line
+from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.status import verdict_reason
 from musclesolve.version import __version__
 
@@ -293,9 +294,13 @@ def in_short(facts: Facts) -> Said:
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield say("short_muscle", **asdict(strongest))
+    # Forces that were predicted from the motion agree with it by construction.
+    measured_forces = text(facts.result, "ground_reactions") != PREDICTED
     if (
-        residual := facts.pelvis_residual
-    ) is not None and residual.peak_force_percent_body_weight is not None:
+        measured_forces
+        and (residual := facts.pelvis_residual) is not None
+        and residual.peak_force_percent_body_weight is not None
+    ):
         percent = residual.peak_force_percent_body_weight
         yield say("short_balance", percent=percent, limit=facts.result.attrs.get("balance_limit"))
     if facts.median_and_mean_correlation and not facts.follows_emg:

@@ -62,3 +62,11 @@ def test_a_leg_whose_forces_were_not_measured_has_no_count(result):
     said = in_short(unmeasured)
     assert "The right leg has no muscle forces: its ground forces were not measured." in said
     assert not any(" of 0 " in each for each in said)
+
+
+def test_forces_that_come_from_the_motion_are_not_compared_with_it():
+    both = ms.run(reference_stride())
+    assert any("disagree" in sentence for sentence in in_short(both))
+    assert not any(
+        "disagree" in sentence for sentence in in_short(both.assign_attrs(ground_reactions="predicted"))
+    )

@@ -1,6 +1,6 @@
 """Study: many subjects and conditions, from folders of recordings to the page that compares them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from musclesolve.settings.other_files import SubjectLineSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text
-from musclesolve.studies.study.study_findings import each_once
+from musclesolve.studies.study.study_findings import each_once, of_kind
 
 KEYS = ("group", "sex", "mass_kg", "stature_m", "age_years", "affected_side")
 """Keys of a subject that have a column."""
@@ -281,8 +281,12 @@ class StudyStep:
         if why == "":
             self.view.say("State why the trials are left out: the page of the study says it.", bad=True)
             return
+        self._exclude(dict.fromkeys(names, why))
+
+    def _exclude(self, reasons: Mapping[str, str | None]) -> None:
+        """Leave trials out, each with its reason, or take them in, with None."""
         with self._changing():
-            self._document.state_all({("trials", name, "exclude"): why for name in names})
+            self._document.state_all({("trials", name, "exclude"): why for name, why in reasons.items()})
         self._chosen = set()
         self._drawn_anew()
 
@@ -366,26 +370,37 @@ class StudyStep:
             for name, report in found["trials"].items()
         }
         for each, names in each_once(findings):
-            of_trials = {
-                name: other
-                for name in names
-                for other in findings[name]
-                if (other.code, other.severity) == (each.code, each.severity)
-            }
-            self._finding(
-                each.severity, each.sentence, each.remedy, list(names), self._document.mending(of_trials)
-            )
+            alike = of_kind(findings, each)
+            of_trials = {name: next(other for own, other in alike if own == name) for name in names}
+            change = self._document.mending(of_trials)
+            self._finding(each.severity, each.sentence, each.remedy, list(names), change, alike)
 
     def _finding(
-        self, severity: str, sentence: str, remedy: str, names: list[str], change: Mapping[Any, Any]
+        self,
+        severity: str,
+        sentence: str,
+        remedy: str,
+        names: list[str],
+        change: Mapping[Any, Any],
+        alike: Sequence[tuple[str, Finding]] = (),
     ) -> None:
+        differ = len({each.sentence for _, each in alike}) > 1
+        reasons = dict.fromkeys(names, sentence.splitlines()[0])
+        reasons |= {name: each.sentence.splitlines()[0] for name, each in reversed(alike)}
         with ui.row().classes(f"ms-finding ms-{severity}"):
             ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
             with ui.column().classes("ms-words"):
-                ui.label(f"{sentence[0].upper()}{sentence[1:]}").classes("ms-what ms-message")
+                said = f"{sentence[0].upper()}{sentence[1:]}"
+                said = f"{alike[0][0]}: {said}" if differ else said
+                ui.label(said).classes("ms-what ms-message")
                 if remedy:
                     ui.label(f"Remedy: {remedy}").classes("ms-remedy")
                 ui.label(", ".join(names)).classes("ms-place")
+                if differ:
+                    with ui.expansion(f"All {len(alike)} findings of this kind").classes("w-full"):
+                        for name, each in alike:
+                            place = f" ({each.where})" if str(each.where) else ""
+                            ui.label(f"{name}: {each.sentence}{place}").classes("ms-remedy")
             with ui.column().classes("ms-turn-small"):
                 if change:
                     title = (
@@ -396,8 +411,7 @@ class StudyStep:
                     mend = ui.button(title, on_click=lambda: self._mend(change))
                     mend.props("outline dense no-caps icon=build")
                 if severity == "error":
-                    why = sentence.splitlines()[0]
-                    leave = ui.button("Leave out", on_click=lambda: self._leave_out(set(names), why))
+                    leave = ui.button("Leave out", on_click=lambda: self._exclude(reasons))
                     leave.props("outline dense no-caps").props["aria-label"] = f"Leave out {', '.join(names)}"
 
     def _mend(self, change: Mapping[Any, Any]) -> None:

@@ -135,7 +135,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         said=[]
         if result.comparisons is None
         else [plain(each) for each in listed(result.comparisons, "said")],
-        not_compared=result.not_compared.replace("not tested: ", ""),
+        not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),

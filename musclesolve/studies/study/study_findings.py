@@ -75,5 +75,21 @@ def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
     return [(max(alike[key].values(), key=_cost), tuple(alike[key])) for key in order]
 
 
+def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[str, Finding]]:
+    """The findings of all trials that have the code and severity of one, each with its trial; this one first.
+
+    Args:
+        found: name of a trial -> its findings.
+        one: a finding among them, as `each_once` chooses it.
+    """
+    alike = [
+        (name, each)
+        for name, findings in found.items()
+        for each in findings
+        if (each.severity, each.code) == (one.severity, one.code)
+    ]
+    return sorted(alike, key=lambda own: own[1] is not one)
+
+
 def _cost(found: Finding) -> float:
     return 0.0 if found.cost is None else found.cost.size

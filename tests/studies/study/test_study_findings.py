@@ -8,7 +8,7 @@ import netCDF4
 import numpy as np
 
 from musclesolve.results.finding import Cost, Where, finding
-from musclesolve.studies.study.study_findings import each_once, findings_of_result, unusable
+from musclesolve.studies.study.study_findings import each_once, findings_of_result, of_kind, unusable
 
 
 def rate(hertz: float, severity="warning", cost: float | None = None, side: str = ""):
@@ -34,6 +34,12 @@ def test_each_fault_is_shown_once_with_its_trials():
     assert (first.severity, of_first) == ("error", ("c",))
     assert (second.severity, of_second) == ("warning", ("a", "b"))
     assert second.cost is not None and second.cost.size == 7.0
+
+
+def test_findings_of_a_kind_keep_their_trials():
+    worst, other, third = rate(40.0, cost=7.0), rate(45.0), rate(50.0, cost=2.0)
+    found = {"a": [third], "b": [other, worst], "c": [rate(30.0, "error")]}
+    assert of_kind(found, worst) == [("b", worst), ("a", third), ("b", other)]
 
 
 def test_an_error_makes_its_leg_unusable():
