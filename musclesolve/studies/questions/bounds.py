@@ -13,6 +13,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
+from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -84,7 +85,8 @@ def contact_limits(
             raise unknown_name(stated, "bound of contact forces", [NOW])
         return {joint: 1.001 * force for joint, force in now.items()}
     limits: dict[str, float] = {}
-    for name, value in stated.items():
+    bounds = check_type(stated, Mapping, "contact", 'a dict: joint -> bound [body weights], or "now"')  # type: ignore[type-abstract]
+    for name, value in bounds.items():
         meant = [joint for joint in now if name in (joint, split_side(joint)[0])]
         if not meant:
             stems = dict.fromkeys(split_side(joint)[0] for joint in now)

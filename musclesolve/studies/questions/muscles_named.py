@@ -10,6 +10,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import side_of, split_side, with_side
 from musclesolve.pipeline.body import SharingGroup
+from musclesolve.sharing.arguments import check_type
 
 
 def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
@@ -52,6 +53,7 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
         result: with the coordinates `muscle` and `group`.
     """
     factors: dict[str, float] = {}
+    check_type(strength, Mapping, "strength", "a dict: muscle or group -> factor")  # type: ignore[type-abstract]
     for name, value in strength.items():
         factor = check_factor(name, value)
         for muscle in muscles_named(name, result):
