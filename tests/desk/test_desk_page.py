@@ -85,7 +85,9 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     trial = desk.folder / "trial.toml"
 
     desk.step("Subject")
-    desk.button("Take the guess").click()
+    guess = desk.button("Take the guess")
+    guess.click()
+    guess.wait_for(state="detached")  # until the field has the guess, which would replace what is typed
     for label, value in (("Mass [kg]", "72.5"), ("Stature [m]", "1.75")):
         page.get_by_label(label, exact=True).fill(value)
         page.get_by_label(label, exact=True).press("Tab")
