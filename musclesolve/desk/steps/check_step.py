@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import title_of
 from musclesolve.desk.trial_document import Open
@@ -125,7 +126,7 @@ class Check:
                         f"{title_of(each.table)}: {title_of(each.key)}" if each.key else title_of(each.table)
                     )
                     ui.label(name).classes("ms-what")
-                    ui.label(f"{each.why[0].upper()}{each.why[1:]}").classes("ms-remedy")
+                    ui.label(capitalized(each.why)).classes("ms-remedy")
                     if each.value is not None and each.key:
                         ui.label(f"Suggested: {each.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
@@ -183,7 +184,7 @@ class Check:
             ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
             with ui.column().classes("ms-words"):
                 said = Finding.from_dict(each).sentence
-                ui.label(f"{said[0].upper()}{said[1:]}").classes("ms-what")
+                ui.label(capitalized(said)).classes("ms-what")
                 if not each["remedy"].startswith(READ):
                     ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
                 if at := place(each["where"]):

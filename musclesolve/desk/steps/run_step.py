@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import ui
 
 import muscle_db
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import choice, drawn_keys, field, statements
@@ -59,7 +60,7 @@ def about_cost(name: str) -> str:
     use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
     formula = f" Minimizes {cost.formula} ({cost.source})." if cost.formula else ""
     changed = "" if cost.label == cost.name else f" Here: {cost.label}."
-    return f"{use[0].upper()}{use[1:]}.{formula}{changed}"
+    return f"{capitalized(use)}.{formula}{changed}"
 
 
 def muscle_sets(folder: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import events, ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS, number_field, statements, title_of
 from musclesolve.desk.in_thread import in_thread
@@ -167,7 +168,7 @@ class StudyStep:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 with ui.column().classes("ms-words"):
-                    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-what")
+                    ui.label(f"{capitalized(each.why)}.").classes("ms-what")
                 done = ui.button("Done", on_click=partial(self._decided, each))
                 done.props("outline dense no-caps").props["aria-label"] = f"Done: {each.why}"
 
@@ -205,7 +206,7 @@ class StudyStep:
         self._moving(study, conditions)
         said = lacking_text(lacking(study.subjects, study.trials)) or NAME
         for note in (each for each in study.notes if said not in each):
-            ui.label(f"{note[0].upper()}{note[1:]}.").classes("ms-suggested")
+            ui.label(f"{capitalized(note)}.").classes("ms-suggested")
 
     def _place(self, subject: str, condition: str, trials: list[StudyTrial]) -> None:
         """A cell of the table, which trials may be dropped into."""
@@ -390,7 +391,7 @@ class StudyStep:
         with ui.row().classes(f"ms-finding ms-{severity}"):
             ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
             with ui.column().classes("ms-words"):
-                said = f"{sentence[0].upper()}{sentence[1:]}"
+                said = capitalized(sentence)
                 said = f"{alike[0][0]}: {said}" if differ else said
                 ui.label(said).classes("ms-what ms-message")
                 if remedy:
