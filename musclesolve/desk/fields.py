@@ -145,6 +145,11 @@ def field(
                         _suggestion(each, take)
 
 
+def heading(text: str) -> None:
+    """The heading of a part of a step."""
+    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
+
+
 def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
     """Subjects and statements, in two columns."""
     with ui.element("dl").classes(f"ms-facts {classes}"):

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import title_of
+from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.results.finding import SEVERITIES, Finding, Where
@@ -114,7 +114,7 @@ class Check:
         opens = self.desk.trial.opens
         if not opens:
             return
-        ui.label("Please decide").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Please decide")
         ui.label(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         ).classes("ms-why")
@@ -173,9 +173,7 @@ class Check:
         said = f"{judged['label']}. {' '.join(judged['why'])}"
         ui.label(said).classes(f"ms-verdict ms-{color(judged)}").props('role="status"')
         for severity, own in counted(findings).items():
-            ui.label(f"{HEADINGS[severity]} ({len(own)})").classes("ms-part").props(
-                'role="heading" aria-level="2"'
-            )
+            heading(f"{HEADINGS[severity]} ({len(own)})")
             for each in own:
                 self._finding(each)
 

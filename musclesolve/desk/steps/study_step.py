@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import OTHERS, number_field, statements, title_of
+from musclesolve.desk.fields import OTHERS, heading, number_field, statements, title_of
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
@@ -57,13 +57,13 @@ class StudyStep:
         self._left_open()
         self._trials()
         self._people(document, content)
-        _heading("Check")
+        heading("Check")
         with ui.row():  # the button stays while fields change: a click right after a change counts
             begin = ui.button("Check the study", on_click=self._begin)
             begin.props("outline no-caps icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
-        _heading("Run")
+        heading("Run")
         ui.label(f"The same on the command line: {self.study.command}").classes("ms-command")
         Work(
             self.view,
@@ -163,7 +163,7 @@ class StudyStep:
     def _left_open(self) -> None:
         opens = self._document.opens
         if opens:
-            _heading("Please decide")
+            heading("Please decide")
         for each in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
@@ -182,7 +182,7 @@ class StudyStep:
     @ui.refreshable_method
     def _trials(self) -> None:
         study, conditions = self._document.study, self._document.named("conditions")
-        _heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
+        heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
         ui.label(
             "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
             "and files, and move them together."
@@ -302,7 +302,7 @@ class StudyStep:
 
     def _people(self, document: StudyDocument, study: Study) -> None:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
-        _heading("Subjects")
+        heading("Subjects")
         self._lacking()
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
@@ -455,10 +455,6 @@ class StudyStep:
         with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
             text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
             ui.button("Apply to the study", on_click=apply).props("no-caps")
-
-
-def _heading(text: str) -> None:
-    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
 
 
 def _cell(tag: str, text: str) -> ui.element:
