@@ -304,6 +304,7 @@ class StudyStep:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
         heading("Subjects")
         self._lacking()
+        absent = self._absent
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Subject", *(title_of(key, rules[key]) for key in KEYS)):
@@ -314,21 +315,26 @@ class StudyStep:
                         _cell("th", name).props('scope="row"')
                         for key in KEYS:
                             with ui.element("td"):
-                                self._field(name, key, rules[key], study.of_subject(name, key))
+                                value = study.of_subject(name, key)
+                                self._field(name, key, rules[key], value, name in absent.get(key, ()))
         self._first("groups", document.named("groups"))
 
-    def _field(self, name: str, key: str, rule: Any, value: Any) -> None:
-        """The field of a subject in the table."""
+    @property
+    def _absent(self) -> Mapping[str, Sequence[str]]:
+        """Key -> the subjects that lack a value which their recordings need."""
+        study = self._document.study
+        return lacking(study.subjects, study.trials)
+
+    def _field(self, name: str, key: str, rule: Any, value: Any, lacks: bool) -> None:
+        """The field of a subject in the table; lacks: whether a value is needed."""
 
         def taken(stated: Any) -> None:
             with self._changing():
                 self._document.state_subject(name, key, None if stated == "" else stated)
             self._drawn_anew()
-            mark()
+            mark(name in self._absent.get(key, ()))
 
-        def mark() -> None:
-            absent = lacking(self._document.study.subjects, self._document.study.trials)
-            lacks = name in absent.get(key, ())
+        def mark(lacks: bool) -> None:
             entry.classes(add="ms-lacks" if lacks else "", remove="" if lacks else "ms-lacks")
 
         entry: ui.input | ui.select
@@ -342,13 +348,12 @@ class StudyStep:
             text.on("change", lambda: taken((text.value or "").strip()))
         entry.props("outlined dense options-dense hide-bottom-space").classes("ms-of-subject")
         entry.props["aria-label"] = f"{title_of(key, rule)} of {name}"
-        mark()
+        mark(lacks)
 
     @ui.refreshable_method
     def _lacking(self) -> None:
         """A sentence on the values that recordings need and nothing states."""
-        study = self._document.study
-        absent = lacking(study.subjects, study.trials)
+        absent = self._absent
         said = (
             f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
         )
