@@ -291,12 +291,7 @@ class StatedSegment:
 def with_stated(
     topology: Topology, standing: Array, table: MassProperties, segments: Mapping[str, StatedSegment]
 ) -> MassProperties:
-    """The mass properties of a subject with some segments as stated, of the same mass together.
-
-    Raises:
-        InputError: an unknown segment, an inertia that no body can have, or masses that leave the rest of the body less
-            than half or more than twice of its mass in the table, or miss the body mass where all are stated.
-    """
+    """The mass properties of a subject with some segments as stated, of the same mass together."""
     bodies = topology.bodies
     for name in sorted(set(segments) - set(topology.segments)):
         raise unknown_name(name, "segment", topology.segments)

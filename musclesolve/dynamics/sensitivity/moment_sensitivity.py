@@ -332,9 +332,6 @@ def coordinate_response(
     """Derivative of the consistent coordinates by what was measured in the same frame, (T, K+6, n, 3).
 
     places: numbers of the targets wanted, all unless given. method: how the fit was found, as in `consistent_motion`.
-
-    Raises:
-        InputError: an unknown method, or a fit that is not the one which the method gives.
     """
     if method not in RESPONSES:
         raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)
