@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -25,6 +25,7 @@ Place = tuple[str | int, ...]
 """Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
 _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
+Kept = TypeVar("Kept")
 MOST_STEPS = 100
 """Most steps that can be taken back."""
 
@@ -76,6 +77,10 @@ class TrialDocument:
             except tomllib.TOMLDecodeError as error:
                 self._parsed = self.text, {}, str(error)
         return self._parsed[1:]
+
+    def of_text(self, kept: tuple[str, Kept] | None) -> Kept | None:
+        """The value kept together with a text, None where the text has changed since."""
+        return kept[1] if kept is not None and kept[0] == self.text else None
 
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""

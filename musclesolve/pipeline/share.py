@@ -171,9 +171,8 @@ def _joined(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
     state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
-    part = replace(last.part, state=state, loads=None, **of("part"))  # type: ignore[arg-type]
+    part = replace(last.part, state=state, loads=loads, **of("part"))  # type: ignore[arg-type]
     solution = replace(last.solution, **vars(arrays))
-    part = replace(part, loads=loads)
 
     def problem_in(frames: slice | Indices) -> Problem:
         """The problem in some frames; with joint reactions where the cost is made of them."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, capitalized
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
@@ -385,7 +385,7 @@ def without_impossible(trial: Trial) -> Trial:
     """Return a trial of which no plate shows for an instant what cannot be of its foot, with a note on each plate."""
     forces = tuple(without_instants(trial, plate) for plate in trial.forces)
     remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{what[0].upper()}{what[1:]}; {remedy}." for what, remedy in remarks)
+    notes = (f"{capitalized(what)}; {remedy}." for what, remedy in remarks)
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
@@ -487,9 +487,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             value=value,
         )
     return [
-        WarningNote(
-            f"{what[0].upper()}{what[1:]}: see `musclesolve emg`, and write {value} in [emg] where it holds."
-        )
+        WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
     ]
 
 

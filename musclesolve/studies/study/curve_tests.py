@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
@@ -588,7 +589,7 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
     alone = [test for test in tests if test.after is None and not test.in_pairs]
-    said = [*dict.fromkeys(f"{test.effect[:1].upper()}{test.effect[1:]}: {test.kind}." for test in alone)]
+    said = [*dict.fromkeys(f"{capitalized(test.effect)}: {test.kind}." for test in alone)]
     if pairs := next((test for test in tests if test.in_pairs), None):
         said.append(
             f"Where fewer than {FEWEST_SUBJECTS} subjects have all conditions, each other one is compared with "
