@@ -33,9 +33,6 @@ def strengths(
         mass: of the subject [kg].
         stature: of the subject [m]; None is of use only where no rule needs volumes.
         rule: "table", "handsfield_2014" (see `from_volumes`), or a factor on the forces of the table.
-
-    Raises:
-        InputError: another rule, or a subject or muscle without a volume.
     """
     rule = checked_strength(rule, database)
     if rule == "handsfield_2014":

@@ -62,12 +62,7 @@ class StrengthTests:
 
 
 def read_strength_tests(path: str | Path) -> StrengthTests:
-    """Read strength tests from a TOML file, one table [[test]] each (docs/muscles.md).
-
-    Raises:
-        InputError: a key that is missing, unknown or out of its range, a moment of zero; with
-            the line.
-    """
+    """Read strength tests from a TOML file, one table [[test]] each (docs/muscles.md)."""
     document = Document(Path(path), StrengthSettings)
     tests: list[StrengthTest] = []
     for number, stated in enumerate(validated(document, StrengthSettings).test):
@@ -110,9 +105,6 @@ def strength_moments(
         moment_arm: (P, n) about the degree of freedom of each test [m], positive when tension increases it.
         sign: (P,) direction of the moment, 1 or -1.
         elastic: whether the tendons stretch. Else nothing depends on `tendon_strain`.
-
-    Raises:
-        InputError: arrays of another shape or not finite.
     """
     shape = len(sign), len(parameters.names)
     length = check_array(length, "length", shape)

@@ -134,11 +134,7 @@ class Straps:
 
     @classmethod
     def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: BodyMotions) -> Straps:
-        """Straps at their lengths at the start of a simulation.
-
-        Raises:
-            InputError: two straps of one name, an attachment to an unknown body, a strap without length.
-        """
+        """Straps at their lengths at the start of a simulation."""
         names = [strap.name for strap in straps]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

@@ -99,9 +99,6 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
         motion: of T frames, evenly spaced in time.
         measured: (T, 2, 6) force [N] and moment about the global origin [N m] of the right and the left foot as plates
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
-
-    Raises:
-        InputError: the model has no such points, the motion belongs to another model, or no reactions were found.
     """
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
@@ -122,9 +119,6 @@ def reactions_of_soles(
         center: (T, 3) of mass [m].
         points: (T, 2, P, 3) of the soles [m].
         measured: as in `predicted_reactions`.
-
-    Raises:
-        InputError: no reactions were found.
     """
     force, about_origin = required[:, :3], required[:, 3:]
     needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight

@@ -238,9 +238,6 @@ class ResidualReduction:
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
             locked: numbers of speeds that nothing measured shows, which stay as they are.
-
-        Raises:
-            InputError: fewer frames than a quintic spline needs.
         """
         from scipy.interpolate import BSpline
 

@@ -85,9 +85,6 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
     """A model with some segments heavier or lighter; then one factor on all segments restores the body mass.
 
     factors: segment -> factor on its mass and its inertia; centers stay where they are.
-
-    Raises:
-        InputError: an unknown segment.
     """
     topology, table = model.topology, model.mass
     for name in sorted(set(factors) - set(topology.segments)):

@@ -293,13 +293,7 @@ class StatedSegment:
 def with_stated(
     topology: Topology, standing: Array, table: MassProperties, segments: Mapping[str, StatedSegment]
 ) -> MassProperties:
-    """The mass properties of a subject with some segments as stated and the same body mass.
-
-    Raises:
-        InputError: an unknown segment, an inertia that no body can have, or masses that leave the rest of the body less
-            than half or more than twice of its mass in the table, or do not add up to the body mass where all are
-            stated.
-    """
+    """The mass properties of a subject with some segments as stated and the same body mass."""
     bodies = topology.bodies
     for name in sorted(set(segments) - set(topology.segments)):
         raise unknown_name(name, "segment", topology.segments)

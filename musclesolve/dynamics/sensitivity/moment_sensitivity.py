@@ -334,9 +334,6 @@ def coordinate_response(
     """Derivative (T, K+6, n, 3) of the consistent coordinates by the targets of the same frame.
 
     places: numbers of the targets, all unless given. method: the method of the fit, as in `consistent_motion`.
-
-    Raises:
-        InputError: an unknown method, or a fit that is not the result of the method.
     """
     if method not in RESPONSES:
         raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)

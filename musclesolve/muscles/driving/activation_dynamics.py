@@ -159,12 +159,7 @@ class Sampling:
 
 
 def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
-    """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero.
-
-    Raises:
-        InputError: numbers that are not finite or outside of their range, unknown muscles, samples without times; and
-            when the course is called, times that the samples do not cover.
-    """
+    """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero."""
     names, what = tuple(names), f"the {kind.name}"
     if isinstance(given, Mapping):
         courses = {}

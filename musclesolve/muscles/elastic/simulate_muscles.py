@@ -184,9 +184,6 @@ def path_course(
 
     Samples of both define a cubic Hermite spline, samples of lengths alone of a natural choice: the cubic spline
     whose third derivative is continuous next to the ends.
-
-    Raises:
-        InputError: shapes that do not fit, numbers that are not finite, one of the two a function and the other not.
     """
     from scipy.interpolate import CubicHermiteSpline, CubicSpline
 

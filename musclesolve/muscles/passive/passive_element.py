@@ -33,9 +33,6 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
         curves: the family of curves, whose usual strains hold for muscles without any.
         rule: "table": strains as the set gives them; "calibrated": those with which the passive joint moments agree
             with measurement; "none": no passive force.
-
-    Raises:
-        InputError: an unknown rule; a set without calibrated strains.
     """
     rule = checked_passive(rule, database)
     calibrated = database.calibrated_passive

@@ -41,11 +41,7 @@ from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model
 def fiber_and_tendon_lengths(
     model: Model, database: MuscleDatabase, side: str, paths: Paths, rule: str | None = None
 ) -> tuple[Array, Array]:
-    """Optimal fiber and tendon slack length (n,) [m] of the placed muscles, by the rule of the set unless one is given.
-
-    Raises:
-        InputError: an unknown rule; a muscle whose operating range cannot be kept.
-    """
+    """Optimal fiber and tendon slack length (n,) [m] of the placed muscles, by the rule of the set unless given."""
     rule = rule or database.fiber_lengths
     check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
     if rule == "operating_range":
@@ -66,11 +62,7 @@ def fiber_and_tendon_lengths(
 
 @lru_cache(maxsize=8)
 def operating_range(database: MuscleDatabase) -> OperatingRange:
-    """The normalized fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
-
-    Raises:
-        InputError: the set takes its ranges from another one, which does not exist or lacks a muscle.
-    """
+    """The normalized fiber lengths of the muscles of a set over the range of motion, in the model they belong to."""
     source = load_muscle_set(database.operating_range_of) if database.operating_range_of else database
     names = [muscle.name for muscle in source]
     if missing := [muscle.name for muscle in database if muscle.name not in names]:
@@ -159,11 +151,7 @@ class OperatingRange:
         return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
 
     def fitted(self, length: Array) -> tuple[Array, Array]:
-        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton.
-
-        Raises:
-            InputError: a muscle for which no positive lengths come near its operating range.
-        """
+        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton."""
         normal = self.normalized_length
         counts = (normal > USABLE[0]) & (normal < USABLE[1])
         along = np.sqrt(np.maximum(normal**2 - np.sin(self.pennation_angle) ** 2, 0.0))

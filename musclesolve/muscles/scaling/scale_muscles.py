@@ -121,9 +121,6 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
 
     Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
     outward, of a joint first those that the set states, in its order.
-
-    Raises:
-        InputError: the set has a bone or states a degree of freedom that is not of the model.
     """
     _check_names(topology, database, side)
     body = {each.name: sided(each.body, side, topology.body_index) for each in database.reference.segments}
