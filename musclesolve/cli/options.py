@@ -291,9 +291,6 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
     any.
 
     Numbers by word are what `share_model` takes.
-
-    Raises:
-        InputError: what is no number, or a word that stands twice.
     """
     from musclesolve.muscles.tendon_strain import ALL  # loads numpy: only where the command runs
 

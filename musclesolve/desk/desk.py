@@ -317,11 +317,7 @@ class Desk:
         return task
 
     def watch(self, on: bool) -> None:
-        """Begin to compute every new recording of the folder by the trial file that is open, or end this.
-
-        Raises:
-            InputError: the trial file cannot serve as a template. BusyError: another program watches the folder.
-        """
+        """Begin to compute every new recording of the folder by the trial file that is open, or end this."""
         self.watch_failure = None
         if not on:
             self._end_watch()

@@ -51,9 +51,6 @@ class TrialDocument:
 
     Args:
         path: of the file.
-
-    Raises:
-        InputError: it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -105,11 +102,7 @@ class TrialDocument:
         return True
 
     def state(self, place: Place, value: Any) -> None:
-        """Write a value at a place; None removes it. A suggestion for it is replaced.
-
-        Raises:
-            InputError: the file has been changed by another program, is no TOML, or cannot be written.
-        """
+        """Write a value at a place; None removes it. A suggestion for it is replaced."""
         self.state_all({place: value})
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
@@ -183,11 +176,7 @@ class TrialDocument:
         return text if text.endswith("\n") else text + "\n"
 
     def write(self, text: str) -> None:
-        """Replace the text, on disk first.
-
-        Raises:
-            InputError: it is no TOML, the file has been changed by another program, or it cannot be written.
-        """
+        """Replace the text, on disk first."""
         if text == self.text:
             return
         try:
@@ -246,11 +235,7 @@ class TrialDocument:
         return found
 
     def decided(self, each: Open) -> None:
-        """Remove a TODO: its value is right as it stands, or is not needed.
-
-        Raises:
-            InputError: as of `write`.
-        """
+        """Remove a TODO: its value is right as it stands, or is not needed."""
         lines = self.text.splitlines()
         del lines[each.first : each.last]
         self.write("\n".join(lines) + "\n")

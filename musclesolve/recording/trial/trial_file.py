@@ -100,11 +100,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
 
 
 def read_standing(path: str | Path) -> Trial:
-    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
+    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested."""
     return analysable(_recording(trial_document(Path(path)))[0], plates_tested=False)
 
 
@@ -120,9 +116,6 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
     """Return the trial that `read_trial` makes of a recording as its files hold it.
 
     examined: whether the recording is examined as it is; otherwise its files are read again and repaired.
-
-    Raises:
-        InputError: see `read_trial`.
     """
     trial = analysable(recorded)
     trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
@@ -360,9 +353,6 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
 
     Of steps that no plate measures whole these are all frames up to those in which the foot is in the air.
-
-    Raises:
-        InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
     """
     if settings.files.predicted:
         return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))

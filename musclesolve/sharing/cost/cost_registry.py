@@ -84,11 +84,7 @@ def options_of(kind: type[Cost]) -> tuple[str, ...]:
 
 
 def find_cost(cost: str | Cost) -> Cost:
-    """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is.
-
-    Raises:
-        InputError: an unknown name or option, a value outside its range, a text that cannot be read.
-    """
+    """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise input_error("sharing.cost_not_hashable", cost=cost.name)

@@ -45,11 +45,7 @@ print(cyipopt.__version__, ".".join(map(str, cyipopt.IPOPT_VERSION)))
 
 
 def install_cyipopt() -> str:
-    """Build cyipopt where it does not work yet, and return its version and the version of its Ipopt in words.
-
-    Raises:
-        InputError: it cannot be built here, or its self test fails; the message says why.
-    """
+    """Build cyipopt where it does not work yet, and return its version and the version of its Ipopt in words."""
     versions = self_test() if importlib.util.find_spec("cyipopt") else None
     if versions is None:
         build(find_casadi())

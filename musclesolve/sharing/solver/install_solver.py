@@ -13,9 +13,6 @@ def install_solver(name: str) -> str:
     """Install the missing packages of a solver by pip, and return the installed ones in words.
 
     cyipopt is built against CasADi's Ipopt.
-
-    Raises:
-        InputError: an unknown solver; pip or the build fails.
     """
     registered = solvers()
     if name not in registered:

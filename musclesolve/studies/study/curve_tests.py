@@ -46,11 +46,7 @@ NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percent
 
 @dataclass(frozen=True)
 class Design:
-    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study file.
-
-    Raises:
-        InputError: a level that is no probability, or an unknown correction.
-    """
+    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study."""
 
     groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
     conditions: Sequence[str] | None = None
