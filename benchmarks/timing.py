@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -22,7 +22,7 @@ processors = os.cpu_count() or 1
 
 def side_by_side(
     function: Callable[[Any, Any, Any], Any], shared: Any, tasks: Sequence[Any], processes: int, name: str
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any]]:
     """Number and result of function(shared, task, progress) for each task as it is finished, below a bar of this name.
 
     The processes end with the iterator.
