@@ -11,6 +11,7 @@ from nicegui import ui
 
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.recording.schema import file_state
@@ -119,8 +120,7 @@ class TrialList:
         ]
         if not rows:
             return
-        heading = ui.label(f"{self.title}: {len(rows)} ({counted_by_verdict(rows)})")
-        heading.classes("ms-part").props('role="heading" aria-level="2"')
+        heading(f"{self.title}: {len(rows)} ({counted_by_verdict(rows)})")
         for row in rows:
             self._row(row)
 
