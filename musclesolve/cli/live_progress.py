@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.processes import cores
 from musclesolve.cli.printing import mode
 from musclesolve.live.live import Frame, Live
@@ -46,7 +46,7 @@ def busy_sentence() -> str | None:
         return None
     return (
         f"other programs keep the computer busy (load {load:.0f} on {count} cores): forces may come seconds late. "
-        f"{REMEDY[0].upper()}{REMEDY[1:]}"
+        f"{capitalized(REMEDY)}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
@@ -123,7 +124,7 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     replaces: whether it takes the place of what a trial file states.
     """
     setting = tables_of(file)[table].settings[key]
-    text = f"{setting.about[0].upper()}{setting.about[1:]}"
+    text = capitalized(setting.about)
     text += f", {setting.limits}" if setting.limits else ""
     text += f": {', '.join(setting.choices)}" if setting.choices else ""
     text += "; repeatable" if setting.kind in REPEATABLE else ""
@@ -290,9 +291,6 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
     any.
 
     Numbers by word are what `share_model` takes.
-
-    Raises:
-        InputError: what is no number, or a word that stands twice.
     """
     from musclesolve.muscles.tendon_strain import ALL  # loads numpy: only where the command runs
 

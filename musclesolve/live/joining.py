@@ -281,11 +281,7 @@ class Joined:
             self._queue.put((number, error))
 
     def wait(self, timeout: float) -> Arrival | None:
-        """See Source.
-
-        Raises:
-            InputError: markers of two streams, or at another rate than the rate of the `Live`; what a stream refuses.
-        """
+        """See Source."""
         self._start(recordings=True)
         until = perf_counter() + timeout
         while True:
@@ -305,11 +301,7 @@ class Joined:
                 continue
 
     def skip_waiting_samples(self) -> None:
-        """Leave out samples that arrived until now; recordings begin afterward.
-
-        Raises:
-            InputError: as `wait`.
-        """
+        """Leave out samples that arrived until now; recordings begin afterward."""
         until = perf_counter() + PASSING
         while (left := until - perf_counter()) > 0.0 and any(thread.is_alive() for thread in self._threads):
             with suppress(Empty):

@@ -204,9 +204,6 @@ def run_session(
 
     With `fresh` what arrived before all sinks were ready is left out, so that frames are never behind by that time.
     Source and sinks are closed in any case.
-
-    Raises:
-        InputError: markers in another unit than their stream states; what the source refuses.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
     heard = math.inf  # when the last sample arrived
@@ -276,11 +273,7 @@ class FirstMarkers:
         self._standing, self._sizes = standing, list[tuple[float, float]]()
 
     def check(self, markers: Array) -> None:
-        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.
-
-        Raises:
-            InputError: the samples so far are in another unit.
-        """
+        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen."""
         if len(self._sizes) == SAMPLES:
             return
         seen = np.isfinite(markers).all(axis=1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.message_text import capitalized
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 FOOT_NOTED = 0.03
@@ -66,7 +67,7 @@ class MotionWarning:
 
     def __str__(self) -> str:
         """Return both as a sentence."""
-        return f"{self.what[0].upper()}{self.what[1:]}; {self.remedy}."
+        return f"{capitalized(self.what)}; {self.remedy}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
@@ -115,7 +116,7 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
         )
         notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
     if (advice := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
-        notes.append(f"{advice[0][0].upper()}{advice[0][1:]}; {advice[1]}.")
+        notes.append(f"{capitalized(advice[0])}; {advice[1]}.")
     return notes
 
 

@@ -48,11 +48,7 @@ _OF_RIGID = {
 
 
 def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
-    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given.
-
-    Raises:
-        InputError: a cost that needs what is not known of the body, or that elastic tendons cannot have.
-    """
+    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
     if isinstance(body.parts, LaterParts) and chosen.tendon == "rigid":
@@ -177,9 +173,8 @@ def _joined(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
     state = MuscleState(parameters=last.state.parameters, **of("state"))
-    part = replace(last.part, state=state, loads=None, **of("part"))
+    part = replace(last.part, state=state, loads=loads, **of("part"))
     solution = replace(last.solution, **vars(arrays))
-    part = replace(part, loads=loads)
 
     def problem_in(frames: slice | Indices) -> Problem:
         """The problem in some frames; with joint reactions where the cost is made of them."""
@@ -227,12 +222,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
 
 
 def motion_cost(cost: str | Cost) -> Cost:
-    """The cost of that name, if elastic tendons can have it.
-
-    Raises:
-        InputError: a cost of what is not known before the motion is solved, or one that is not smooth, convex and
-            separable.
-    """
+    """The cost of that name, if elastic tendons can have it."""
     chosen = find_cost(cost)
     problem = next((f"is one of {what}" for name, what in _OF_RIGID.items() if name in chosen.data), None)
     if problem is None and any(single.needs != {"separable"} for single in single_costs(chosen)):
@@ -243,11 +233,7 @@ def motion_cost(cost: str | Cost) -> Cost:
 
 
 def motion_solver(solver: str | Solver) -> Solver:
-    """The solver of that name, if it has a method for whole motions.
-
-    Raises:
-        InputError: a solver of single frames alone.
-    """
+    """The solver of that name, if it has a method for whole motions."""
     chosen = find_solver(solver)
     if chosen.name in METHODS:
         return chosen

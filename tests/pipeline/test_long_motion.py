@@ -78,9 +78,7 @@ def test_what_is_not_kept_is_made_again(whole_and_long):
     )
 
 
-@pytest.mark.parametrize(
-    "key", [65, slice(60, 90), np.array([65, 3]), (slice(None), 2), (4, slice(1, 3), 5)]
-)
+@pytest.mark.parametrize("key", [65, slice(60, 90), np.array([65, 3]), (slice(None), 2), (4, slice(1, 3), 5)])
 def test_moment_arms_are_kept_where_they_are_not_zero(whole_and_long, key):
     whole, kept = (part.state.moment_arm for part in whole_and_long)
     assert isinstance(kept, KeptArms) and kept.nbytes < 0.8 * whole.nbytes

@@ -262,7 +262,7 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
     if not all(steps):
         return False
-    # The same of every piece of a step alone.
+    # The rotation that explains each piece of a step alone.
     pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
     way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))

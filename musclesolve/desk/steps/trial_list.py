@@ -10,6 +10,7 @@ from nicegui import ui
 
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.recording.schema import file_state
@@ -111,8 +112,7 @@ class TrialList:
         if not rows:
             return
         done = sum(row.css in ("good", "warning") for row in rows)
-        heading = ui.label(f"{self.title}: {len(rows)}, {done} with a result that can be used")
-        heading.classes("ms-part").props('role="heading" aria-level="2"')
+        heading(f"{self.title}: {len(rows)}, {done} with a result that can be used")
         for row in rows:
             self._row(row)
 

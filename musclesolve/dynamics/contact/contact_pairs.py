@@ -44,7 +44,9 @@ class ContactLaw(Protocol):
     slip_speed: float
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and the rate at first touch."""
+        """Normal force [N] from depth [m], its rate and the rate at first touch [m/s]; zero where the depth is
+        negative.
+        """
         ...
 
     def stored_energy(self, depth: Array) -> Array:
@@ -58,8 +60,8 @@ class HertzContact:
 
     stiffness K [N/m^n]; exponent n; restitution e of the law, which is the ratio of the speeds after and before only
     for e near 1 (correction C13: e = 0.9, 0.7, 0.5, 0 give 0.913, 0.796, 0.725, 0.663); friction mu; slip_speed v_s
-    [m/s], where friction has 71 % of its full size; least_approach [m/s], what d'- is at least, for surfaces that
-    begin to touch at rest.
+    [m/s], where friction has 71 % of its full size; least_approach [m/s], lower bound of d'-, for surfaces that begin
+    to touch at rest.
     """
 
     stiffness: float
@@ -70,7 +72,7 @@ class HertzContact:
     least_approach: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse what is no contact."""
+        """Refuse a stiffness, exponent, restitution, friction or speed out of range."""
         positive = "a positive number"
         check_number(self.stiffness, "stiffness", positive, above=0.0)
         check_number(self.exponent, "exponent", "1 or more", least=1.0)
@@ -101,7 +103,7 @@ class CushionContact:
     slip_speed: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse what is no cushion."""
+        """Refuse constants of a cushion that are out of range."""
         check_number(self.size, "size", "a positive number", above=0.0)
         check_number(self.growth, "growth", "a positive number", above=0.0)
         check_number(self.damping, "damping", "zero or more", least=0.0)
@@ -121,16 +123,14 @@ class CushionContact:
 
 
 def check_friction(friction: float, slip_speed: float) -> None:
-    """Refuse what is no friction."""
+    """Refuse a friction coefficient or slip speed out of range."""
     check_number(friction, "friction", "zero or more", least=0.0)
     check_number(slip_speed, "slip_speed", "a positive number", above=0.0)
 
 
 @dataclass(frozen=True)
 class BodyStates:
-    """The bodies of all models below each other, the ground last, and what moves them: positions and velocities (N, 3)
-    of every model.
-    """
+    """The bodies of all models in one list, the ground last, with positions and velocities (N, 3) of every model."""
 
     models: tuple[Model, ...]
     states: tuple[tuple[Array, Array], ...]
@@ -209,7 +209,7 @@ class ContactPairs:
 
         Raises:
             InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
-                of two planes, or of surfaces on one body; a pair that is given twice, or whose law is none.
+                of two planes, or of surfaces on one body; a pair that is stated twice, or has no contact law.
         """
         names = [surface.name for surface in surfaces]
         number = {name: k for k, name in enumerate(names)}
@@ -260,7 +260,7 @@ class ContactPairs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pairs as messages print them."""
+        """Names of the pairs for messages."""
         named = zip(self.first, self.second, strict=True)
         return tuple(f"{self.surfaces[a].name} and {self.surfaces[b].name}" for a, b in named)
 
@@ -291,7 +291,7 @@ class ContactPairs:
         return np.minimum(np.take(thin, self.first), np.take(thin, self.second))
 
     def gaps(self, states: BodyStates) -> Array:
-        """Gap (P,) [m] of every pair; those far apart have a lower bound."""
+        """Gap (P,) [m] of every pair; for surfaces far apart a lower bound."""
         return self.touches(states.motions).gap
 
     def touches(self, motions: BodyMotions) -> Touches:
@@ -368,7 +368,9 @@ def separation(first: Surface, second: Surface) -> Separation:
 
 
 def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:
-    """Number among the bodies of all models; the ground, which has no name, is the last. what: who asks."""
+    """Number among the bodies of all models; the ground, which has no name, is the last. what: the name of the part
+    with the body, for messages.
+    """
     counts = [len(one.topology.bodies) for one in models.values()]
     if not body:
         return sum(counts)

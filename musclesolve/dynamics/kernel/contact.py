@@ -9,12 +9,12 @@ from math import sqrt
 from musclesolve._util.compiled_code import compiled
 
 NEAR = 0.1
-"""Pairs farther apart than this share of their size have a lower bound of the gap, and no point."""
+"""Pairs farther apart than this share of their size get a lower bound of the gap, and no point."""
 
 
 @compiled
 def place_surfaces(motions, shapes, placed):
-    """Put centers and axes of all surfaces in space into `placed`."""
+    """Store centers and axes of all surfaces in space in `placed`."""
     for s in range(shapes.body.size):
         b = shapes.body[s]
         for x in range(3):
@@ -94,12 +94,12 @@ AHEAD = 0.5
 """How steep the gap may fall where a step ends, over how steep it rose where it began."""
 
 NORMAL, TRIED, OFFSET, TANGENTS, SLOPE, STEP, LOCAL, WEIGHT, POINT, REACH = 0, 3, 6, 9, 15, 18, 21, 27, 33, 45
-"""Places in the work array; the last four hold what belongs to the two surfaces one after the other."""
+"""Places in the work array; the last four hold values of the first surface, then of the second."""
 
 
 @compiled
 def from_plane(shapes, placed, one, two, touches, pair):
-    """The second surface above a plane."""
+    """Store gap, normal and point of the second surface above a plane."""
     work = placed.work
     gap = -shapes.radius[two]
     for x in range(3):
@@ -118,7 +118,7 @@ def from_plane(shapes, placed, one, two, touches, pair):
 
 @compiled
 def between(shapes, placed, one, two, touches, pair):
-    """Two convex surfaces that do not hold each other's centers."""
+    """Store gap, normal and point of two convex surfaces that do not contain each other's centers."""
     work, ball = placed.work, shapes.radius[one] + shapes.radius[two]
     distance = 0.0
     for x in range(3):
@@ -155,7 +155,7 @@ def _reaches(shapes, placed, one, two, at):
 
 @compiled
 def _slope(shapes, placed, one, two):
-    """Set the points of both surfaces and the tangential gradient of the gap; its size."""
+    """Set the points of both surfaces and the tangential gradient of the gap; return the size of the gradient."""
     work = placed.work
     point_along(shapes, placed, one, work[REACH], LOCAL, WEIGHT, POINT)
     point_along(shapes, placed, two, work[REACH + 1], LOCAL + 3, WEIGHT + 3, POINT + 6)
@@ -211,7 +211,7 @@ def _tangents(work):
 
 @compiled
 def _improve(shapes, placed, one, two, bare):
-    """Take the step, shortened until it neither lessens the gap nor runs far beyond the largest; the gap there.
+    """Take the step, shortened until it neither lessens the gap nor overshoots the largest gap; return the new gap.
 
     Flat faces make the gap almost a ridge, over which steps of Newton's method would jump to and fro.
     """
@@ -240,7 +240,7 @@ def _improve(shapes, placed, one, two, bare):
 
 @compiled
 def _slope_ahead(shapes, placed, one, two):
-    """Change of the gap with the step, at the normal that is tried."""
+    """Change of the gap with the step, at the trial normal."""
     work = placed.work
     point_along(shapes, placed, one, work[REACH], LOCAL, WEIGHT, POINT)
     point_along(shapes, placed, two, work[REACH + 1], LOCAL + 3, WEIGHT + 3, POINT + 6)

@@ -92,9 +92,6 @@ class LslStream:
     Args:
         address: name of the stream.
         wanted: what the readings shall be.
-
-    Raises:
-        InputError: no stream of that name, or one that carries nothing of what is needed.
     """
 
     clock = CLOCK
@@ -150,11 +147,7 @@ class LslStream:
         self._inlet = inlet
 
     def read(self, timeout: float) -> list[Reading]:
-        """See Stream.
-
-        Raises:
-            InputError: the stream came back with other channels.
-        """
+        """See Stream."""
         try:
             if self._inlet is None:
                 found = pylsl.resolve_byprop("name", self._name, 1, timeout)

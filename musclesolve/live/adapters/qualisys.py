@@ -42,9 +42,6 @@ class QualisysStream:
     Args:
         address: HOST, HOST:PORT or HOST/plate; the port is 22223 unless stated.
         wanted: what the readings shall be.
-
-    Raises:
-        InputError: no QTM there, or one without the markers that are needed or with other plates.
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
@@ -128,11 +125,7 @@ class QualisysStream:
         self._packets.put_nowait((None, perf_counter()))
 
     def read(self, timeout: float) -> list[Reading]:
-        """See Stream.
-
-        Raises:
-            InputError: forces whose points do not lie on their plates.
-        """
+        """See Stream."""
         return self._loop.run_until_complete(self._read(timeout))
 
     async def _read(self, timeout: float) -> list[Reading]:

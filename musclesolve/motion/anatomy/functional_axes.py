@@ -53,9 +53,6 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
     """Return the standing markers with the ends of the axes that functional trials show, and sentences on them.
 
     Markers (3,) of the standing trial [m]; see `axis_end` for the names of the ends.
-
-    Raises:
-        InputError: a trial that does not show its axis: too little motion, or no hinge, with the numbers.
     """
     points, notes = dict(standing), list[str]()
     for movement in trial.hinges.values():

@@ -111,9 +111,6 @@ def functional_frames(
 
     `bodies` are bodies, in words, and the paths (S, 3) of their points in the functional trial [m]; `key` names the
     trial in [files].
-
-    Raises:
-        InputError: no stretch of a second shows all of them.
     """
     position = np.stack([path for paths in bodies.values() for path in paths], axis=1)
     rate = markers.rate

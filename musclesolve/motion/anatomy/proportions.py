@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
@@ -50,7 +51,7 @@ class Unusual:
 
     def __str__(self) -> str:
         """Return it as a sentence."""
-        return f"{self.what[0].upper()}{self.what[1:]}, usual is {self.expected}: {self.remedy}."
+        return f"{capitalized(self.what)}, usual is {self.expected}: {self.remedy}."
 
     def refused(self, document: Document) -> InputError:
         """Return the error of a proportion that no human has."""

@@ -89,9 +89,6 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
         rate_hz: sampling rate [Hz].
         band_hz: lower and upper cut-off [Hz].
         order: of one pass of the high-pass and of the low-pass, 1 to 8.
-
-    Raises:
-        InputError: as ``low_pass``.
     """
     from scipy.fft import dst
 

@@ -49,11 +49,7 @@ class FilterChoice:
 
 
 def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
-    """Return the filter of a trial.
-
-    Raises:
-        InputError: a cut-off that the markers or a plate cannot carry, or a recording that shows none.
-    """
+    """Return the filter of a trial."""
     names, rate = recording.used_markers, recording.markers.rate
     position = needed_markers(recording)[gap_free_range(recording)]
     noise, analysis = None, None

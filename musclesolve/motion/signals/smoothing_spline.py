@@ -60,11 +60,7 @@ class SmoothingSpline:
     half_order: int
 
     def derivative(self, order: int = 1) -> Array:
-        """Return the derivative of this order over time at the frames, (T, ...).
-
-        Raises:
-            InputError: an order beyond the degree of the spline.
-        """
+        """Return the derivative of this order over time at the frames, (T, ...)."""
         degree = 2 * self.half_order - 1
         expected = f"a whole number from 0 to the degree of the spline, {degree}"
         order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")

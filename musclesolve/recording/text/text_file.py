@@ -101,9 +101,6 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
         what: it holds, in messages: "the muscles of one person".
         suffixes: with which its name may end.
         table: a table of TOML that every such file has; a file without it is of something else and is not replaced.
-
-    Raises:
-        InputError: another suffix, a folder of that name, a folder that does not exist, a file of something else.
     """
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, capitalized
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
@@ -100,11 +100,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
 
 
 def read_standing(path: str | Path) -> Trial:
-    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
+    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested."""
     return analysable(_recording(trial_document(Path(path)))[0], plates_tested=False)
 
 
@@ -120,9 +116,6 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
     """Return the trial that `read_trial` makes of a recording as its files hold it.
 
     examined: whether the recording is examined as it is; otherwise its files are read again and repaired.
-
-    Raises:
-        InputError: see `read_trial`.
     """
     trial = analysable(recorded)
     trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
@@ -360,9 +353,6 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
 
     Of steps that no plate measures whole these are all frames up to those in which the foot is in the air.
-
-    Raises:
-        InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
     """
     if settings.files.predicted:
         return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))
@@ -395,7 +385,7 @@ def without_impossible(trial: Trial) -> Trial:
     """Return a trial of which no plate shows for an instant what cannot be of its foot, with a note on each plate."""
     forces = tuple(without_instants(trial, plate) for plate in trial.forces)
     remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{what[0].upper()}{what[1:]}; {remedy}." for what, remedy in remarks)
+    notes = (f"{capitalized(what)}; {remedy}." for what, remedy in remarks)
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 

@@ -128,11 +128,7 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
 
 @contextmanager
 def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A file of values, CSV or Parquet, that tables are added to one after the other; it appears when it is complete.
-
-    Raises:
-        InputError: see `write_values`.
-    """
+    """A file of values, CSV or Parquet, that tables are added to one by one; it appears when it is complete."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise input_error(

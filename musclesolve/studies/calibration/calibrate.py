@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
@@ -451,9 +451,6 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
 
     EMG that is cut to the motion leaves few frames for all offsets, and rarely an interval that says something. A lag
     that the electromechanical delay explains (`LAGS`) is none of the clock.
-
-    Raises:
-        InputError: where the whole interval lies farther than `CLOCK` away, and the agreement is clearly better there.
     """
     if trial.emg is None:
         return []
@@ -490,9 +487,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             value=value,
         )
     return [
-        WarningNote(
-            f"{what[0].upper()}{what[1:]}: see `musclesolve emg`, and write {value} in [emg] where it holds."
-        )
+        WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
     ]
 
 
@@ -544,11 +539,7 @@ def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
 
 
 def _settings(name: str, body: AnyBody) -> dict[str, object]:
-    """Return the settings of the muscles in a trial file besides the set, on which the factors depend.
-
-    Raises:
-        InputError: strains or a strength of its own, which the factors are to find.
-    """
+    """Return the settings of the muscles in a trial file besides the set, on which the factors depend."""
     if isinstance(body, ModelBody):
         stated: dict[str, object] = {"tendon_strain": body.settings.muscles.tendon_strain}
         settings: dict[str, object] = {"passive forces": body.settings.muscles.passive}
@@ -567,11 +558,7 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
 
 
 def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
-    """The muscle set or model of all trials, by its name or path, and the hash of its file.
-
-    Raises:
-        InputError: trials of two subjects, or with other muscles or tendons.
-    """
+    """The muscle set or model of all trials, by its name or path, and the hash of its file."""
     check_one_subject([trial.body.trial for trial in trials if isinstance(trial.body.trial, Trial)])
     first = trials[0]
     of_first: dict[str, tuple[str, str | None]] = {}

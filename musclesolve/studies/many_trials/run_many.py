@@ -130,12 +130,7 @@ def write_table(records: Sequence[TrialRecord], output: Path) -> None:
 
 
 def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
-    """Refuse before anything is computed what would fail for every trial.
-
-    Raises:
-        InputError: an unknown cost, solver or side, an object that cannot be sent to another process, a number of jobs
-            below one.
-    """
+    """Refuse before anything is computed what would fail for every trial."""
     from musclesolve.pipeline.run_options import check_choices
 
     check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))
