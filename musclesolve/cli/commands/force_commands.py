@@ -514,7 +514,7 @@ def live(
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 
-    feet = None if given.plate is None else [None if each == AUTO else each for each in given.plate]
+    feet: Any = None if given.plate is None else [None if each == AUTO else each for each in given.plate]
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
     check_streams(source or [], sink or [])  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
