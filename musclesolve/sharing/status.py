@@ -1,4 +1,4 @@
-"""The status of a frame, and the words for it and for what else may be wrong with a frame, from verdicts.toml."""
+"""The status of a frame, and the texts of all verdicts on a frame, from verdicts.toml."""
 
 from enum import IntEnum
 

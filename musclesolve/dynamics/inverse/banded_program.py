@@ -1,4 +1,4 @@
-"""Quadratic programs along a motion: each frame is coupled with its next two, and bounded by itself.
+"""Quadratic programs along a motion: a frame is coupled with the next two frames; bounds hold frame by frame.
 
 minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
 Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The Newton matrix H + C^T (Z/S) C has the
