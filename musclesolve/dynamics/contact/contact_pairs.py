@@ -197,9 +197,8 @@ class ContactPairs:
     laws: tuple[ContactLaw, ...]
     body: Indices  # (S,) number of the body of each surface among all
     fixed: Mask  # (P,) pairs whose first surface is a plane
-    near: float = (
-        0.1  # beyond this share of the smaller surface's size the gap is a lower bound, without a point
-    )
+    # share of the smaller surface's size beyond which the gap is a lower bound, without a point
+    near: float = 0.1
 
     @classmethod
     def build(
