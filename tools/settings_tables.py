@@ -1,10 +1,10 @@
-"""Write the tables of settings, costs and solvers into docs/, between `<!-- settings: NAME -->` and `<!-- end -->`.
+"""Write tables of settings and registries into docs/, between `<!-- settings: NAME -->` and `<!-- end -->`.
 
     python tools/settings_tables.py            writes them
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`, `costs`, `solvers`.
+`options of run`, `options of share`, `costs`, `solvers`, `statuses`, `marker sets`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,22 @@ def solvers() -> str:
     return f"| name | method | installed by |\n{'| --- ' * 3}|\n{lines}"
 
 
-REGISTRIES = {"costs": costs, "solvers": solvers}
+def statuses() -> str:
+    """Return the table of the statuses of a frame."""
+    lines = "".join(f"| `{status.name}` | {status.sentence} | {status.remedy} |\n" for status in ms.Status)
+    return f"| status | meaning | what to do |\n{'| --- ' * 3}|\n{lines}"
+
+
+def sets_of_markers() -> str:
+    """Return the table of the marker sets by name."""
+    lines = "".join(
+        f"| `{name}` | {len(one.markers)} | {one.description} |\n"
+        for name, one in ms.files.marker_sets().items()
+    )
+    return f"| set | markers | description |\n{'| --- ' * 3}|\n{lines}"
+
+
+REGISTRIES = {"costs": costs, "solvers": solvers, "statuses": statuses, "marker sets": sets_of_markers}
 
 
 def tables(name: str) -> str:

@@ -13,9 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
+from musclesolve.settings.live import SessionSettings
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
 
@@ -123,7 +125,7 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     replaces: whether it takes the place of what a trial file states.
     """
     setting = tables_of(file)[table].settings[key]
-    text = f"{setting.about[0].upper()}{setting.about[1:]}"
+    text = capitalized(setting.about)
     text += f", {setting.limits}" if setting.limits else ""
     text += f": {', '.join(setting.choices)}" if setting.choices else ""
     text += "; repeatable" if setting.kind in REPEATABLE else ""
@@ -142,8 +144,8 @@ def with_settings(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command with an option for each setting that it does not name itself; it gets what is stated by name.
 
-    file: of whose settings. arguments: keyword -> table and key. The options of a command with a trial file replace
-    what this file states.
+    file: of whose settings. arguments: keyword -> table and key. The options of `run` replace what its trial file
+    states. What no file states, as of a session, is checked here.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -152,7 +154,7 @@ def with_settings(
         places = {name: place for name, place in arguments.items() if name not in named}
         settings = {name: tables_of(file)[table].settings[key] for name, (table, key) in places.items()}
         settings = {name: each for name, each in settings.items() if each.kind in TYPES}
-        replaces = "trial" in named
+        replaces, no_file = file is RecordedSettings, file is SessionSettings
         more = [
             inspect.Parameter(
                 name,
@@ -169,7 +171,11 @@ def with_settings(
         @functools.wraps(command)
         def run(**given: Any) -> None:
             stated = {name: _stated(each, given.pop(name)) for name, each in settings.items()}
-            command(**given, **{name: value for name, value in stated.items() if value is not None})
+            stated = {name: value for name, value in stated.items() if value is not None}
+            for name, value in stated.items():
+                if no_file and (wrong := settings[name].problem(value)):
+                    raise typer.BadParameter(f"--{name.replace('_', '-')}: {wrong[0]}; expected {wrong[1]}")
+            command(**given, **stated)
 
         parameters = [*named.values(), *more]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -290,9 +296,6 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
     any.
 
     Numbers by word are what `share_model` takes.
-
-    Raises:
-        InputError: what is no number, or a word that stands twice.
     """
     from musclesolve.muscles.tendon_strain import ALL  # loads numpy: only where the command runs
 

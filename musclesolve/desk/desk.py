@@ -252,15 +252,12 @@ class Desk:
 
     @property
     def _said(self) -> dict[str, Any] | Exception | None:
-        if self._checked is None or self.trial is None or self._checked[0] != self.trial.text:
-            return None
-        return self._checked[1]
+        return None if self.trial is None else self.trial.of_text(self._checked)
 
     @property
     def run_failure(self) -> Exception | None:
         """Error that kept the last run of the present text from a result."""
-        same = self._failed is not None and self.trial is not None and self._failed[0] == self.trial.text
-        return self._failed[1] if same and self._failed is not None else None
+        return None if self.trial is None else self.trial.of_text(self._failed)
 
     def check(self) -> Task:
         """Begin to check the trial."""
@@ -270,7 +267,7 @@ class Desk:
 
         def keep(task: Task) -> None:
             if not task.canceled:
-                self._checked = text, task.value if task.error is None else task.error
+                self._checked = text, task.outcome
 
         return self.start("Check of the recording", "check", keep, trial=self.trial.path)
 
@@ -320,11 +317,7 @@ class Desk:
         return task
 
     def watch(self, on: bool) -> None:
-        """Begin to compute every new recording of the folder by the trial file that is open, or end this.
-
-        Raises:
-            InputError: the trial file cannot serve as a template. BusyError: another program watches the folder.
-        """
+        """Begin to compute every new recording of the folder by the trial file that is open, or end this."""
         self.watch_failure = None
         if not on:
             self._end_watch()

@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View
 from musclesolve.recording.text.toml_text import value_text
@@ -137,11 +138,16 @@ def field(
             )
             text.classes("ms-input").on("change", lambda: taken(text.value))
         with ui.column().classes("ms-beside"):
-            ui.label(f"{setting.about[0].upper()}{setting.about[1:]}.").classes("ms-why")
+            ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
                 for each in trial.opens if value is None else ():
                     if (each.table, each.key) == (table, key):
                         _suggestion(each, take)
+
+
+def heading(text: str) -> None:
+    """The heading of a part of a step."""
+    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
 
 
 def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
@@ -223,7 +229,7 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
 
 def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
     """Show the open decision of the draft, with a button that takes its value."""
-    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
+    ui.label(f"{capitalized(each.why)}.").classes("ms-suggested")
     with ui.row():
         if each.value is not None:
             ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(

@@ -225,11 +225,7 @@ class Meanings:
         return meaning if all(map(self._recordings.known, meaning.files)) else None
 
     def of(self, path: Path, text: str) -> Meaning:
-        """The meaning; reads the files where they are new, which takes a moment.
-
-        Raises:
-            InputError: the trial file cannot be read any more.
-        """
+        """The meaning; reads the files where they are new, which takes a moment."""
         meaning = self.known(path, text)
         if meaning is None:
             meaning = self._found(path)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, way_text
 from musclesolve.recording.data import SIDES
@@ -17,7 +18,7 @@ RECORDINGS: dict[Recording, str] = {"motion": "motion", "standing": "standing tr
 def in_words(name: str) -> str:
     """A landmark in words: "asis_r" is "Right anterior superior iliac spine"."""
     words = landmarks()[name].description
-    return words[0].upper() + words[1:]
+    return capitalized(words)
 
 
 def names_of(stem: str) -> list[str]:
@@ -34,7 +35,7 @@ def row_title(name: str) -> str:
     """A landmark in few words, without its side."""
     words = plain_words(name).partition(" (")[0]
     words = words if len(words) <= LONGEST_TITLE else words.partition(",")[0]
-    return words[0].upper() + words[1:]
+    return capitalized(words)
 
 
 def missing_text(names: Sequence[str]) -> str:

@@ -75,11 +75,7 @@ class MeasuredForces:
 
 
 def measured_forces(path: Path) -> MeasuredForces:
-    """Read the forces of a trial file.
-
-    Raises:
-        InputError: there is no motion to show them with, or their file cannot be read.
-    """
+    """Read the forces of a trial file."""
     case, findings = load(path)
     if case is None:
         errors = [finding for finding in findings if finding.severity == "error"]

@@ -23,11 +23,7 @@ class Recordings:
         self._lock = Lock()
 
     def markers(self, path: Path) -> Markers:
-        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed.
-
-        Raises:
-            InputError: as of `read_markers`; the same as before while the file stays as it is.
-        """
+        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed."""
         known = self._known(path)
         if known is None:
             stamp = _stamp((path,))

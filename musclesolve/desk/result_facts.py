@@ -46,11 +46,7 @@ class ResultFacts:
 
 
 def result_facts(path: Path) -> ResultFacts:
-    """Return the facts of the result.nc of a path.
-
-    Raises:
-        InputError: the file cannot be read, or is no result.
-    """
+    """Return the facts of the result.nc of a path."""
     facts, beside = Facts(read_result(path)), path.parent / UNCERTAINTY
     said = statements(facts, read_result(beside) if beside.is_file() else None)
     top = judge(facts)

@@ -44,6 +44,11 @@ class Task:
         return left if left > 0.0 else None
 
     @property
+    def outcome(self) -> Any:
+        """The returned value, or the error that prevented it."""
+        return self.value if self.error is None else self.error
+
+    @property
     def succeeded(self) -> bool:
         """Whether the task has ended with a value."""
         return self.ended is not None and self.error is None and not self.canceled

@@ -66,9 +66,6 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
         port: 0 for any that is free.
         opens: whether a browser is opened.
         announce: called with the address.
-
-    Raises:
-        InputError: a folder that cannot be used, or a port that is not free.
     """
     logging.getLogger("nicegui").setLevel(logging.ERROR)  # not each page that somebody asks for in vain
     desk = Desk(folder)

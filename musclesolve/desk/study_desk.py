@@ -97,9 +97,7 @@ class StudyDesk:
     @property
     def findings(self) -> dict[str, Any] | Exception | None:
         """Findings of `check` on the present text, or the error that kept it from them; None before."""
-        if self._checked is None or self.document is None or self._checked[0] != self.document.text:
-            return None
-        return self._checked[1]
+        return None if self.document is None else self.document.of_text(self._checked)
 
     def check(self) -> Task:
         """Begin to check every trial of the study."""
@@ -109,7 +107,7 @@ class StudyDesk:
 
         def keep(task: Task) -> None:
             if not task.canceled:
-                self._checked = text, task.value if task.error is None else task.error
+                self._checked = text, task.outcome
 
         return self._start("Check of the study", "check_study", keep, study=self.document.path)
 

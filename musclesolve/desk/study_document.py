@@ -16,11 +16,7 @@ class StudyDocument(TrialDocument):
 
     @property
     def study(self) -> Study:
-        """Contents of the file.
-
-        Raises:
-            InputError: see `read_study`.
-        """
+        """Contents of the file."""
         return read_study(self.path)
 
     def state_subject(self, name: str, key: str, value: Any) -> None:

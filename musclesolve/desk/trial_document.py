@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -25,6 +25,7 @@ Place = tuple[str | int, ...]
 """Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
 _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
+Kept = TypeVar("Kept")
 MOST_STEPS = 100
 """Most steps that can be taken back."""
 
@@ -50,9 +51,6 @@ class TrialDocument:
 
     Args:
         path: of the file.
-
-    Raises:
-        InputError: it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,6 +78,10 @@ class TrialDocument:
                 self._parsed = self.text, {}, str(error)
         return self._parsed[1:]
 
+    def of_text(self, kept: tuple[str, Kept] | None) -> Kept | None:
+        """The value kept together with a text, None where the text has changed since."""
+        return kept[1] if kept is not None and kept[0] == self.text else None
+
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""
         found: Any = self.content
@@ -100,11 +102,7 @@ class TrialDocument:
         return True
 
     def state(self, place: Place, value: Any) -> None:
-        """Write a value at a place; None removes it. A suggestion for it is replaced.
-
-        Raises:
-            InputError: the file has been changed by another program, is no TOML, or cannot be written.
-        """
+        """Write a value at a place; None removes it. A suggestion for it is replaced."""
         self.state_all({place: value})
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
@@ -178,11 +176,7 @@ class TrialDocument:
         return text if text.endswith("\n") else text + "\n"
 
     def write(self, text: str) -> None:
-        """Replace the text, on disk first.
-
-        Raises:
-            InputError: it is no TOML, the file has been changed by another program, or it cannot be written.
-        """
+        """Replace the text, on disk first."""
         if text == self.text:
             return
         try:
@@ -241,11 +235,7 @@ class TrialDocument:
         return found
 
     def decided(self, each: Open) -> None:
-        """Remove a TODO: its value is right as it stands, or is not needed.
-
-        Raises:
-            InputError: as of `write`.
-        """
+        """Remove a TODO: its value is right as it stands, or is not needed."""
         lines = self.text.splitlines()
         del lines[each.first : each.last]
         self.write("\n".join(lines) + "\n")

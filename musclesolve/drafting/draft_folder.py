@@ -96,9 +96,6 @@ def draft_folder(
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in the name of the recording. A folder means `trial.toml` in it.
         subject: what is stated of the subject.
-
-    Raises:
-        InputError: there is no such folder, or no motion in it.
     """
     check_given(subject)
     folder = file_path(folder)
@@ -135,11 +132,7 @@ def draft_folder(
 
 
 def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
-    """Write the trial files of a folder; all of them appear, or none.
-
-    Raises:
-        InputError: one is there already and `force` is not given, or it cannot be written.
-    """
+    """Write the trial files of a folder; all of them appear, or none."""
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
         folder = there[0].parent

@@ -62,11 +62,7 @@ class ScaleSetup:
 
 
 def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
-    """Read an XML file: external loads, a scale setup, or the name of what else it describes.
-
-    Raises:
-        InputError: a file that cannot be read.
-    """
+    """Read an XML file: external loads, a scale setup, or the name of what else it describes."""
     root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
     for element in root.descendants():
         if element.tag == "ExternalLoads":
@@ -166,11 +162,7 @@ class FolderContents:
 
 
 def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> FolderContents:
-    """Look at every file of a folder, not at its subfolders; or at the chosen files alone, wherever they lie.
-
-    Raises:
-        InputError: there is no such folder, or it cannot be read.
-    """
+    """Look at every file of a folder, not at its subfolders; or at the chosen files alone, wherever they lie."""
     expected, remedy = "a folder with the recordings of one subject", "name that folder"
     try:
         if not folder.is_dir():

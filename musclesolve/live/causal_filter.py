@@ -47,9 +47,6 @@ def spline_weights(rate_hz: float, cutoff_hz: float, lag: float) -> tuple[Array,
 
     Returns:
         W (3, N) for position, velocity [1/s] and acceleration [1/s2], and the smoother S (N, N), g = S y.
-
-    Raises:
-        InputError: a lag that is negative or longer than the window, a cut-off that the rate cannot carry.
     """
     check_number(rate_hz, "rate_hz", "samples a second, above zero", above=0.0)
     check_number(cutoff_hz, "cutoff_hz", "a frequency above zero [Hz]", above=0.0)

@@ -76,12 +76,7 @@ class Layout:
 
     @classmethod
     def from_channels(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Layout:
-        """The layout of a stream, by the descriptions of its channels.
-
-        Raises:
-            InputError: some but not all markers or components of a plate, a unit that is not known, a label that
-                stands twice, or nothing of what is needed.
-        """
+        """The layout of a stream, by the descriptions of its channels."""
         live = wanted.live
         # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
         found = dict[tuple[str, str], int]()

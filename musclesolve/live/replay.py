@@ -174,9 +174,6 @@ def result_of(replayed: Replay) -> xr.Dataset:
     Angles, moments, activations, forces, status and certificate are taken from the frames. What a frame does not hold
     (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by the
     functions that the frames were computed with. Gait events are taken from the recording.
-
-    Raises:
-        InputError: no frame within the time range has a known motion.
     """
     live, body = replayed.live, replayed.live.body
     trial = body.trial

@@ -113,9 +113,6 @@ class Standing:
         markers: names of all markers that may be seen, those included that are taken off after the standing.
         plates, channels, rate, bridge: as of `Live`. optional: markers of a set that need not be there.
         document: the template.
-
-    Raises:
-        InputError: a template that no trial can be made of, or whose rate or plates are not known.
     """
 
     channels: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ Interface 7:1329-1340, per kg of muscle, with the aerobic factor S = 1.5:
     lengthening                  h_L  = S a k c_s v                                                for v > 0
     c_f = 153 / v_max, c_s = 250 / v_max; h_S and h_L times f for l > 1
 
-k = 4 in 2003; k = 0.3 in 2010, where mechanical power that a lengthening muscle takes up does not count.
+k = 4 in 2003; k = 0.3 in 2010, where the mechanical power absorbed by a lengthening muscle does not count.
 
 Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi / 2), u_f = (1 - s) (1 - cos(a pi / 2)):
 
@@ -21,8 +21,8 @@ Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi /
     shortening    -(0.16 a f F0 + 0.18 (F + P)) v L0  for v <= 0;  -0.157 (F + P) v L0  for v > 0
 
 All add the mechanical power -F v L0; the whole power of a muscle is zero or more, and the sum of its heats at least
-1 W/kg. Activation stands for the excitation, which is not computed: with a rising activation the heat of activation is
-a little too small, with a falling one a little too large. The rates belong to single muscles; a basal rate is added
+1 W/kg. Activation replaces the excitation, which is not computed: with rising activation the heat of activation is a
+little too small, with falling activation a little too large. The rates belong to single muscles; a basal rate is added
 to their sum (BASAL).
 """
 
@@ -131,14 +131,16 @@ MODELS = {
 
 
 def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:
-    """Heat of activation and of velocity, and mechanical power, (T, n) [W] each: no sum below 0, no heat too small."""
+    """Total power (T, n) [W] from heats of activation and velocity and mechanical power, with the lower bounds
+    above.
+    """
     total = held + moved + work
     heat = held + np.where(total < 0.0, moved - total, moved)
     return np.asarray(np.maximum(heat, LEAST_HEAT * mass) + work)
 
 
 def slow_fibers(names: tuple[str, ...]) -> Array:
-    """The shares of slow fibers (n,) of muscles by their names; 0.5 of muscles that are not in the table."""
+    """The shares of slow fibers (n,) of muscles by their names; 0.5 for muscles that are not in the table."""
     table = bundled_toml(__package__, "slow_fibers.toml")["share"]
     found = []
     for name in names:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LARGEST_ANGLE = 2.0 * np.pi
-"""Largest rotation of a joint [rad]; a larger number was meant in degrees."""
+"""Largest accepted joint angle [rad]; a larger number is probably in degrees."""
 
 
 def muscle_geometry(

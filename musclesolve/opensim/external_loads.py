@@ -78,9 +78,6 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
 
     Force and moment about the origin of the frame, not the point, are interpolated: they vary smoothly where a foot
     strikes or leaves the ground, and the point does not.
-
-    Raises:
-        InputError: a body is unknown, or a load does not cover the times (T,).
     """
     total, number = np.zeros((*pose.position.shape[:2], 6)), model.body_number
     for load in loads:
@@ -275,9 +272,6 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
     """Each plate of a file: STEM, columns STEMvx, -y, -z of its force, STEMpx, ... of its point, of its free moment.
 
     The free moment may have none.
-
-    Raises:
-        InputError: there is no plate, or columns of one are missing.
     """
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
@@ -321,11 +315,7 @@ def _plate_loads(
     time: Array | None,
     pose: BodyMotion | None,
 ) -> list[ExternalLoad]:
-    """The loads of a plate on the bodies that stand on it; none of a plate that nobody steps on.
-
-    Raises:
-        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
-    """
+    """The loads of a plate on the bodies that stand on it; none of a plate that nobody steps on."""
     if load.name in bodies:
         if bodies[load.name] not in model.body_number:
             raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
@@ -342,11 +332,7 @@ def _plate_loads(
 def _on_feet(
     model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
-    """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`.
-
-    Raises:
-        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
-    """
+    """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
     feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
     if not feet:
         raise input_error("opensim.feet_unknown", file=load.file, load=load.name)

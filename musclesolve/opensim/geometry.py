@@ -110,11 +110,7 @@ def _blocks(
 
 
 def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
-    """Paths as lines, for drawing, for values (T, K) of all coordinates.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
-    """
+    """Paths as lines, for drawing, for values (T, K) of all coordinates."""
     system = path_system(model, model.chosen(muscles))
     blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
@@ -126,9 +122,6 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     force, (T, B, 6).
 
     A node pulls its body with -F dL/dr.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
     """
     total = np.zeros((len(values), len(model.bodies), 6))
     if not muscles:
@@ -309,9 +302,6 @@ def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
     """Return the corrections of tendon slack lengths (n,) [m]: path length less OpenSim's, all coordinates zero.
 
     Zero for muscles without several wrap objects, and where the difference is negligible.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
     """
     several = [name for name in muscles if over_several(model, name)]
     shift = np.zeros(len(muscles))

@@ -157,9 +157,6 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
 
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
-
-    Raises:
-        InputError: no supported joint leads to a body.
     """
     mass, center, inertia = body_masses(model, bodies.pose)
     force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
@@ -171,9 +168,6 @@ def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Ar
     """Masses (B,) [kg], mass centers (T, B, 3) [m] and inertia (T, B, 3, 3) about them [kg m2], in the ground.
 
     The mass is NaN of a body whose mass properties cannot be used.
-
-    Raises:
-        InputError: no supported joint leads to a body.
     """
     for body in model.bodies:
         if body not in model.reachable:

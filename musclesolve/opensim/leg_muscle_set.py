@@ -27,9 +27,6 @@ def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     (`frame_maps`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
     and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
     tendons are longer than in the model since OpenSim reports lengths that differ from the path's (`tendon_shifts`).
-
-    Raises:
-        InputError: the file cannot be read, has no leg, or a muscle of it needs something that is not supported.
     """
     return _made(str(path), sha256(Path(path)))
 
@@ -72,11 +69,7 @@ _SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank",
 
 
 def leg_bodies(model: OpenSimModel) -> LegBodies:
-    """The bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above.
-
-    Raises:
-        InputError: no body has such a name, or another body lies between two of them.
-    """
+    """Bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above."""
     bodies = {}
     known = {_letters(body): body for body in model.bodies if body in model.reachable}
     for segment, meant in _SEGMENTS.items():

@@ -40,9 +40,6 @@ def muscle_parameters(
         tendon_strain: instead of the strains of the model. Words are "all", "achilles" (soleus and gastrocnemius),
             names without _r and _l, and names.
         joints_crossed: see `joints_crossed` in kinematics.py; (n,), or one number for all muscles.
-
-    Raises:
-        InputError: see `stated_strains`.
     """
     names = [muscle.name for muscle in muscles]
     of_stem: dict[str, list[int]] = {}
@@ -79,22 +76,14 @@ Range = Mapping[str, float | str]
 
 
 def muscle_number(context: Context, muscle: Element, tag: str) -> float:
-    """One of the numbers that every muscle has, such as optimal_fiber_length, within its range.
-
-    Raises:
-        InputError: it is no number, or one that no muscle can have.
-    """
+    """One of the numbers that every muscle has, such as optimal_fiber_length, within its range."""
     value = _number(context, muscle, tag, _table()["muscle"][tag])
     assert value is not None  # all of these have a default
     return value
 
 
 def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
-    """The parameters of the curves by their names in the file; of Millard et al. as CURVE.PARAMETER.
-
-    Raises:
-        InputError: one is no number, is impossible for a muscle, or they make no curve together.
-    """
+    """The parameters of the curves by their names in the file; of Millard et al. as CURVE.PARAMETER."""
     kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
     read = {tag: _number(context, muscle, tag, limits) for tag, limits in _table()[kind].items()}
     stated = {tag: value for tag, value in read.items() if value is not None}

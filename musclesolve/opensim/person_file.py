@@ -261,9 +261,6 @@ def person_of_set(name: str | Path) -> PersonMuscles | None:
     """The muscles of one person with the names of the set that their parent is; None of a name or file of a set.
 
     A model as a muscle set has other names than the model, which a calibration with trials of the model uses.
-
-    Raises:
-        InputError: see `read_person`; no muscle of the person is one of the set.
     """
     if parent_of_person(name) is None:
         return None
@@ -276,11 +273,7 @@ def person_of_set(name: str | Path) -> PersonMuscles | None:
 
 
 def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> PersonMuscles:
-    """The muscles of one person with the names of a model, which is their parent or has the muscles of the parent.
-
-    Raises:
-        InputError: see `read_person`; the parent is no model, or the model lacks one of the muscles.
-    """
+    """The muscles of one person with the names of a model, which is their parent or has the muscles of the parent."""
     if not isinstance(person, PersonMuscles):
         if parent_of_person(person) is None and is_file(file_path(person)):
             raise input_error("opensim.not_a_person_file", file=Path(person))
@@ -336,9 +329,6 @@ def model_parameters(
     Returns:
         the person with the names of the model; the parameters of the model's file; the shifts (n,) [m] with which
         tendon slack lengths are used: where tendons are elastic, or the model is a muscle set (see `tendon_shifts`).
-
-    Raises:
-        InputError: see `person_of_model`.
     """
     from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
     from musclesolve.opensim.muscle_parameters import muscle_parameters

@@ -47,10 +47,6 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
 
     Returns:
         sentences on where the model is not what is computed here.
-
-    Raises:
-        InputError: the parent is no model, a muscle of it has no number for the tendon strain, or the file cannot be
-            written.
     """
     path = file_path(path)
     file = person.parent_file

@@ -50,11 +50,7 @@ class UnpackedSubject:
 
 
 def found_trial(subject: B3DSubject, name: str) -> B3DTrial:
-    """A trial by its name, or by the name of the recording that it is the only part of.
-
-    Raises:
-        InputError: there is none.
-    """
+    """A trial by its name, or by the name of the recording that it is the only part of."""
     named = [trial for trial in subject.trials if trial.name == name]
     named = named or [trial for trial in subject.trials if trial.original_name == name]
     if len(named) != 1:
@@ -162,10 +158,6 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
 
     The service goes from joint to joint outward, each branch to its end, and leaves out bodies that are coupled, such
     as the patella.
-
-    Raises:
-        InputError: the model has another number of coordinates than the file states, or a free or ball joint, whose
-            numbers the service gives as a rotation vector and not as the angles of the model.
     """
     for joint in (each for each in model.joints if each.speeds_are_angular):
         raise input_error(

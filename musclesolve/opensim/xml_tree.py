@@ -156,11 +156,7 @@ class _Builder:
 
 
 def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> Element:
-    """The root element of an XML file; expected: the expected content, for messages.
-
-    Raises:
-        InputError: there is no such file, it cannot be read, or it is not well-formed XML.
-    """
+    """The root element of an XML file; expected: the expected content, for messages."""
     file = file_path(path)
     remedy = "check the name and the folder"
     try:

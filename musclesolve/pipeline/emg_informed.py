@@ -57,11 +57,7 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
 
 
 def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:
-    """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero.
-
-    Raises:
-        InputError: a weight without EMG; a cost that follows EMG already, or to which nothing can be added (min/max).
-    """
+    """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero."""
     weight = trial.settings.emg.weight
     if weight == 0.0:
         return cost

@@ -315,9 +315,6 @@ class Tracking:
 
         1 / I = ((D^T M D)^-1)_kk: what a moment at the joint accelerates while all others, and the base, are free. So
         no joint answers faster than w, and the feedback does not make the equations stiff.
-
-        Raises:
-            InputError: a frequency or damping ratio that is no positive number; a model with spherical joints.
         """
         from scipy.interpolate import make_interp_spline
 

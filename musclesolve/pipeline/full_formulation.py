@@ -48,9 +48,6 @@ def full_problem(
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
         data: further fields of Problem that some costs need, beside what muscles have of themselves.
-
-    Raises:
-        InputError: a degree of freedom is unknown; there is none, or there are no muscles.
     """
     dofs, states = _some(dofs, "dofs"), _some(states, "states")
     names = model.topology.dof_names[: model.tree.joint_count]

@@ -46,11 +46,7 @@ class Linked:
 
 
 def linked(analysis: Analysis) -> Linked:
-    """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution.
-
-    Raises:
-        InputError: an OpenSim model without external loads, or with mass properties that cannot be used.
-    """
+    """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution."""
     body = analysis.body
     if isinstance(body, RecordedBody):
         return _of_recording(analysis, body)

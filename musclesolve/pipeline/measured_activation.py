@@ -167,11 +167,7 @@ class MeasuredActivation:
 
 
 def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
-    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG.
-
-    Raises:
-        InputError: a muscle or group that the set does not have, or a channel of both legs.
-    """
+    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG."""
     if trial.emg is None:
         return ()
     known = channel_names(database)

@@ -74,11 +74,7 @@ class MeasuredFascicles:
         return np.sqrt(mean_of_known((fiber - measured) ** 2)), mean_of_known(fiber - measured), r
 
     def check_unit(self, document: Document, parameters: MuscleParameters) -> None:
-        """Refuse lengths whose unit cannot be right for their muscles, of those among some muscles.
-
-        Raises:
-            InputError: the median length is less or more than optimal fiber length by a factor of `UNLIKE`.
-        """
+        """Refuse lengths whose unit cannot be right for their muscles, of those among some muscles."""
         for channel, muscle in zip(*self.columns(parameters.names), strict=True):
             median = float(np.nanmedian(self.length[:, channel]))
             optimal = float(parameters.optimal_fiber_length[muscle])
@@ -111,9 +107,6 @@ def fascicle_muscles(
     """Look up the muscle that the trial file gives to each measured fascicle length.
 
     known: every name that a channel may have -> muscles; whose: the muscle set or model, for messages.
-
-    Raises:
-        InputError: a name that is unknown or of several muscles, or a muscle that is measured twice, with its place.
     """
     measured: dict[str, str] = {}  # muscle -> its column
     for channel, name in zip(fascicles.names, fascicles.muscles, strict=True):

@@ -293,9 +293,6 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     """The mechanics of the smallest change of a motion that reduces the residual at the pelvis.
 
     recorded: before the change; targets: what was measured of the body; motion: over all frames, with the margins.
-
-    Raises:
-        InputError: the residual is known in no frame, or cannot be reduced within the bound.
     """
     model, measured, fit, time = recorded.model, recorded.measured, recorded.fit, motion.time
     wrenches = replace(recorded, reactions=ground_reactions(trial.forces, time, measured.filter)).wrenches

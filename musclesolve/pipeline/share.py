@@ -21,6 +21,7 @@ from musclesolve.pipeline.body import (
     Analysis,
     Body,
     JoinedGroup,
+    KeptArms,
     LaterLoads,
     LaterParts,
     Sharing,
@@ -47,11 +48,7 @@ _OF_RIGID = {
 
 
 def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
-    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given.
-
-    Raises:
-        InputError: a cost that needs what is not known of the body, or that elastic tendons cannot have.
-    """
+    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
     if isinstance(body.parts, LaterParts) and chosen.tendon == "rigid":
@@ -104,7 +101,7 @@ def share_in_blocks(
     muscles, of which each part has its columns.
     """
     whole: dict[str, Array] = {}
-    kept: list[dict[tuple[str, str], Array]] = [{} for _ in range(len(parts))]
+    kept: list[dict[tuple[str, str], Any]] = [{} for _ in range(len(parts))]
     arrays, last = list[SolutionArrays](), list[SolvedGroup]()
     for block, made in parts.blocks():
         progress("sharing", 0.7 + 0.25 * block.start / parts.frames)
@@ -123,12 +120,13 @@ def share_in_blocks(
             arrays[number].store(block, SolutionArrays.from_solution(each.solution))
             for (kind, name), values in _kept(each).items():
                 if (kind, name) not in kept[number]:
-                    of_muscles = kind == "state" and values.ndim == 2
-                    kept[number][kind, name] = (
-                        over_muscles(name, values.dtype)
-                        if of_muscles
-                        else np.empty((parts.frames, *values.shape[1:]), values.dtype)
-                    )
+                    shape = parts.frames, *values.shape[1:]
+                    if kind == "state" and values.ndim == 2:
+                        kept[number][kind, name] = over_muscles(name, values.dtype)
+                    elif name == "moment_arm":
+                        kept[number][kind, name] = KeptArms(*shape)
+                    else:
+                        kept[number][kind, name] = np.empty(shape, values.dtype)
                 kept[number][kind, name][block] = values
             first += count
     return tuple(
@@ -161,11 +159,11 @@ def _joined(
     sharing: Sharing,
     last: SolvedGroup,
     arrays: SolutionArrays,
-    kept: dict[tuple[str, str], Array],
+    kept: dict[tuple[str, str], Any],
 ) -> JoinedGroup:
     """A part in all frames; last: the part in the last block."""
 
-    def of(kind: str) -> dict[str, Array]:
+    def of(kind: str) -> dict[str, Any]:
         return {name: values for (own, name), values in kept.items() if own == kind}
 
     loads = last.part.loads
@@ -174,10 +172,9 @@ def _joined(
         loads = LaterLoads.of(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
-    state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
-    part = replace(last.part, state=state, loads=None, **of("part"))  # type: ignore[arg-type]
+    state = MuscleState(parameters=last.state.parameters, **of("state"))
+    part = replace(last.part, state=state, loads=loads, **of("part"))
     solution = replace(last.solution, **vars(arrays))
-    part = replace(part, loads=loads)
 
     def problem_in(frames: slice | Indices) -> Problem:
         """The problem in some frames; with joint reactions where the cost is made of them."""
@@ -225,12 +222,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
 
 
 def motion_cost(cost: str | Cost) -> Cost:
-    """The cost of that name, if elastic tendons can have it.
-
-    Raises:
-        InputError: a cost of what is not known before the motion is solved, or one that is not smooth, convex and
-            separable.
-    """
+    """The cost of that name, if elastic tendons can have it."""
     chosen = find_cost(cost)
     problem = next((f"is one of {what}" for name, what in _OF_RIGID.items() if name in chosen.data), None)
     if problem is None and any(single.needs != {"separable"} for single in single_costs(chosen)):
@@ -241,11 +233,7 @@ def motion_cost(cost: str | Cost) -> Cost:
 
 
 def motion_solver(solver: str | Solver) -> Solver:
-    """The solver of that name, if it has a method for whole motions.
-
-    Raises:
-        InputError: a solver of single frames alone.
-    """
+    """The solver of that name, if it has a method for whole motions."""
     chosen = find_solver(solver)
     if chosen.name in METHODS:
         return chosen

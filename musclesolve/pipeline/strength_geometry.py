@@ -48,12 +48,7 @@ class StrengthGeometry:
 
 
 def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> StrengthGeometry:
-    """The muscles of a body in the poses of strength tests.
-
-    Raises:
-        InputError: a degree of freedom or an angle that the body does not have, or whose value follows from others, a
-            degree of freedom that is no angle or that no muscle of the body moves; with the line of the test.
-    """
+    """The muscles of a body in the poses of strength tests."""
     moved = _of_model if isinstance(body, ModelBody) else _of_recording
     geometry = moved(body, tests)  # type: ignore[arg-type]
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):

@@ -130,11 +130,7 @@ def chosen(figures: Figures, names: Collection[str]) -> Figures:
 def drawable_of(
     result: xr.Dataset, figures: Figures, names: Collection[str], needs: Mapping[str, str]
 ) -> Figures:
-    """The figures of these names, or all of them without names whose variable the result has.
-
-    Raises:
-        InputError: there is no such figure, or one that is named cannot be drawn.
-    """
+    """The figures of these names, or all of them without names whose variable the result has."""
     requested = chosen(figures, names)
     drawn = drawable(result, requested, needs)
     for name in requested if names else ():

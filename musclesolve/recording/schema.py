@@ -163,11 +163,7 @@ def file_state(path: Path) -> tuple[int, int] | None:
 
 
 def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Document:
-    """Return the text and content of a trial file.
-
-    Raises:
-        InputError: it cannot be read, is no TOML, or is a recording: the message names the command that drafts one.
-    """
+    """Return the text and content of a trial file."""
     if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
         folder = path.parent
         draft = f"musclesolve init {shlex.quote(str(folder))}"
@@ -304,11 +300,7 @@ class _Examination:
 
 
 def check_value(value: Any, setting: Setting, where: str) -> None:
-    """Refuse an argument that a file would refuse as the value of a setting.
-
-    Raises:
-        InputError: it is not of the kind of the setting, or beyond its range.
-    """
+    """Refuse an argument that a file would refuse as the value of a setting."""
     plain = value.item() if isinstance(value, np.generic) else value
     if wrong := setting.problem(plain):
         problem, expected = wrong

@@ -77,10 +77,6 @@ def read_subjects(path: Path) -> SubjectsTable:
     Cells may be empty. Lengths and masses are in the unit of the heading ("Height [cm]"), without one in kilograms and,
     by their size, in meters, centimeters or millimeters. Columns of numbers that have no key are further numbers of the
     subject, by their heading.
-
-    Raises:
-        InputError: no such file, no column of names, a name twice, or a cell that cannot be right, with its row and
-            column; openpyxl is not installed and the file is one of Excel.
     """
     cells = _cells(path)
     headings = [str(cell).strip() for cell in cells[0]] if cells else []

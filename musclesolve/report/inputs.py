@@ -99,11 +99,7 @@ class Inputs:
 
 
 def read_inputs(paths: Sequence[str | Path]) -> Inputs:
-    """Read the files of a report, in any order.
-
-    Raises:
-        InputError: a file does not exist, or none of them can be used.
-    """
+    """Read the files of a report, in any order."""
     sources: list[ReportFile] = []
     unreadable: list[Unreadable] = []
     fault: InputError | None = None
@@ -166,11 +162,7 @@ def question_of(data: xr.Dataset) -> str:
 
 
 def kind_of(data: xr.Dataset) -> str:
-    """Return the kind of a dataset by its variables, one of KIND_NAMES; empty for a dataset from elsewhere.
-
-    Raises:
-        InputError: its status is damaged.
-    """
+    """Return the kind of a dataset by its variables, one of KIND_NAMES; empty for a dataset from elsewhere."""
     names = set(map(str, data.variables))
     if "percent" in data.dims and "cycles" in names:
         return AVERAGE

@@ -82,9 +82,6 @@ def write_report(
 
     Returns:
         The page, and its sources.
-
-    Raises:
-        InputError: a file or the folder of geometry does not exist, none can be used, or the page cannot be written.
     """
     report = progress or no_progress
     report("reading", 0.0)

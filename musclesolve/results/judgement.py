@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
@@ -306,7 +307,7 @@ def certified(facts: Facts) -> str:
 def _compared(judged: Plausibility) -> str:
     """Return a sentence that compares the contact forces with measurements by implants."""
     if judged.verdict == IMPLAUSIBLE:
-        return f"{judged.use[0].upper()}{judged.use[1:]}."
+        return f"{capitalized(judged.use)}."
     if judged.verdict == AT_EDGE:
         unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""
         return f"The result lies at the edge of what is plausible.{unknown}"

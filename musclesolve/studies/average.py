@@ -40,10 +40,6 @@ def average_results(
     Returns:
         What ``average_cycles`` gives for each leg, over the dimension side, names without side. A leg of which no
         result has a complete cycle is not in it.
-
-    Raises:
-        InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, no leg has a
-            cycle, or the muscle forces minimize different costs or are of different muscles.
     """
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -82,11 +78,7 @@ def average_results(
 
 
 def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
-    """Units by kind from texts such as "moment=N m/kg"; None of none.
-
-    Raises:
-        InputError: a text without =, an unknown kind or unit.
-    """
+    """Units by kind from texts such as "moment=N m/kg"; None of none."""
     units = {}
     for text in texts:
         kind, equals, unit = (part.strip() for part in text.partition("="))

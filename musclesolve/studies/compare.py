@@ -109,9 +109,6 @@ def compare_into(
 
     Returns:
         What `compare` returns, and the files.
-
-    Raises:
-        InputError: as of `compare`, or the folder holds the comparison of another trial.
     """
     from musclesolve.plotting.study.comparison_figures import FILES, comparison_files  # loads matplotlib
 

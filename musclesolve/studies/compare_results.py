@@ -46,9 +46,6 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         group_force (result, side, percent, function_group) and contact_force (result, side, percent, joint), in body
         weights or newtons (attrs["units"]), cycles (result, side): how many. NaN where a result has no cycle of a leg
         or no valid frame. The attribute `unlike` lists the choices of method that differ.
-
-    Raises:
-        InputError: fewer than two results or more than six, a file is no result, or a result has no complete cycle.
     """
     if not 2 <= len(results) <= MOST:
         raise input_error("studies.comparison_results", where="results", count=len(results), most=MOST)
@@ -137,9 +134,6 @@ def compare_results_into(
 
     Returns:
         What `compare_results` returns, and the files.
-
-    Raises:
-        InputError: as of `compare_results`.
     """
     from musclesolve.plotting.study.result_comparison_figures import FILES, result_comparison_files
 

@@ -149,11 +149,7 @@ def problem_change(
 
 
 def leg_sensitivity(leg: SolvedGroup, cost: str | Cost) -> LegSensitivity:
-    """Differentiate the solution of one leg, as `share_part` gives it.
-
-    Raises:
-        InputError: the cost cannot be differentiated, or is not the one that was minimized.
-    """
+    """Differentiate the solution of one leg, as `share_part` gives it."""
     return LegSensitivity(leg, solution_derivatives(leg.problem, leg.solution, cost))
 
 

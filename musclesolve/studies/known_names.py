@@ -52,22 +52,14 @@ class KnownNames:
         return [" ".join(labels) for labels in product(*named)] if dims else [variable]
 
     def check(self, name: str, what: str, dims: Sequence[str]) -> None:
-        """Refuse a name of a question, with or without its side, that no label has; nothing where groups are not known.
-
-        Raises:
-            InputError: with the names most like it.
-        """
+        """Refuse a name of a question, with or without its side, that no label has, where groups are known."""
         known = [each for dim in dims for each in sorted(self.labels.get(dim, ()))]
         if "part" in self.labels and name not in known and split_side(name)[0] not in known:
             raise unknown_name(name, what, known)
 
 
 def known_names(path: Path) -> KnownNames:
-    """The names that the curves of a trial will have, of its trial file and what that names; no recording is read.
-
-    Raises:
-        InputError: a file that is named cannot be read.
-    """
+    """The names that the curves of a trial will have, of its trial file and what that names; no recording is read."""
     of_model = is_model_trial(trial_document(path).content)
     document = trial_document(path, ModelSettings if of_model else RecordedSettings)
     labels: dict[str, set[str]] = {"dof": set(), "joint": set(), "muscle": set()}

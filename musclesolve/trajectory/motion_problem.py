@@ -229,11 +229,7 @@ class MotionCost:
 
     @classmethod
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
-        """Take a cost apart.
-
-        Raises:
-            InputError: a cost that is not smooth, convex and a sum over muscles, or of neither kind.
-        """
+        """Take a cost apart."""
         isometric = problem.isometric
         for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:

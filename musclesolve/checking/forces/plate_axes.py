@@ -262,7 +262,7 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
     if not all(steps):
         return False
-    # The same of every piece of a step alone.
+    # The rotation that explains each piece of a step alone.
     pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
     way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
@@ -396,7 +396,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
-    loaded = plate.force[:, 2] > least
+    loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = stretches(loaded, plate.time)

@@ -30,7 +30,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     units.axes_of_loads,
     load_balance.bodies_of_loads,
     load_balance.feet_of_loads,
-    # a foot is told by where it is pressed, also with loads that are late; a scale is not
+    # the place of the pressure finds the foot, also with loads that are late; a scale cannot be found so
     units.shift_of_loads,
     load_balance.plate_scales,
     coordinates.feet_on_plates,

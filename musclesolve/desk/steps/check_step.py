@@ -8,8 +8,9 @@ from typing import Any
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import title_of
+from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.results.finding import SEVERITIES, Finding, Where
@@ -113,7 +114,7 @@ class Check:
         opens = self.desk.trial.opens
         if not opens:
             return
-        ui.label("Please decide").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Please decide")
         ui.label(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         ).classes("ms-why")
@@ -125,7 +126,7 @@ class Check:
                         f"{title_of(each.table)}: {title_of(each.key)}" if each.key else title_of(each.table)
                     )
                     ui.label(name).classes("ms-what")
-                    ui.label(f"{each.why[0].upper()}{each.why[1:]}").classes("ms-remedy")
+                    ui.label(capitalized(each.why)).classes("ms-remedy")
                     if each.value is not None and each.key:
                         ui.label(f"Suggested: {each.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
@@ -172,9 +173,7 @@ class Check:
         said = f"{judged['label']}. {' '.join(judged['why'])}"
         ui.label(said).classes(f"ms-verdict ms-{color(judged)}").props('role="status"')
         for severity, own in counted(findings).items():
-            ui.label(f"{HEADINGS[severity]} ({len(own)})").classes("ms-part").props(
-                'role="heading" aria-level="2"'
-            )
+            heading(f"{HEADINGS[severity]} ({len(own)})")
             for each in own:
                 self._finding(each)
 
@@ -183,7 +182,7 @@ class Check:
             ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
             with ui.column().classes("ms-words"):
                 said = Finding.from_dict(each).sentence
-                ui.label(f"{said[0].upper()}{said[1:]}").classes("ms-what")
+                ui.label(capitalized(said)).classes("ms-what")
                 if not each["remedy"].startswith(READ):
                     ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
                 if at := place(each["where"]):

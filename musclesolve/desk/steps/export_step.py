@@ -9,6 +9,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
@@ -59,7 +60,7 @@ class Export:
         self._figures(result)
 
     def _part(self, title: str, why: str, command: list[str]) -> None:
-        ui.label(title).classes("ms-part").props('role="heading" aria-level="2"')
+        heading(title)
         ui.label(why).classes("ms-why")
         ui.label(f"On the command line, in the folder: musclesolve {shlex.join(command)}").classes(
             "ms-command"
@@ -142,7 +143,7 @@ class Export:
 
     @ui.refreshable_method
     def _files(self, result: Path) -> None:
-        ui.label("Files").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Files")
         ui.label(f"In the folder {self.desk.in_folder(result.parent)}.").classes("ms-why")
         with ui.row():
             download(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
@@ -57,7 +58,7 @@ class Result:
         self._top()
         self._moving()
         self._tables()
-        ui.label("Figures").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Figures")
         self._figures()
         ui.timer(0.0, self._load, once=True)
 

@@ -7,9 +7,10 @@ from typing import Any
 from nicegui import ui
 
 import muscle_db
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, drawn_keys, field, statements
+from musclesolve.desk.fields import choice, drawn_keys, field, heading, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
@@ -59,7 +60,7 @@ def about_cost(name: str) -> str:
     use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
     formula = f" Minimizes {cost.formula} ({cost.source})." if cost.formula else ""
     changed = "" if cost.label == cost.name else f" Here: {cost.label}."
-    return f"{use[0].upper()}{use[1:]}.{formula}{changed}"
+    return f"{capitalized(use)}.{formula}{changed}"
 
 
 def muscle_sets(folder: Path) -> dict[str, str]:
@@ -85,7 +86,7 @@ class Run:
         """Draw it."""
         self._command()
         Work(self.view, ("run",), self._work).show()
-        ui.label("Choices").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Choices")
         self._choices()
         self._options()
 
@@ -158,7 +159,7 @@ class Run:
                 self._to_check()
             return
         if self.desk.result is not None:
-            ui.label("The result").classes("ms-part").props('role="heading" aria-level="2"')
+            heading("The result")
             self._outcome()
             ui.timer(0.0, self._load, once=True)
 

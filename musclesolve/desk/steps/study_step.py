@@ -8,8 +8,9 @@ from typing import Any
 
 from nicegui import events, ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import OTHERS, number_field, statements, title_of
+from musclesolve.desk.fields import OTHERS, heading, number_field, statements, title_of
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
@@ -56,13 +57,13 @@ class StudyStep:
         self._left_open()
         self._trials()
         self._people(document, content)
-        _heading("Check")
+        heading("Check")
         with ui.row():  # the button stays while fields change: a click right after a change counts
             begin = ui.button("Check the study", on_click=self._begin)
             begin.props("outline no-caps icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
-        _heading("Run")
+        heading("Run")
         ui.label(f"The same on the command line: {self.study.command}").classes("ms-command")
         Work(
             self.view,
@@ -162,12 +163,12 @@ class StudyStep:
     def _left_open(self) -> None:
         opens = self._document.opens
         if opens:
-            _heading("Please decide")
+            heading("Please decide")
         for each in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 with ui.column().classes("ms-words"):
-                    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-what")
+                    ui.label(f"{capitalized(each.why)}.").classes("ms-what")
                 done = ui.button("Done", on_click=partial(self._decided, each))
                 done.props("outline dense no-caps").props["aria-label"] = f"Done: {each.why}"
 
@@ -181,7 +182,7 @@ class StudyStep:
     @ui.refreshable_method
     def _trials(self) -> None:
         study, conditions = self._document.study, self._document.named("conditions")
-        _heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
+        heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
         ui.label(
             "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
             "and files, and move them together."
@@ -205,7 +206,7 @@ class StudyStep:
         self._moving(study, conditions)
         said = lacking_text(lacking(study.subjects, study.trials)) or NAME
         for note in (each for each in study.notes if said not in each):
-            ui.label(f"{note[0].upper()}{note[1:]}.").classes("ms-suggested")
+            ui.label(f"{capitalized(note)}.").classes("ms-suggested")
 
     def _place(self, subject: str, condition: str, trials: list[StudyTrial]) -> None:
         """A cell of the table, which trials may be dropped into."""
@@ -301,8 +302,9 @@ class StudyStep:
 
     def _people(self, document: StudyDocument, study: Study) -> None:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
-        _heading("Subjects")
+        heading("Subjects")
         self._lacking()
+        absent = self._absent
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Subject", *(title_of(key, rules[key]) for key in KEYS)):
@@ -313,21 +315,26 @@ class StudyStep:
                         _cell("th", name).props('scope="row"')
                         for key in KEYS:
                             with ui.element("td"):
-                                self._field(name, key, rules[key], study.of_subject(name, key))
+                                value = study.of_subject(name, key)
+                                self._field(name, key, rules[key], value, name in absent.get(key, ()))
         self._first("groups", document.named("groups"))
 
-    def _field(self, name: str, key: str, rule: Any, value: Any) -> None:
-        """The field of a subject in the table."""
+    @property
+    def _absent(self) -> Mapping[str, Sequence[str]]:
+        """Key -> the subjects that lack a value which their recordings need."""
+        study = self._document.study
+        return lacking(study.subjects, study.trials)
+
+    def _field(self, name: str, key: str, rule: Any, value: Any, lacks: bool) -> None:
+        """The field of a subject in the table; lacks: whether a value is needed."""
 
         def taken(stated: Any) -> None:
             with self._changing():
                 self._document.state_subject(name, key, None if stated == "" else stated)
             self._drawn_anew()
-            mark()
+            mark(name in self._absent.get(key, ()))
 
-        def mark() -> None:
-            absent = lacking(self._document.study.subjects, self._document.study.trials)
-            lacks = name in absent.get(key, ())
+        def mark(lacks: bool) -> None:
             entry.classes(add="ms-lacks" if lacks else "", remove="" if lacks else "ms-lacks")
 
         entry: ui.input | ui.select
@@ -341,13 +348,12 @@ class StudyStep:
             text.on("change", lambda: taken((text.value or "").strip()))
         entry.props("outlined dense options-dense hide-bottom-space").classes("ms-of-subject")
         entry.props["aria-label"] = f"{title_of(key, rule)} of {name}"
-        mark()
+        mark(lacks)
 
     @ui.refreshable_method
     def _lacking(self) -> None:
         """A sentence on the values that recordings need and nothing states."""
-        study = self._document.study
-        absent = lacking(study.subjects, study.trials)
+        absent = self._absent
         said = (
             f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
         )
@@ -390,7 +396,7 @@ class StudyStep:
         with ui.row().classes(f"ms-finding ms-{severity}"):
             ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
             with ui.column().classes("ms-words"):
-                said = f"{sentence[0].upper()}{sentence[1:]}"
+                said = capitalized(sentence)
                 said = f"{alike[0][0]}: {said}" if differ else said
                 ui.label(said).classes("ms-what ms-message")
                 if remedy:
@@ -454,10 +460,6 @@ class StudyStep:
         with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
             text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
             ui.button("Apply to the study", on_click=apply).props("no-caps")
-
-
-def _heading(text: str) -> None:
-    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
 
 
 def _cell(tag: str, text: str) -> ui.element:

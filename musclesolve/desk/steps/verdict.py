@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 async def facts_of(desk: Desk) -> ResultFacts | None:
-    """Return the facts of the result of the open trial; None without a result.
-
-    Raises:
-        InputError: the file cannot be read, or is no result.
-    """
+    """Return the facts of the result of the open trial; None without a result."""
     path = desk.result
     if path is None:
         return None

@@ -86,9 +86,6 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
         folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
-
-    Raises:
-        InputError: there is no such folder, no trial in it, or a table of subjects that cannot be read.
     """
     folder = Path(folder)
     found = study_trials(folder)
@@ -178,11 +175,7 @@ def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> Subje
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
-    """Write a study file.
-
-    Raises:
-        InputError: it is there already and `force` is not given, or it cannot be written.
-    """
+    """Write a study file."""
     if draft.path.exists() and not force:
         raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
     if draft.table and (draft.path.parent / TABLE).exists() and not force:

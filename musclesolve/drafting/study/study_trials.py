@@ -406,11 +406,7 @@ class FoundStudy:
 
 
 def study_trials(folder: Path) -> FoundStudy:
-    """Look at a folder and all below it but results and hidden folders.
-
-    Raises:
-        InputError: there is no such folder, or it cannot be read.
-    """
+    """Look at a folder and all below it but results and hidden folders."""
     expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
     if not folder.is_dir():
         raise input_error(

@@ -17,7 +17,7 @@ SLIP_SPEED = 0.05
 
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:
-    """Surfaces of a forward human model, twenty-six, scaled with the lengths of its segments (Silva 2003, 3.1).
+    """The 26 surfaces of a forward human model, scaled with the lengths of its segments (Silva 2003, 3.1).
 
     Args:
         model: a forward human model.
@@ -115,7 +115,7 @@ def pairs_with(
 
 @cache
 def _rows() -> tuple[dict, ...]:
-    """The table with both sides."""
+    """Rows of the table, rows of right limbs repeated for the left side."""
 
     def left(name: str) -> str:
         return name[:-1] + "l" if name.endswith("_r") else name

@@ -1,4 +1,4 @@
-"""Convex surfaces that bodies or the ground carry, and the distance, normal and nearest points of pairs of them.
+"""Convex surfaces on bodies or the ground, and the distance, normal and nearest points of two surfaces.
 
 A surface is a plane, or a ball rolled over an ellipsoid. A sphere is the ball alone, an ellipsoid of any order has no
 ball, and a cylinder is a ball rolled over a thin ellipsoid: its ends are round, and its side bulges by a twentieth of
@@ -178,7 +178,7 @@ def _size(size: float, name: str, what: str) -> float:
 
 
 def _axes_about(third: Array) -> Array:
-    """A right-handed triad (3, 3), as columns, with a given third axis."""
+    """A right-handed triad (3, 3), as columns, with this third axis."""
     across = np.cross(third, np.eye(3)[np.argmin(np.abs(third))])
     first = across / np.linalg.norm(across)
     return np.column_stack([first, np.cross(third, first), third])

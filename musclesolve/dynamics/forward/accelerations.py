@@ -32,7 +32,7 @@ _RANK = 1e-9
 
 @dataclass(frozen=True)
 class Accelerations:
-    """qdd (n,), multipliers (c,), and how many iterations it took."""
+    """Accelerations qdd (n,), multipliers (c,), and the number of iterations."""
 
     qdd: Array
     multipliers: Array
@@ -135,11 +135,11 @@ class CompiledEquations:
         return self._solve(ACCELERATE, q, qd, force, mass, _POLISHES * polished)
 
     def returned(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """The x (N, 3) with Phi_q x = -Phi."""
+        """The step x (N, 3) back to the constraints, Phi_q x = -Phi."""
         return self._solve(RETURN, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def held(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """The x (N, 3) with Phi_q x = 0."""
+        """The nearest x (N, 3) to M^-1 force, by the mass matrix, that keeps the constraints, Phi_q x = 0."""
         return self._solve(HOLD, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def _solve(
@@ -177,7 +177,7 @@ class CompiledEquations:
 
 
 def _elimination_order(neighbors: Array) -> Indices:
-    """Slots in an order that leaves few elements between the first of a row and the diagonal."""
+    """Order of the slots with few elements between the first one of a row and the diagonal."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 

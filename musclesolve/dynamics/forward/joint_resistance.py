@@ -8,7 +8,7 @@
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
 depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
 beta_max(theta)): the axis of (3.8) for a round cone, normalized, and tangent to the cone where it is not round. The
-parent receives the opposite of all.
+parent receives the opposite moments.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class JointResistance:
     ) -> JointResistance:
         """Resistance from a data file, bundled (by name) or a user's own (by path); None: the table of the human model.
 
-        `damping` and `limits` say whether viscous and motion-limiting moments are included.
+        damping, limits: include viscous moments, include motion-limiting moments.
 
         Raises:
             InputError: the file is no such table, or names what the model does not have.
@@ -141,7 +141,7 @@ class JointResistance:
         )
 
     def moments(self, q: Array, qd: Array) -> Array:
-        """Damping of all joints and stops of the single ones, (T, K) [N m] about the joint axes (3.3, 3.8)."""
+        """Moments (T, K) [N m] about the joint axes: damping of all joints, stops of single joints (3.3, 3.8)."""
         moments = -self.damping * self.couples.rates(q, qd)
         if len(joint := self.stops.joint):
             lower, upper, margin, moment = self.stops.limits.T

@@ -7,7 +7,7 @@ matrix, so that the constraints do not drift and the projection does no work at 
 
 A model under forces as a system of ordinary differential equations is `System`. One whose motion is prescribed
 (`DrivenSystem`: a sled on its rail, a vehicle whose pulse was recorded) moves without turning, with a given
-acceleration through time. What drives it does whatever work that takes.
+acceleration through time. The drive does the work that this takes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from musclesolve.errors import MuscleSolveError, input_error
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
 SMALLEST, PATIENCE = 1e-9, 20
-"""So many steps [s] shorter than that one after the other, and forces are too stiff to be followed."""
+"""Number of successive steps shorter than a time [s] after which the forces count as too stiff."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def stepper(
 ) -> Any:
     """The integrator of scipy that an `Integration` names, at the beginning of its first step.
 
-    A trial state without a solution is not a number for it, so that it tries a shorter step.
+    At a trial state without a solution the derivative is NaN, so that the integrator tries a shorter step.
 
     Raises:
         UnsolvableError: the first state has no solution.
@@ -225,7 +225,7 @@ class SmallSteps:
     count: int = 0
 
     def step(self, solver: Any) -> str:
-        """Take one step; a sentence that says why it failed, empty where it did not."""
+        """Take one step; return why it failed, empty where it succeeded."""
         try:
             message = solver.step()
         except (ValueError, np.linalg.LinAlgError) as fault:
@@ -239,7 +239,7 @@ class SmallSteps:
 
 
 def frame_times(duration: float | Array) -> Array:
-    """The times (T,) of the frames: those given, or a hundred and one over a duration."""
+    """The times (T,) [s] of the frames: an array as it is, or 101 times over a duration."""
     if np.ndim(duration):
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
@@ -247,13 +247,13 @@ def frame_times(duration: float | Array) -> Array:
 
 
 def check_integration(how: Integration) -> None:
-    """Refuse what is no `Integration`."""
+    """Refuse anything but an `Integration`."""
     if not isinstance(how, Integration):
         raise input_error("dynamics.no_integration", how=how)
 
 
 def check_forces(forces: Sequence[Force]) -> None:
-    """Refuse what is no list of forces."""
+    """Refuse anything but a list of forces."""
     if callable(forces) or not all(callable(force) for force in forces):
         raise input_error(
             "dynamics.no_list_of_forces",
@@ -307,7 +307,7 @@ class System:
 
     @cached_property
     def _constant(self) -> tuple[tuple[Array, tuple[Array, float]], Array] | None:
-        """Elements of `masses` and `own_force` where no body needs a cross product: the same in every pose (2.62)."""
+        """Mass matrix and weight where they are the same in every pose: no body needs a cross product (2.62)."""
         if (bodies := self.model.rigid_bodies).crossed.any():
             return None
         q = self.model.standing[None]
@@ -362,7 +362,7 @@ class System:
         return self.accelerated(time, q, qd, self.applied(time, q, qd) + contact, polished)
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state under the forces applied (N, 3) beside the weight."""
+        """Accelerations (3N,) and multipliers of one state under the weight and the applied forces (N, 3)."""
         force, (mass, elements) = self.own_force(q, qd) + applied, self.masses(q)
         try:
             if self.method == "augmented_lagrangian":
@@ -375,7 +375,7 @@ class System:
             raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of what acts beside weight and contact: the applied forces (N, 3)."""
+        """Power [W] of the applied forces (N, 3), without weight and contact."""
         return float(applied.ravel() @ qd.ravel())
 
     def derivative(self, time: float, state: Array) -> Array:
@@ -384,7 +384,7 @@ class System:
         return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd, polished=False).qdd])
 
     def split(self, time: float, state: Array) -> tuple[Array, Array]:
-        """Positions and velocities (N, 3) of a state; refuses what is no finite number."""
+        """Positions and velocities (N, 3) of a state; refuses a state that is not finite."""
         q, qd = state.reshape(2, -1, 3)
         if not np.isfinite(state).all():
             names = self.model.topology.coordinate_names
@@ -395,7 +395,8 @@ class System:
         return q, qd
 
     def projected(self, time: float, state: Array) -> tuple[Array, float]:
-        """The nearest state that satisfies the constraints, nearest by the mass matrix, and how far it was off.
+        """The nearest state that satisfies the constraints, in the norm of the mass matrix, and the largest violation
+        before.
 
         Positions minimize 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
@@ -447,7 +448,7 @@ class System:
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
     def _worst(self, off: Array) -> str:
-        """The rows that are farthest off, with the amounts."""
+        """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
         more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
         return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
@@ -488,7 +489,7 @@ def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
 
 
 def no_pulse(time: Array) -> Array:
-    """Zero acceleration, for a model that keeps its velocity whatever it meets (`Start.pulse`).
+    """Zero acceleration, for a model that keeps its velocity under any force (`Start.pulse`).
 
     Args:
         time: (T,) [s].
@@ -505,12 +506,12 @@ def no_pulse(time: Array) -> Array:
 
 @dataclass(frozen=True)
 class DrivenSystem(System):
-    """A model that a pulse moves."""
+    """Equations of motion of a model that moves with a prescribed acceleration, without turning."""
 
     pulse: Pulse = field(default=no_pulse)
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
-        """The prescribed accelerations; no force changes them."""
+        """The prescribed accelerations, which no force changes."""
         now = np.asarray(self.pulse(np.array([time])), float)
         if now.shape != (1, 3):
             raise input_error("dynamics.pulse_of_other_shape", shape=now.shape)

@@ -6,17 +6,17 @@ In joint speeds u the equations of motion of linked rigid bodies (Kane's form) a
 
     M = sum_b m_b R_b^T R_b + S_b^T I_b S_b,    R_b, S_b: velocity of the mass center and angular velocity by speed,
 
-with the generalized forces Q_i of muscles, gravity, velocities, joint moments that no muscle makes, and with ground
-reactions f of the constraint rows J, the accelerations of what touches the ground. Each force Q_i is put into them
-alone and gives its acceleration du_i/dt and its ground reaction f_i:
+with the generalized forces Q_i of muscles, gravity, velocities and joint moments that no muscle makes, and with ground
+reactions f. The rows J are the accelerations of the feet at the ground. Each force Q_i alone in these equations gives
+its acceleration du_i/dt and its ground reaction f_i:
 
     f_i = (J M^-1 J^T)^-1 (c_i - J M^-1 Q_i),      du_i/dt = M^-1 (Q_i + J^T f_i)      (Zajac and Gordon 1989, Exerc
                                                                                       Sport Sci Rev 17:187-230)
 
 c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
 parts c_i = 0: the ground holds still. The parts add up to the recorded accelerations, and their ground reactions to the
-measured ones, whatever the contact model; the share of each depends on it. A foot touches the ground where its vertical
-force exceeds LOADED_FROM_N. Contact models:
+measured ones, whatever the contact model; the share of each part depends on the model. A foot touches the ground where
+its vertical force exceeds LOADED_FROM_N. Contact models:
 
     rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
              long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
@@ -49,7 +49,7 @@ from musclesolve.dynamics.model.model import Model
 CONTACTS = ("rocker", "point", "foot")
 """Contact models; the first one is that of figures."""
 OTHER_PARTS = ("gravity", "motion", "free_moment", "other_moments", "residual")
-"""Parts that are no actuator."""
+"""Parts other than the actuators."""
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -122,7 +122,7 @@ class LinkedBodies:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """A body that the ground carries: its number among the bodies, and what the ground does to it.
+    """A foot on the ground: its number among the bodies, and the ground reaction on it.
 
     force (T, 3) [N] and moment (T, 3) about the global origin [N m]; forward (T, 3): its long axis, without unit.
     """
@@ -158,7 +158,7 @@ class InducedAccelerations:
         joint (T, P, K): of the speeds [rad/s2; m/s2 of translations].
         center (T, P, 3): of the center of mass [m/s2].
         ground (T, P, L, 3): ground reaction of each footing [N], without moments.
-        load_force (T, P, J, 3): of the loaded joints [N], without what muscles take over.
+        load_force (T, P, J, 3): of the loaded joints [N], without the forces of muscles that cross them.
         load_moment (T, P, J, 3): about their centers [N m].
         touching (T, L): whether the foot touches the ground.
     """
@@ -179,19 +179,20 @@ def induced_accelerations(
     forces: Mapping[str, Array],
     joints: Sequence[LoadedJoint] = (),
 ) -> dict[str, InducedAccelerations]:
-    """Accelerations, ground reactions and loads by each of some forces, by gravity, and by all that is left.
+    """Accelerations, ground reactions and joint loads by each of the forces, by gravity, and by all other parts.
 
     Args:
         bodies: along the motion.
-        feet: what the ground carries.
+        feet: on the ground, with their reactions.
         forces: name -> generalized force (T, K) of actuators [N m, N], such as moment arm times muscle force.
         joints: J joints whose loads are computed.
 
     Returns:
         For each of CONTACTS the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the
-        acceleration of the ground contact), free_moment (what of the measured moment about the center of pressure the
-        contact model does not bear), other_moments (joint moments that no force of `forces` makes) and residual (force
-        and moment that act on the base in the recorded motion, and on feet that do not touch the ground by definition).
+        acceleration of the ground contact), free_moment (the part of the measured moment about the center of pressure
+        that the contact model does not bear), other_moments (joint moments that no force of `forces` makes) and
+        residual (force and moment that act on the base in the recorded motion, and on feet that do not touch the ground
+        by definition).
     """
     spin, reach, mass_of = bodies.spin, bodies.reach, bodies.mass[:, None]
     frames, count, speeds = spin.shape[:3]

@@ -1,13 +1,13 @@
 """Inverse dynamics by Lagrange multipliers: each degree of freedom has a driver or an unknown couple.
 
 A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the solution (Newton method,
-2.84-2.87); couples have nothing that degenerates at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
+2.84-2.87); couples do not degenerate at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
 the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd (correction B6).
 
 There may be more rows than coordinates: a revolute joint of a shared point and a shared vector has six rows for five
 constraints. The multipliers then are not unique: the choice of minimum norm depends on how the rows are scaled
-(correction B10). The generalized force Phi_q^T lambda of all rows of one joint, taken as a force and a moment on the
-body, does not.
+(correction B10). The force and the moment on the body by all rows of one joint, Phi_q^T lambda, do not depend on the
+scaling.
 """
 
 from collections.abc import Collection
@@ -95,7 +95,7 @@ def actuated_moments(
 
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.
-        MuscleSolveError: a degree of freedom is in neither; names it.
+        MuscleSolveError: a degree of freedom is in neither list; names it.
 
     Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
@@ -198,7 +198,7 @@ def least_squares(jacobian: Array, right: Array) -> Array:
 
 
 def undriven(rows: Array, directions: Array, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Degrees of freedom (k) that drivers or actuators leave free in some frame.
+    """Names of the degrees of freedom (k) that drivers or actuators leave free in some frame.
 
     rows (T, a, N, 3): of the drivers, or generalized forces of unit actuators. directions (T, N, 3, k): D.
     """

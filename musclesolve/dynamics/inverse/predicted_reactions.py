@@ -49,21 +49,23 @@ POINT_COST, HEIGHT, SPEED, STEEPNESS = 0.04, 0.04, 0.6, 8
 HORIZONTAL_COST, TWIST_COST = 3.0, 1.0
 """Cost of the horizontal force over that of the cheapest point, and of the free moment [1/m^2]."""
 BALANCE = np.array([2.0, 2.0, 2.0, 0.9, 0.9, 0.3])
-"""Weights of force and moment of both feet beside those that the motion needs [1 per body weight, 1/m]."""
+"""Weights of the deviation of both feet's force and moment from the need of the motion [1 per body weight, 1/m]."""
 TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
 MEASURED_WEIGHT = 30.0
-"""Weight of the measured force of a foot, which its other frames continue [1 per body weight]."""
+"""Weight of the measured force of a foot, which the predicted frames continue [1 per body weight]."""
 LARGEST_RESIDUAL = 1e-6
 """Largest residual of the optimality conditions [body weights, and times m]."""
 LOWEST = 2.0
 """Percentile of the height of a point over the motion at which it meets the ground."""
 NEAR_GROUND = 0.03
-"""Soles within this height move with the ground, or with the belt, most of the time [m]."""
+"""Height [m] below which most soles move with the ground, or with the belt."""
 RESTING = 0.2, 0.3
-"""Differences of speed up to which a sole moves with the ground, and beyond which the speed does not matter [m/s]."""
+"""Speeds against the ground [m/s]: up to the first a sole moves with the ground; beyond the second the speed has no
+effect.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class PredictedReactions:
     """Ground reactions of both feet.
 
     wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
-    the motion needs in total. lacking (T, 6): what the wrenches do not supply of it. residual: of the optimality
+    the motion needs in total. residual: of the optimality
     conditions of the program. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
     [m].
     """
@@ -97,9 +99,6 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
         motion: of T frames, evenly spaced in time.
         measured: (T, 2, 6) force [N] and moment about the global origin [N m] of the right and the left foot as plates
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
-
-    Raises:
-        InputError: the model has no such points, the motion belongs to another model, or no reactions were found.
     """
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
@@ -120,9 +119,6 @@ def reactions_of_soles(
         center: (T, 3) of mass [m].
         points: (T, 2, P, 3) of the soles [m].
         measured: as in `predicted_reactions`.
-
-    Raises:
-        InputError: no reactions were found.
     """
     needed = about_center(required, center) / weight
     velocity = np.gradient(points, time, axis=0) if len(time) > 1 else np.zeros_like(points)

@@ -18,10 +18,9 @@ minimizes, over all frames,
 and the last sum once more with the second derivatives by time over w^2, by Gauss-Newton: the first sum in frames in
 which all external forces are known, the others in all frames. s is the size of the errors of a measured motion, which
 have little content beyond the cut-off frequency w to which the motion was filtered. y is a spline of the fifth degree
-with knots dense enough for all that the motion holds: a coarse one answers fast parts by a wrong change at
-low frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
-forces contradict must not bend the motion. It is found, and not applied.
-
+with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
+frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
+forces contradict must not bend the motion. The factor is computed and not applied.
 A body of any kind has it: `ChangingBody` states what is needed. `MeasuredBody` is a model of natural coordinates; an
 OpenSim model is one in `pipeline.opensim.reduced_residual`.
 
@@ -54,7 +53,7 @@ from musclesolve.errors import input_error
 CHANGE = 0.005
 """Size s of the change of a segment [m]: what soft tissue moves markers against bones ([uncertainty])."""
 FIRMER = {"foot": 3.0, "shank": 2.0}
-"""Segments that are known so much better: shoes do not slide on feet, and soles are where the force acts."""
+"""Segments with smaller errors, and by which factor: shoes do not slide on feet, and the force acts on the soles."""
 ROTATED = 0.1
 """Length L at which a rotation counts like a shift [m]."""
 RESIDUAL = 0.01
@@ -123,7 +122,7 @@ class ChangingBody(Protocol):
         """Force [N] and moment [N m] that the external forces leave at the base, (T, 6)."""
 
     def changed(self, change: Array, rate: Array, second: Array) -> Self:
-        """The body after a change (T, K) along its speeds, with its first two derivatives by time."""
+        """The body after a change (T, K) along its speeds; rate, second: derivatives of the change by time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +238,6 @@ class ResidualReduction:
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
             locked: numbers of speeds that nothing measured shows, which stay as they are.
-
-        Raises:
-            InputError: fewer frames than a quintic spline needs.
         """
         from scipy.interpolate import BSpline
 
@@ -291,7 +287,7 @@ class ResidualReduction:
     def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
         """The reduction of a motion that moves no point by more than a bound [m], and its consequences.
 
-        Where a change would be larger the motion is taken to be known better, until it is not.
+        Where a change would be larger, the motion gets more weight until every change is within the bound.
         """
         tried = self
         for _ in range(MOST_TRIALS):
@@ -305,7 +301,7 @@ class ResidualReduction:
     def reduced(self, body: Changed) -> ReducedResidual[Changed]:
         """Change a motion of T frames as little as possible such that the residual at the base becomes smaller.
 
-        Masses and external forces, which are needed in all frames, are not changed.
+        Masses and external forces do not change; external forces are needed in all frames.
         """
         from scipy.linalg import cho_solve_banded
 
@@ -338,7 +334,7 @@ class ResidualReduction:
         )
 
     def _gradient(self, residual: Array) -> Array:
-        """Half the slope (n, K) of the sum of squares of a residual over s_r, (T, 6), by the coefficients."""
+        """Half the gradient (n, K), by the coefficients, of the sum of squares of a residual over s_r, (T, 6)."""
         coefficients = []
         for k, rows in enumerate(self.rows):
             first = int(np.argmax(self.splines[0][:, k] != 0.0))
@@ -356,10 +352,9 @@ class ResidualReduction:
 
 
 def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], Array]:
-    """Change of the residual per change along the speeds, per its first and its second derivative, (T, 6, K) each.
+    """Change of the residual per change along the speeds and per first and second derivative, (T, 6, K) each; metric.
 
-    The moment is about the base as it is in this motion. Besides, the sum over segments of |dc|^2 + L^2 |dt|^2 per
-    square of a change, (T, K, K).
+    Moments are about the base in this motion. The metric (T, K, K) is from `_metric`.
     """
     from scipy.interpolate import make_interp_spline
 

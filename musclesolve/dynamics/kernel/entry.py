@@ -54,14 +54,14 @@ _KINDS = {"r": types.float64, "i": types.intp, "b": types.boolean}
 
 
 def _tuple(kind: Any, fields: str) -> types.NamedTuple:
-    """A tuple of arrays, each as its kind and its number of axes."""
+    """The compiled type of a tuple of arrays, from kind and number of axes of each array."""
     return types.NamedTuple([types.Array(_KINDS[f[0]], int(f[1]), "C") for f in fields.split()], kind)
 
 
 _BODIES = _tuple(BodyArrays, "i2 b1 r2 r3 r2")
 _MOTIONS = _tuple(BodyMotions, "r3 r2 r2 r3")
 _SHAPES = _tuple(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple(PairArrays, "i1 i1 b1")
+_PAIRS = _tuple(PairArrays, "i1 i1 b1 r1")
 _PLACED = _tuple(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
 _JOINTS = _tuple(JointArrays, "i1 i1 i2 r1 r2 r1")
@@ -77,7 +77,7 @@ _ROW, _MATRIX, _CUBE = (types.Array(types.float64, axes, "C") for axes in (1, 2,
 
 
 def move(q, qd, bodies, motions, first):
-    """Rotations, places and twists of all bodies of a model, put from the number `first` on."""
+    """Store rotations, places and twists of all bodies of a model from the number `first` on."""
     for b in range(bodies.crossed.size):
         move_body(q, qd, bodies, b, motions, first + b)
 
@@ -180,8 +180,8 @@ def place_tree(tree, poses, points, q, rotation, work):
 def move_tree(tree, masses, given, out, segments, work, points):
     """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
 
-    given: coordinates, rates, second derivatives; out: speeds and their rates, which hold the values of the joints
-    already, q, qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
+    given: coordinates, rates, second derivatives; out: speeds and their rates, already filled for the joints, then q,
+    qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
     """
     coordinates, rates, second = given
     speeds, speed_rates, q, qd, qdd, axes = out

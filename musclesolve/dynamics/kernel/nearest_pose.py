@@ -15,7 +15,7 @@ LARGEST_ROTATION = 0.5
 NEAR_OPTIMUM = 0.1
 """A frame whose last step was shorter than this [rad, m] is near the optimum."""
 DAMPING = 1e-9
-"""Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
+"""Keeps a step finite in a direction that moves no target at present [m2]; it does not move the optimum."""
 SINGLE, FIRST, FURTHER = np.arange(3)
 """Kind of a joint: one axis; the first of the three of a spherical joint; another one of them."""
 SUMS = 22
@@ -142,7 +142,7 @@ def add_target(sums, weight, point, place, pull):
 
 @compiled
 def set_equations(tree, free, near, work):
-    """H - near S and the gradient over the free speeds, from the sums of every frame and the axes and offsets."""
+    """Set H - near S and the gradient over the free speeds, from the sums of every frame and the axes and offsets."""
     sums, joints = work.sums, tree.parent.size
     for back in range(joints):
         k = joints - 1 - back
@@ -190,10 +190,10 @@ def set_equations(tree, free, near, work):
 
 @compiled
 def solve_in_place(matrix, right):
-    """Solution of a symmetric system in place of its right-hand side, by the factors L^T D L of its lower half.
+    """Replace the right-hand side of a symmetric system with the solution, by the factors L^T D L of its lower half.
 
-    The speeds are eliminated from the last to the first, none that is before another; what two branches of the tree do
-    not share stays zero (Featherstone 2008, 6.5).
+    Speeds are eliminated from the last to the first, distal ones first; elements between two branches of the tree
+    stay zero (Featherstone 2008, 6.5).
     """
     count = right.size
     for back in range(count):
@@ -245,7 +245,7 @@ def compose(tree, k, step, angles, tried):
 
 @compiled
 def move_pose(tree, angles, position, base, work):
-    """The pose after work.step in the speeds (K+6,), in work.angles, work.position and work.base."""
+    """Store the pose after work.step in the speeds (K+6,) in work.angles, work.position and work.base."""
     joints, step = tree.parent.size, work.step
     for k in range(joints):
         if tree.kind[k] == SINGLE:
@@ -260,10 +260,10 @@ def move_pose(tree, angles, position, base, work):
 
 @compiled
 def find_nearest(tree, targets, values, rest, angles, position, base, limits, work):
-    """Steps from a pose to the nearest one, in place; the length of the last step that was taken [rad or m].
+    """Take steps from a pose to the nearest one, in place; return the length of the last step [rad or m].
 
-    Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse. rest: as in `find_misfit`.
-    limits: the length of a step that ends the search, and the largest number of steps.
+    Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse. rest: see
+    `find_misfit`. limits: the length of a step that ends the search, and the largest number of steps.
     """
     joints, free = tree.parent.size, targets.free
     toward, weight = rest

@@ -45,7 +45,7 @@ class Motion:
     qdd: Array
 
     def __post_init__(self) -> None:
-        """Refuse what is no motion."""
+        """Refuse arrays that are not finite or whose shapes do not fit each other."""
         frames, speeds, slots = len(self.time), np.shape(self.coordinates)[1:], np.shape(self.q)[1:]
         check_array(self.time, "time", (frames,))
         for name in ("coordinates", "rates", "second", "speeds", "speed_rates"):
@@ -55,7 +55,7 @@ class Motion:
 
     @classmethod
     def consistent(cls, *arrays: Array) -> Motion:
-        """A motion of arrays that are known to fit, in the order of its attributes, then the axes of the joints."""
+        """A motion from arrays that fit by construction: the attributes in order, then the axes of the joints."""
         motion = object.__new__(cls)
         motion.__dict__.update(zip((*cls.__dataclass_fields__, "_axes"), arrays, strict=True))
         return motion
@@ -66,7 +66,7 @@ class Motion:
         return self.coordinates[:, -6:-3]
 
     def axes(self, tree: Tree) -> Array:
-        """Signed unit axes (T, K, 3) of the joints of the model that the motion is of."""
+        """Signed unit axes (T, K, 3) of the joints of the model in this motion."""
         if "_axes" not in self.__dict__:
             self.__dict__["_axes"] = tree.axes(self.q)
         axes: Array = self.__dict__["_axes"]
@@ -285,11 +285,11 @@ def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array,
 
 
 def continuous_branch(model: Model, angles: Array) -> Array:
-    """Joint angles (T, K) [rad] of the same poses that go on from frame to frame without jumps.
+    """Joint angles (T, K) [rad] of the same poses without jumps from frame to frame.
 
     Three-axis joints reach every pose in two ways: for rotations a, b, c about three axes that are perpendicular in the
     standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
-    is reversed. Frames that were found independently may have taken either.
+    is reversed. Frames that were fitted independently may have either.
     """
     angles = angles.copy()
     for triple in _triples(model.tree):

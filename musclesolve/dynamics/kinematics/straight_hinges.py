@@ -44,7 +44,7 @@ USUAL_SPEED = 10.0
 """Rotation about the long axis of a segment that costs as much as a point that is off by its rest length [rad/s]; in
 walking and running upper arms rotate at less than half of it."""
 USUAL_STEP = 0.01
-"""Time between frames whose times are not stated [s]."""
+"""Assumed time [s] between frames without times."""
 SHOWN = 5.0
 """Where a rotation of 1 rad moves points by so many times the rest length, they show it: to 0.2 rad if they are off by
 the rest length."""
@@ -54,7 +54,7 @@ _STEPS, _CLOSE = 50, 1e-10  # Steps of Gauss-Newton, and the change [rad] that e
 
 @dataclass(frozen=True)
 class Hinge:
-    """A hinge at the end of a body whose rotation about its long axis the measured points show by the bent hinge only.
+    """A hinge whose bending shows the rotation of the body before it about its long axis, which no other target shows.
 
     first, rotation, bend: the degrees of freedom of the first axis of the joint before the body, of the rotation of the
     body about its long axis, and of the hinge; twist: the degree of freedom of the rotation about the long axis beyond
@@ -73,7 +73,7 @@ class Hinge:
 
 
 def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
-    """The free hinges, (K+6,), at the end of bodies whose rotation is drawn to its place, (K,)."""
+    """The free hinges at the end of bodies with an undetermined rotation; masks free (K+6,) and drawn (K,)."""
     topology, found = model.topology, list[Hinge]()
     for k, dof in enumerate(topology.dofs):
         if not (free[k] and drawn[k]):

@@ -1,8 +1,8 @@
 """Closing a mechanism: positions by Newton-Raphson in the sense of least squares, then velocities, accelerations.
 
-Redundant rows do no harm, and what nothing drives stays as near the start as it can, unless everything is to be
-driven. A driven angle is followed in small steps by the angle itself, not by its row, which the mirrored angle meets
-too; frames are closed one from the other, so that a loop stays on its branch.
+Rows may be redundant. Coordinates that nothing drives stay as near the start as possible, unless everything is to be
+driven. A driven angle is followed in small steps by the angle itself, because the mirrored angle satisfies its row,
+too. Each frame is closed from the one before, so that a loop stays on its branch.
 """
 
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def assemble(
     """Pose (T, N, 3) of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
 
     Args:
-        constraints: what the mechanism consists of.
+        constraints: all constraints of the mechanism.
         time: (T,) [s], for the drivers.
         start: (N, 3) first guess of the first frame, each other frame being closed from the one before; or (T, N, 3),
             a guess for every frame. Guesses that are all alike count as one.
@@ -50,7 +50,7 @@ def assemble(
     Raises:
         InputError: a start or a value of a driver that is not finite.
         MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
-            image, or something that nothing drives; names it with the amounts.
+            image, or a coordinate that nothing drives; names it with the amounts.
 
     Examples:
         >>> model = ms.dynamics.human_model()
@@ -151,7 +151,7 @@ def consistent_rates(
         Velocities (T, N, 3) [m/s] and accelerations (T, N, 3) [m/s^2].
 
     Raises:
-        MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives something; names them.
+        MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives a coordinate; names them.
 
     Examples:
         >>> model = ms.dynamics.human_model()
@@ -203,7 +203,7 @@ def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 
 def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
-    """Refuse rows that let something move, by the names of the points and vectors that can."""
+    """Refuse rows that leave points or vectors free to move; name these."""
     frames, _, count, _ = rows.jacobian.shape
     every = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
     owners = tuple(name for name in _names(names, count) for _ in range(3))

@@ -21,7 +21,7 @@ class MassProperties:
     """Mass (B,) [kg], center of mass (B, 3) [m] in the standing pose and inertia (B, 3, 3) [kg m2] about it, global
     axes.
 
-    allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
+    allow_impossible: accept inertias that no body can have, such as printed ones; for inverse dynamics only.
     names: of the bodies of the model, in its order, for messages.
     """
 
@@ -32,7 +32,7 @@ class MassProperties:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no body can have: negative mass, skew inertia, a principal moment above the sum of the others."""
+        """Refuse impossible values: negative mass, skew inertia, a principal moment above the sum of the others."""
         names, count = self.names, np.size(self.mass)
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for field, shape in shapes.items():
@@ -70,7 +70,7 @@ def second_moment(inertia: Array) -> Array:
 
 
 def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
-    """Mass matrices M_e (B, 4, 4) of basic bodies; each entry stands for it times the 3 x 3 unit matrix (2.55)."""
+    """Mass matrices M_e (B, 4, 4) of basic bodies; each entry is a factor on the 3 x 3 unit matrix (2.55)."""
     arm = mass.center - rigid_bodies.origin
     about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
     z = rigid_bodies.inverse @ about_i @ np.swapaxes(rigid_bodies.inverse, 1, 2)

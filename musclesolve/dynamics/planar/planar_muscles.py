@@ -17,7 +17,7 @@ from musclesolve.errors import input_error
 
 @dataclass(frozen=True)
 class Switches:
-    """Points that are on their line only in a range of a joint angle: (C,) each.
+    """Points (C,) that belong to their line only in a range of a joint angle.
 
     point: index among the path points, never the first of its line; joint: distal segment of the joint; its angle
     counts from the standing pose, counter-clockwise; lower, upper [rad]: inside them the point is on the line.
@@ -41,8 +41,8 @@ class PlanarMuscles:
 
     max_force (n,) [N]; share (n, l): part of a muscle's force on each line; line (P,), segment (P,): indices;
     local (P, 2): in the segment's frame, from its proximal joint [m]; lateral (P,): out of the plane [m], zero for
-    muscles projected on the plane. With lateral coordinates the force is the muscle's own, of which only the part
-    along the plane acts; without them it is the projected force, as in the source.
+    muscles projected on the plane. With lateral coordinates the force is the full muscle
+    force, of which only the part along the plane acts; without them it is the projected force, as in the source.
     """
 
     names: tuple[str, ...]
@@ -113,7 +113,7 @@ class PlanarMuscles:
         return np.concatenate([forces, np.broadcast_to(left, (len(p), *left.shape))], axis=2)
 
     def moment_arms(self, tree: PlanarTree, q: Array, p: Array) -> Array:
-        """Joint moment per unit force, (T, J, n) [m]: tau = arms @ F is what the muscles do in (13)."""
+        """Joint moment per unit force, (T, J, n) [m]: tau = arms @ F is the moment of the muscles in (13)."""
         bar = np.swapaxes(allowed(tree, q), 1, 2) @ self.force_matrix(tree, p)
         return (tree.distal_segments.T @ bar[:, 2:])[:, tree.joints]
 

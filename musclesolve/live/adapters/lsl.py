@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pylsl
 
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
 from musclesolve.live.joining import Reading, Wanted
@@ -92,9 +92,6 @@ class LslStream:
     Args:
         address: name of the stream.
         wanted: what the readings shall be.
-
-    Raises:
-        InputError: no stream of that name, or one that carries nothing of what is needed.
     """
 
     clock = CLOCK
@@ -150,11 +147,7 @@ class LslStream:
         self._inlet = inlet
 
     def read(self, timeout: float) -> list[Reading]:
-        """See Stream.
-
-        Raises:
-            InputError: the stream came back with other channels.
-        """
+        """See Stream."""
         try:
             if self._inlet is None:
                 found = pylsl.resolve_byprop("name", self._name, 1, timeout)
@@ -176,7 +169,7 @@ class LslStream:
     @property
     def remarks(self) -> list[str]:
         """See Stream."""
-        return [f"The stream vanished {self._vanished} times."] if self._vanished else []
+        return [f"The stream vanished {often(self._vanished)}."] if self._vanished else []
 
     def close(self) -> None:
         """See Stream."""

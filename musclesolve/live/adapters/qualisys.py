@@ -21,7 +21,7 @@ import numpy as np
 import qtm_rt
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 
@@ -42,9 +42,6 @@ class QualisysStream:
     Args:
         address: HOST, HOST:PORT or HOST/plate; the port is 22223 unless stated.
         wanted: what the readings shall be.
-
-    Raises:
-        InputError: no QTM there, or one without the markers that are needed or with other plates.
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
@@ -129,11 +126,7 @@ class QualisysStream:
         self._packets.put_nowait((None, perf_counter()))
 
     def read(self, timeout: float) -> list[Reading]:
-        """See Stream.
-
-        Raises:
-            InputError: forces whose points do not lie on their plates.
-        """
+        """See Stream."""
         return self._loop.run_until_complete(self._read(timeout))
 
     async def _read(self, timeout: float) -> list[Reading]:
@@ -216,7 +209,7 @@ class QualisysStream:
     @property
     def remarks(self) -> list[str]:
         """See Stream."""
-        return [f"QTM vanished {self._vanished} times."] if self._vanished else []
+        return [f"QTM vanished {often(self._vanished)}."] if self._vanished else []
 
     def close(self) -> None:
         """See Stream."""

@@ -42,11 +42,7 @@ class Malformed(ValueError):
 
 
 def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
-    """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated.
-
-    Raises:
-        InputError: no port from 1 to 65535.
-    """
+    """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated."""
     host, _, port = text.rpartition(":")
     if port.isdecimal() and 0 < int(port) < 65536:
         return host.strip("[]") or LOCAL, int(port)
@@ -54,11 +50,7 @@ def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
 
 
 def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
-    """A datagram socket for an address, and the address as the system writes it.
-
-    Raises:
-        InputError: a host that is not known.
-    """
+    """A datagram socket for an address, and the address as the system writes it."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
@@ -76,9 +68,6 @@ class UdpStream:
     Attributes:
         port: where it listens.
         malformed: how many datagrams were no samples, by what was wrong.
-
-    Raises:
-        InputError: an address that is none, or that another program listens to.
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
@@ -219,9 +208,6 @@ class UdpSink:
 
     Args:
         address: port of this machine, or host and port.
-
-    Raises:
-        InputError: an address that is none.
     """
 
     def __init__(self, address: str) -> None:

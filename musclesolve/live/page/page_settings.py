@@ -51,11 +51,7 @@ class PageSettings:
 
     @classmethod
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
-        """Settings from JSON; what is not stated is as usual.
-
-        Raises:
-            InputError: an unknown setting or quantity, a value that cannot be.
-        """
+        """Settings from JSON; what is not stated is as usual."""
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
             raise input_error("live.settings_page_no_table", file=file, where="settings", usual=usual)
@@ -91,11 +87,7 @@ class PageSettings:
 
     @classmethod
     def read(cls, file: Path | None, keys: Sequence[str]) -> PageSettings:
-        """The settings of a file, where there is one; else the usual ones.
-
-        Raises:
-            InputError: a file that is not JSON, or settings that `of` refuses.
-        """
+        """The settings of a file, where there is one; else the usual ones."""
         if file is None or not file.exists():
             return cls.usual(keys)
         try:
@@ -105,11 +97,7 @@ class PageSettings:
         return cls.from_document(stated, keys, file)
 
     def write(self, file: Path) -> None:
-        """Write them to a file, whole or not at all.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """Write them to a file, whole or not at all."""
         text = json.dumps(asdict(self), indent=2) + "\n"
         write_files(file.parent, {file.name: text.encode()})
 

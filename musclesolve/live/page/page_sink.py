@@ -38,9 +38,6 @@ class LivePage:
 
     Attributes:
         address: of the page, with the token without which nothing is shown; "" before `begin`.
-
-    Raises:
-        InputError: a package of the extra `live` is missing.
     """
 
     def __init__(
@@ -67,9 +64,6 @@ class LivePage:
         """Serve the page of a session; nothing when it is served already.
 
         It takes about a second: call it before streams are opened, and their samples need not wait.
-
-        Raises:
-            InputError: settings that cannot be read, a port that cannot be used, a process that cannot start.
         """
         if self._ring is not None:
             return

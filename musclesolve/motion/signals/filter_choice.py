@@ -1,4 +1,4 @@
-"""The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
+"""The filter of a trial with every cut-off: from the trial file, or from the recording."""
 
 from dataclasses import dataclass
 
@@ -49,11 +49,7 @@ class FilterChoice:
 
 
 def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
-    """Return the filter of a trial.
-
-    Raises:
-        InputError: a cut-off that the markers or a plate cannot carry, or a recording that shows none.
-    """
+    """Return the filter of a trial."""
     names, rate = recording.used_markers, recording.markers.rate
     position = needed_markers(recording)[gap_free_range(recording)]
     noise, analysis = None, None

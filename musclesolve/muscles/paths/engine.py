@@ -24,15 +24,16 @@ from musclesolve.muscles.paths.kernel.arrays import (
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
 METHODS = ("hybrid", "midpoint", "axial")
-"""How OpenSim finds the way around an ellipsoid (kernel/ellipsoid_plane.py)."""
+"""OpenSim's methods for a path around an ellipsoid (kernel/ellipsoid_plane.py)."""
 
 
 @dataclass(frozen=True, eq=False)
 class PathLayout:
     """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
 
-    point_muscle (P,): muscle of each point, one after the other, points in the order of the path, every muscle has
-    some. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m] of
+    point_muscle (P,): muscle of each point, muscle after muscle, points in the order of the path, at least one for
+    every muscle. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m]
+    of
     cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
     0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
     (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into `METHODS`, hybrid if None.
@@ -57,7 +58,7 @@ class PathLayout:
         objects: Sequence[tuple[str, ArrayLike, float, str]],
         wraps: Sequence[tuple[int, int, int | None, int | None, str]],
     ) -> PathLayout:
-        """The layout in the words of a file.
+        """The layout from the entries of a file.
 
         Args:
             point_muscle: (P,).
@@ -149,8 +150,8 @@ class PathNodes(NamedTuple):
     """Paths in T poses: length (T, n) [m]; position [m] and gradient of the nodes, (T, N, 3) each.
 
     Nodes: P points, then the two tangent points of each wrap, fixed to its object; the points of a wrap that is not
-    touched lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the
-    path does not pass.
+    touched lie at the center of its object. gradient: dL / d(place of the material point at the node), zero at nodes
+    that are not on the path.
     """
 
     length: Array
@@ -161,35 +162,18 @@ class PathNodes(NamedTuple):
 class PathLines(NamedTuple):
     """Paths in T poses as lines, for drawing: muscle (S,) of each point; its position (T, S, 3) [m], single precision.
 
-    used (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
+    used (T, n): number of points of each muscle in a pose; points beyond it repeat the last one.
     """
 
     muscle: Indices
     position: AnyArray
     used: Indices
 
-    def trimmed(self) -> PathLines:
-        """The lines without the points that a muscle never has."""
+    def trimmed(self, most: Indices | None = None) -> PathLines:
+        """The lines with so many points (n,) of each muscle; without `most`, as many as one of the poses uses."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        kept = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
         return PathLines(self.muscle[kept], self.position[:, kept], self.used)
-
-
-def joined_lines(parts: Sequence[PathLines]) -> PathLines:
-    """Trimmed lines of poses one after the other: muscles of fewer points in a part repeat their last one there."""
-    if len(parts) == 1:
-        return parts[0]
-    counts = np.array([np.bincount(part.muscle) for part in parts])
-    most = counts.max(axis=0)
-    muscle = np.repeat(np.arange(len(most)), most)
-    rank = np.arange(len(muscle)) - np.searchsorted(muscle, muscle)
-    position = np.empty((sum(len(part.position) for part in parts), len(muscle), 3), parts[0].position.dtype)
-    first = 0
-    for part, count in zip(parts, counts, strict=True):
-        own = (np.cumsum(count) - count)[muscle] + np.minimum(rank, count[muscle] - 1)
-        position[first : first + len(part.position)] = part.position[:, own]
-        first += len(part.position)
-    return PathLines(muscle, position, np.concatenate([part.used for part in parts]))
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
@@ -203,7 +187,8 @@ def solve_paths(
     Args:
         layout: muscles, points, wrap objects.
         position: points (T, P, 3) [m].
-        on: which of them are on the path, (T, P); two of each muscle at least, or none: it is left out, its length NaN.
+        on: (T, P) whether each point is on the path: at least two of each muscle; a muscle without any gets the length
+            NaN.
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
@@ -215,7 +200,7 @@ def solve_paths(
 
 
 def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
-    """Return the paths of all muscles in all poses; fills the lines too."""
+    """Return the paths of all muscles in all poses; also fill `lines`."""
     from musclesolve.muscles.paths.kernel.entry import PATHS
 
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps

@@ -1,19 +1,20 @@
-"""The paths of a muscle set on one side of a model: points, wrap objects and frames that move, in standing positions.
+"""The paths of a muscle set on one side of a model: points, wrap objects and moving frames, in standing positions.
 
-The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
-direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie on
-the joint centers of the subject, and grows with the length between these (Silva 2003, 6.5). The width of the pelvis
-grows with the distance between the hips, its depth with that from between the ASIS to between the PSIS. What was not
-measured grows with stature: height of the pelvis, foot, the depth where subject or set have none; or with the length of
-thigh and shank together where the set has no stature.
+The frames of the set are mapped to the standing pose of the subject by the scale of each segment, joint centers and
+foot direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie
+on the joint centers of the subject, and scales with the length between these (Silva 2003, 6.5). The width of the pelvis
+scales with the distance between the hips, its depth with the distance from mid-ASIS to mid-PSIS. Other sizes scale with
+stature: height of the pelvis, foot, and the depth if subject or set have none. If the set has no stature, they scale
+with the length of thigh and shank together.
 
-Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
-around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
-is shortest against the path past it, the two have the same moment arm (the derivative of their difference is zero) and
-all but the same length: switching there, the path does not jump. That angle depends on the proportions of the subject,
-so the tabulated one is where the search begins, for sets with exact ranges too: on the skeleton of gait2392 it moves by
-1 degree (iliacus 4), while on another one the tabulated angles would let arms jump by up to 5 mm. Of several points of
-a muscle that switch at different angles, each is examined with the others as tabulated.
+Angles at which conditional via points join and leave the path: a via point represents bone or a retinaculum around
+which the muscle wraps. It can only lengthen the path, and belongs to the path as long as it does. At the angle where
+the path with the point exceeds the path without it by the least length, both have the same moment arm (the derivative
+of the difference is zero) and nearly the same length, so that the path does not jump if the point switches there. This
+angle depends on the proportions of the subject, so that the search begins at the tabulated angle, for sets with exact
+ranges too. On the skeleton of gait2392 the angle changes by 1 degree (iliacus 4); on another skeleton, the moment arms
+would jump by up to 5 mm at the tabulated angles. If several points of a muscle switch at different angles, each is
+examined with the others as tabulated.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from musclesolve.muscles.paths.paths import Paths
 
 
 def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
-    """Paths with points, moving frames and wrap objects where the maps have them; conditional ranges as tabulated.
+    """Paths with points, moving frames and wrap objects mapped to the subject; conditional ranges as tabulated.
 
-    The moving frames of the set come first, then one that only shifts for each moving point.
+    The moving frames of the set come first, then a translating frame for each moving point.
     """
     muscles, frames, wraps = database.sides[side], dict(database.frames), dict(database.wrap_objects)
     if side == "l":
@@ -155,7 +156,7 @@ def _spline(
     shifts: tuple[tuple[float, ...], ...],
     turns: tuple[tuple[float, ...], ...] | None = None,
 ) -> NaturalSpline:
-    """The motion of a frame of a set along its own axes; without turns unless given."""
+    """The motion of a frame of a set along its own axes; without rotation unless `turns` are given."""
     places = np.array(shifts)
     return NaturalSpline(
         np.array(angles), np.hstack([places, np.zeros_like(places) if turns is None else np.array(turns)])
@@ -163,17 +164,21 @@ def _spline(
 
 
 CLEARANCE = 0.98
-"""Radius of a cylinder over the distance of a point from its axis, that is no less than in the model of the set."""
+"""Largest radius of a cylinder over the distance of a point from its axis, unless the model of the set has a larger
+one.
+"""
 
 
 def sided(name: str, side: str, known: Collection[str]) -> str:
-    """The name, with its side where the model has it on each side alone."""
+    """The name in the model: with the side unless the model has the name without a side."""
     return name if name in known else f"{name}_{side}"
 
 
 @dataclass(frozen=True)
 class FrameMap:
-    """A point p of a frame stands at origin + rotation scale p; scale (3,) along the axes of the frame."""
+    """A map of points p of a frame to standing positions, origin + rotation scale p; scale (3,) along the axes of
+    the frame.
+    """
 
     rotation: Array
     scale: Array
@@ -188,7 +193,7 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
     """The map of each frame of a set onto one side of a subject.
 
     Stature is compared with the stature of the skeleton before the table's own scaling, hence the factors of the table.
-    Where the set does not know it, bones without end grow with the length of all others together.
+    If the set has no stature, bones without end scale with the length of all others together.
     """
     reference, slot, standing = database.reference, model.topology.slot, model.standing
 
@@ -235,9 +240,10 @@ def _smallest_rotation(start: Array, end: Array) -> Array:
 
 
 def reference_model(reference: ReferenceSkeleton) -> Model:
-    """A human model with the bones of a set's own skeleton, to which its fiber and tendon lengths belong.
+    """A human model with the bones of the set's skeleton, to which its fiber and tendon lengths belong.
 
-    It is the one before the table's own scaling, so every scale of its `frame_maps` is 1 / position_scale.
+    The skeleton is the one before the table's own scaling, so that every scale of its `frame_maps` is 1 /
+    position_scale.
     """
     places: dict[str, tuple[Array, Segment]] = {}
     for each in reference.segments:
@@ -264,7 +270,7 @@ _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 
 
 def adjust_switches(model: Model, paths: Paths) -> Paths:
-    """Paths with every reachable end of a conditional range moved to where the path does not jump."""
+    """Paths with every reachable end of a conditional range moved to the angle at which the path does not jump."""
     edges = np.stack([paths.switch_lower, paths.switch_upper])
     muscle = paths.layout.point_muscle[paths.switched]
     searches = []  # coordinate, its angles (P,), and the ends (2, C) that are sought among them
@@ -327,7 +333,7 @@ def search_grid(edges: Array) -> Array:
 def refined_edge(edge: float, angles: Array, gap: Array) -> float:
     """Angle [rad] of the smallest gap (P,) [m] within the search range of the angles (P,), by a parabola.
 
-    The end itself where there is no minimum, or where it cannot be reached.
+    The edge itself if there is no minimum, or if it cannot be reached.
     """
     near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
     if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:

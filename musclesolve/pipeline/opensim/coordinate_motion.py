@@ -90,10 +90,6 @@ def coordinate_motion(
             ones radians, as OpenSim takes them, and a note says so. A dataset has units in its attributes, "rad" unless
             stated; arrays by name are in rad and m.
         cutoff_hz: None leaves the values as they are.
-
-    Raises:
-        InputError: no coordinate of the model, one that stands twice, gaps, radians that can only be degrees, uneven
-            sampling.
     """
     from scipy.interpolate import make_interp_spline
 
@@ -205,11 +201,7 @@ def _file(table: Table) -> Path | None:
 
 
 def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:
-    """Whether angles (T, K) are in degrees, the columns of other coordinates being zero, and what to say of it.
-
-    Raises:
-        InputError: they are said to be in radians, and can only be degrees.
-    """
+    """Whether angles (T, K) are in degrees, the columns of other coordinates being zero, and what to say of it."""
     if not angles.any():
         return bool(table.in_degrees), []
     row, column = np.unravel_index(int(np.abs(angles).argmax()), angles.shape)

@@ -285,11 +285,7 @@ def knee_lever(
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
-    """The motion of all coordinates of the model.
-
-    Raises:
-        InputError: a free coordinate is missing.
-    """
+    """The motion of all coordinates of the model."""
     parts = [motion.by_name(array) for array in (motion.value, motion.speed, motion.acceleration)]
     return model_motion(model, motion.time, *parts)
 
@@ -320,9 +316,6 @@ def load_moments(
         motion: of all its free coordinates.
         names: m coordinates.
         path, feet: see `read_external_loads`.
-
-    Raises:
-        InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole = whole_motion(model, motion)
     pose = body_motion(model, whole.value)

@@ -516,11 +516,7 @@ def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: In
 def body_of_trial(
     trial: ModelTrial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
 ) -> ModelBody:
-    """The body of the trial file of a model; cost and solver of the file unless given.
-
-    Raises:
-        InputError: see `opensim_problem`; a name in the file that is unknown, with its place.
-    """
+    """The body of the trial file of a model; cost and solver of the file unless given."""
     settings = trial.settings
     stated, of_muscles, time = settings.sharing, settings.muscles, settings.time
     elastic = of_muscles.tendon == ELASTIC
@@ -604,11 +600,7 @@ def _placed(
 
 
 def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
-    """The muscles of every channel of EMG among the muscles of the body.
-
-    Raises:
-        InputError: a muscle that is not among them, with its place.
-    """
+    """The muscles of every channel of EMG among the muscles of the body."""
     assert trial.emg is not None
     known = channel_names(muscles)
     channels = []

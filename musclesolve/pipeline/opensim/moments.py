@@ -69,9 +69,6 @@ def coordinate_moments(
         time: (T,) [s].
         optional: further coordinates, after the others in the result; zero where there is no column.
         cutoff_hz: of the filter of the coordinates, which says how long a hole may be; None: the usual one.
-
-    Raises:
-        InputError: a column is missing or stands twice, or none of the times is covered.
     """
     if isinstance(source, Mapping) and "time" not in source and not hasattr(source, "data_vars"):
         expected = f"{len(time)} numbers, one for each time of the coordinates"
@@ -131,9 +128,6 @@ def shared_moments(
     Args:
         source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is
             driven may be missing, which is said.
-
-    Raises:
-        InputError: see `coordinate_moments`.
     """
     number = model.coordinate_number
     values = coordinate_values(model, motion.by_name(motion.value))

@@ -44,9 +44,6 @@ def predicted_loads(
 
     Returns:
         A load on each foot at the times of the motion: force [N], center of pressure [m] and free moment [N m].
-
-    Raises:
-        InputError: a foot is missing, a body is fixed to the ground or has no usable mass, or no reactions were found.
     """
     feet = [foot_of_side(model, side) for side in SIDES]
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]

@@ -130,11 +130,7 @@ def reduced_residual(
     loads: Sequence[ExternalLoad],
     consistency: ModelConsistencySettings,
 ) -> tuple[LoadedModel, MotionChange[LoadedModel]]:
-    """The model along its changed coordinates, and the change.
-
-    Raises:
-        InputError: the residual is known in no frame, or cannot be reduced within the bound.
-    """
+    """The model along its changed coordinates, and the change."""
     given = LoadedModel(model, motion, loads)
     balanced, size = given.dynamics.balanced, given.dynamics.root_residual
     if balanced is None or size is None or not (known := balanced & np.isfinite(size)).any():

@@ -64,10 +64,6 @@ def shared_choice(
         muscles: names; unless given, all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
         without: names of coordinates that are left out, whose moments no muscle has to produce.
-
-    Raises:
-        InputError: an unknown or driven coordinate, one without a muscle, one that is both requested and left out, an
-            unknown or unsupported muscle, no muscle at all.
     """
     check_choice(side, "side", LEFT_OUT)
     crossing, other = model.crossing, LEFT_OUT[side]

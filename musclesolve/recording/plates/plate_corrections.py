@@ -31,9 +31,6 @@ def corrected_plates(
         settings: its tables, with defaults.
         forces: the plates as they were recorded, global frame.
         rotation: (3, 3) from the axes of the files to the global frame.
-
-    Raises:
-        InputError: a plate that the trial does not have.
     """
     table, numbers = settings.plates, plate_numbers(forces)
     by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}

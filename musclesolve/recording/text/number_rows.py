@@ -448,9 +448,6 @@ def timed_rows(
     Returns:
         Times (T,) [s], values (T, n, ...), NaN where a name stands twice, the line of every row (T,), notes for the
         results, and a warning where the header states another number of rows, else "".
-
-    Raises:
-        InputError: fewer than two rows, or times that are missing or do not increase.
     """
     times, values, lines = Stack(), Stack(), Stack()
     for rows, of_rows in blocks:

@@ -45,9 +45,6 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
     Args:
         document: the trial file.
         subject: its [subject].
-
-    Raises:
-        InputError: a file that is missing or no body file, or the body of another subject.
     """
     if subject.body is None:
         return None

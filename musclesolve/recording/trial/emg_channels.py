@@ -32,9 +32,6 @@ def read_emg(
     """Return the signals that a trial file names and notes on them; None without [emg].
 
     `markers` is the file of the markers; unless `checked`, `check_signals` is left to the caller.
-
-    Raises:
-        InputError: a file, channel or number that cannot be right, with its place.
     """
     stated = settings.emg
     channels = stated.channels

@@ -21,11 +21,7 @@ UNTRACKED_RANGE = 2e-3
 
 
 def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicles | None, list[str]]:
-    """Return the fascicle lengths that a trial file names [m] and notes on them; None without [fascicle].
-
-    Raises:
-        InputError: a file, column or number that cannot be right, with its place.
-    """
+    """Return the fascicle lengths that a trial file names [m] and notes on them; None without [fascicle]."""
     stated = settings.fascicle
     if None in (stated.file, stated.channels, stated.unit):
         return None, []

@@ -19,9 +19,6 @@ def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, s
     """Return role -> SHA-256 of the files of a trial that has just been read.
 
     A muscle set that is not there is refused when it is needed.
-
-    Raises:
-        InputError: a file was changed between its opening and this call.
     """
     hashes = {
         role: document.sha256 if path == document.path else sha256(path)

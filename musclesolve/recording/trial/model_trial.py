@@ -62,11 +62,7 @@ def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
 
 
 def read_model_trial(path: Path) -> ModelTrial:
-    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths.
-
-    Raises:
-        InputError: anything that is missing, contradictory or out of its range, with the place.
-    """
+    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths."""
     document = trial_document(path, ModelSettings)
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)

@@ -38,9 +38,6 @@ def with_stated_events(
     """Return the events that are stated, and the kinds of which [events] states all.
 
     of_file: those that a C3D file states; they stay for the kinds that [events] leaves out. walk: the markers.
-
-    Raises:
-        InputError: times that do not increase, or at which nothing was recorded.
     """
     events, complete = list[Event](), set[tuple[EventKind, Side]]()
     kinds: tuple[EventKind, ...] = ("heel_strike", "toe_off")
@@ -67,12 +64,7 @@ def with_stated_events(
 
 
 def subject_of(document: Document, table: SubjectSettings) -> Subject:
-    """Return the subject of [subject], with what is stated of single segments, and of a body: prostheses, children.
-
-    Raises:
-        InputError: an unknown segment or key, a value that no segment has, masses that leave nothing of the body, or
-            the calibrated body of another subject.
-    """
+    """Return the subject of [subject], with what is stated of single segments, and of a body: prostheses, children."""
     segments = {}
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:

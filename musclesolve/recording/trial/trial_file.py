@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error
+from musclesolve._util.message_text import capitalized
+from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults
@@ -31,6 +31,7 @@ from musclesolve.recording.plates.foot_forces import (
 from musclesolve.recording.plates.plate_checks import instants_of, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
@@ -86,9 +87,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     """
     if isinstance(path, AnyTrial):
         return path
-    if not isinstance(path, str | Path):
-        raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
-    document = trial_document(Path(path))
+    document = trial_document(file_path(path, "read_trial"))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
@@ -100,11 +99,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
 
 
 def read_standing(path: str | Path) -> Trial:
-    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
+    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested."""
     return analysable(_recording(trial_document(Path(path)))[0], plates_tested=False)
 
 
@@ -120,9 +115,6 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
     """Return the trial that `read_trial` makes of a recording as its files hold it.
 
     examined: whether the recording is examined as it is; otherwise its files are read again and repaired.
-
-    Raises:
-        InputError: see `read_trial`.
     """
     trial = analysable(recorded)
     trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
@@ -360,9 +352,6 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
 
     Of steps that no plate measures whole these are all frames up to those in which the foot is in the air.
-
-    Raises:
-        InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
     """
     if settings.files.predicted:
         return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))
@@ -395,7 +384,7 @@ def without_impossible(trial: Trial) -> Trial:
     """Return a trial of which no plate shows for an instant what cannot be of its foot, with a note on each plate."""
     forces = tuple(without_instants(trial, plate) for plate in trial.forces)
     remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{what[0].upper()}{what[1:]}; {remedy}." for what, remedy in remarks)
+    notes = (f"{capitalized(what)}; {remedy}." for what, remedy in remarks)
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 

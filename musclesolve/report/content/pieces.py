@@ -7,6 +7,7 @@ import numpy as np
 from markupsafe import Markup
 from rich.table import Table as RichTable
 
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.errors import InputError, MuscleSolveError
 
@@ -50,7 +51,7 @@ def from_rich(table: RichTable) -> PageTable:
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
     title = str(table.title or "")
-    return PageTable(title[:1].upper() + title[1:], columns, list(zip(*cells, strict=True)))
+    return PageTable(capitalized(title), columns, list(zip(*cells, strict=True)))
 
 
 def digest(value: str) -> Markup:

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, joint_titles, split_side, with_side
 from musclesolve.constants import DESIGNED
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain, sided
@@ -471,7 +472,7 @@ def _remarks(printed: Iterable[str]) -> list[str]:
         subject = own or subject
         found.setdefault(subject, []).append(statement)
     kept = {name: said for name, said in found.items() if name not in ("verdict", "error", "warning")}
-    return [f"{name[:1].upper()}{name[1:]}: {'; '.join(said)}" for name, said in kept.items()]
+    return [f"{capitalized(name)}: {'; '.join(said)}" for name, said in kept.items()]
 
 
 def provenance(trial: TrialFiles) -> dict[str, object]:

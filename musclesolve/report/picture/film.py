@@ -55,9 +55,6 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
         kind: "gif" or "mp4".
         speed: share of the true speed.
         progress: called before every picture.
-
-    Raises:
-        InputError: the dataset is neither of the two, holds no points to draw, or ffmpeg is missing (MP4).
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:

@@ -37,11 +37,7 @@ SAME_VERTEX = 1e-7
 
 
 def read_mesh(path: Path) -> Mesh:
-    """Vertices (V, 3) and triangles (F, 3) of a file, in its own unit; equal vertices are one.
-
-    Raises:
-        InputError: the file cannot be read, or is not what its suffix says.
-    """
+    """Vertices (V, 3) and triangles (F, 3) of a file, in its own unit; equal vertices are one."""
     try:
         content = read_regular(path, RECORDING)
         read = _read_vtp if path.suffix.casefold() == ".vtp" else _read_by_trimesh

@@ -32,9 +32,6 @@ def model_surfaces(
         model_file: the .osim file.
         segments: bodies that are drawn.
         folder: of .vtp, .stl and .obj files, whose names need not have the model's capitals.
-
-    Raises:
-        InputError: the folder does not exist, or a file in it is damaged.
     """
     if folder is not None and not folder.is_dir():
         raise input_error("report.no_such_folder", file=folder)

@@ -29,9 +29,6 @@ def picture_page(result: xr.Dataset) -> str:
     """A whole page with the moving picture of a result, or with a sentence where it has no points to draw.
 
     result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
-
-    Raises:
-        InputError: the dataset is neither of the two, or three.js is not where it should be.
     """
     title = str(result.attrs.get("subject", "")) or "Result"
     return rendered(source("page.html"), title=title, fragment=trusted(_fragment(result, "page")))
@@ -42,9 +39,6 @@ def picture_fragment(result: xr.Dataset) -> str:
 
     Its classes begin with ms-picture or msp-, and nothing of its script is seen outside. Where three.js is not found
     a sentence stands in its place, so that the rest of the page is whole.
-
-    Raises:
-        InputError: the dataset is not the result of a run.
     """
     try:
         return _fragment(result, "fragment")
@@ -72,9 +66,6 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         mode: "page", "fragment" (of another page) or "live", which has no time to choose.
         content: `page_data` of it.
         script: JavaScript that starts the picture with `start` and chooses its frames.
-
-    Raises:
-        InputError: three.js is not where it should be.
     """
     return rendered(
         source("picture.html"),
@@ -132,11 +123,7 @@ _REVISION = re.compile(r'\.REVISION=(\w+|"\d+")')
 
 @cache
 def three_js() -> str:
-    """Source of three.js, as it stands: it fills `exports`, or else sets `THREE`.
-
-    Raises:
-        InputError: the package trimesh is missing, or does not hold it as it used to.
-    """
+    """Source of three.js, as it stands: it fills `exports`, or else sets `THREE`."""
     try:
         archive = resources.files("trimesh").joinpath(*PLACE)
         with archive.open("rb") as file, zipfile.ZipFile(file) as found:

@@ -164,11 +164,7 @@ class PictureData:
 
 
 def picture_data(result: xr.Dataset) -> PictureData:
-    """Read what there is.
-
-    Raises:
-        InputError: this is no result of a run: an average, a comparison, uncertainties, or something else.
-    """
+    """Read what there is."""
     check_kind(result)
     simulated = is_simulation(result)
     # every n-th frame is shown: so many that the numbers fit into a page

@@ -42,9 +42,6 @@ def simulation_picture(
         simulation: of `simulate`, `simulate_contact` or `ForwardProblem.simulate`.
         muscles: those that drove it (`problem.muscles`); they are colored by their activation.
         title: of the picture; else the names of the models.
-
-    Raises:
-        InputError: something else than a simulation, or muscles of a model that is not in it.
     """
     if not isinstance(simulation, Simulation | ContactSimulation):
         raise input_error("report.cannot_drawn", name=type(simulation).__name__)

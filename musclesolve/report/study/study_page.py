@@ -16,6 +16,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
@@ -125,7 +126,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         people=_people(result),
         left_out=_left_out(result),
         findings=_findings(result),
-        compared=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in result.compared.said],
+        compared=[f"{capitalized(sentence)}." for sentence in result.compared.said],
         trials=list(_rows(result)),
         not_judged=_not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),

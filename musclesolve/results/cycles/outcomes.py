@@ -58,11 +58,7 @@ def value_of(text: str) -> tuple[str, str, str, str] | None:
 
 
 def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
-    """The outcomes that are stated, as the means of subjects have them: values as variables without percentages.
-
-    Raises:
-        InputError: an outcome that is neither a curve nor a value there.
-    """
+    """The outcomes that are stated, as the means of subjects have them: values as variables without percentages."""
     known = {}
     for name, each in means.data_vars.items():
         if str(name) in stated and PERCENT not in each.dims:

@@ -79,11 +79,7 @@ def invalid_frames(result: xr.Dataset) -> int:
 
 
 def target_path(result: Path, output: Path | None, format: str | None) -> Path:
-    """The file that a command writes: beside the result, or in a folder, under its name, unless one is named.
-
-    Raises:
-        InputError: neither a format nor a name with a suffix is given.
-    """
+    """The file that a command writes: beside the result, or in a folder, under its name, unless one is named."""
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:

@@ -30,9 +30,6 @@ def sto_files(
     Activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions unless variables are
     named. A single variable that is named goes into the file of the path itself. Columns without any number are left
     out; frames without a valid solution are nan.
-
-    Raises:
-        InputError: the result has none of them, or does not run over time.
     """
     _check_time(result, path)
     chosen = in_set("sto") if variables is None else list(variables)
@@ -69,9 +66,6 @@ def mot_files(
     pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
     hips of the unscaled model where the hips of the subject are. Joints that the model of the names does not have keep
     their own names.
-
-    Raises:
-        InputError: the result has no joint angles over time, or translations among them; other variables are requested.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise input_error(

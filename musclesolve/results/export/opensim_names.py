@@ -59,9 +59,6 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     """The requested naming; None: the naming of the model of the muscle set in files for OpenSim, else the own one.
 
     A result of `share` has the names and signs of its model, and keeps them.
-
-    Raises:
-        InputError: `names` is none of `NAMES`; names of a model for a result that has the names of another one.
     """
     if names is not None and names not in NAMES:
         raise unknown_name(names, "naming", NAMES, where="--names")

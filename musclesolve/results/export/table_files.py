@@ -21,11 +21,7 @@ Column = tuple[str, str, AnyArray]
 
 
 def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Naming) -> Iterator[Column]:
-    """Time or percentage first, then the columns of each variable, "activation.soleus_r".
-
-    Raises:
-        InputError: a name stands twice.
-    """
+    """Time or percentage first, then the columns of each variable, "activation.soleus_r"."""
     over = abscissa_of(result)
     yield over, str(result[over].attrs.get("units", "%" if over == "percent" else "s")), result[over].values
     known: set[str] = set()
@@ -55,11 +51,7 @@ def csv_files(
 def parquet_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
 ) -> dict[str, bytes]:
-    """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata.
-
-    Raises:
-        InputError: the package pyarrow is not installed.
-    """
+    """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -117,11 +109,7 @@ def mat_files(
 
 
 def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
-    """Store values under nested names.
-
-    Raises:
-        InputError: two names become one, as letters that MATLAB does not allow are replaced.
-    """
+    """Store values under nested names."""
     *parents, last = map(_field, place)
     for name in parents:
         tree = tree.setdefault(name, {})

@@ -38,11 +38,7 @@ class Columns:
 
 
 def abscissa_of(result: xr.Dataset) -> str:
-    """The dimension that series run over.
-
-    Raises:
-        InputError: the dataset has none of them: it is no result.
-    """
+    """The dimension that series run over."""
     for name in ABSCISSAS:
         if name in result.dims and name in result.coords:
             return name
@@ -50,11 +46,7 @@ def abscissa_of(result: xr.Dataset) -> str:
 
 
 def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
-    """Names of the series that are requested; when None, all but the points that only pictures are drawn from.
-
-    Raises:
-        InputError: there is no such series.
-    """
+    """Names of the series that are requested; when None, all but the points that only pictures are drawn from."""
     over = abscissa_of(result)
     known = [str(name) for name, each in result.data_vars.items() if over in each.dims]
     for name in variables or ():
@@ -66,11 +58,7 @@ def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
 
 
 def check_layout(result: xr.Dataset, naming: Naming) -> None:
-    """Refuse names of a model for what has other columns than one run.
-
-    Raises:
-        InputError: the result is an average, a comparison or an uncertainty.
-    """
+    """Refuse names of a model for what has other columns than one run."""
     found = [name for name in _OTHER_LAYOUTS if name in result.dims]
     if naming.opensim and found:
         raise input_error("results.names_signs_model", where="--names", found=found[0])
@@ -105,11 +93,7 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
 
 
 def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
-    """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z.
-
-    Raises:
-        InputError: a vector lacks components.
-    """
+    """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z."""
     if len(names) % 3 or [name[-1:] for name in names] != ["x", "y", "z"] * (len(names) // 3):
         raise input_error("results.vector_components", names=names)
     starts = range(0, len(names), 3)

@@ -149,9 +149,6 @@ def fit_body(
         mass_sd: prior standard deviation of the logarithm of the whole mass.
         bound: largest distance from the prior, in its standard deviations.
         soft_tissue: standard deviation of the errors of the measured motion, along each axis [m].
-
-    Raises:
-        InputError: the fit does not converge.
     """
     weighed = np.array([shares[one.of] if one.quantity == MASS else 0.0 for one in parameters])
     scale = np.array([one.sd for one in parameters])

@@ -27,7 +27,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import few
+from musclesolve._util.checks import one_or_several
+from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
@@ -357,7 +358,7 @@ class CalibrationProblem:
 
 
 def calibrate_muscles(
-    trials: Sequence[AnyTrial | str | Path],
+    trials: AnyTrial | str | Path | Iterable[AnyTrial | str | Path],
     free: Mapping[str, Iterable[str]] | None = None,
     fixed: Mapping[str, Iterable[str]] | None = None,
     strength: str | Path | None = None,
@@ -390,7 +391,7 @@ def calibrate_muscles(
         InputError: trials of two subjects or with other muscles, nothing measured, nothing free, a trial that has no
             solution, or whatever `run` refuses.
     """
-    report = progress or no_progress
+    report, trials = progress or no_progress, one_or_several(trials)
     if not trials:
         raise input_error("studies.no_trial_to_calibrate", where="trials")
     tests = None if strength is None else read_strength_tests(strength)
@@ -451,9 +452,6 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
 
     EMG that is cut to the motion leaves few frames for all offsets, and rarely an interval that says something. A lag
     that the electromechanical delay explains (`LAGS`) is none of the clock.
-
-    Raises:
-        InputError: where the whole interval lies farther than `CLOCK` away, and the agreement is clearly better there.
     """
     if trial.emg is None:
         return []
@@ -490,9 +488,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             value=value,
         )
     return [
-        WarningNote(
-            f"{what[0].upper()}{what[1:]}: see `musclesolve emg`, and write {value} in [emg] where it holds."
-        )
+        WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
     ]
 
 
@@ -544,11 +540,7 @@ def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
 
 
 def _settings(name: str, body: AnyBody) -> dict[str, object]:
-    """Return the settings of the muscles in a trial file besides the set, on which the factors depend.
-
-    Raises:
-        InputError: strains or a strength of its own, which the factors are to find.
-    """
+    """Return the settings of the muscles in a trial file besides the set, on which the factors depend."""
     if isinstance(body, ModelBody):
         stated: dict[str, object] = {"tendon_strain": body.settings.muscles.tendon_strain}
         settings: dict[str, object] = {"passive forces": body.settings.muscles.passive}
@@ -567,11 +559,7 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
 
 
 def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
-    """The muscle set or model of all trials, by its name or path, and the hash of its file.
-
-    Raises:
-        InputError: trials of two subjects, or with other muscles or tendons.
-    """
+    """The muscle set or model of all trials, by its name or path, and the hash of its file."""
     check_one_subject([trial.body.trial for trial in trials if isinstance(trial.body.trial, Trial)])
     first = trials[0]
     of_first: dict[str, tuple[str, str | None]] = {}

@@ -104,11 +104,7 @@ class Anatomy:
         return cls(tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()})
 
     def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
-        """The muscles of each factor that a word stands for, by the name of the factor.
-
-        Raises:
-            InputError: a word that means no muscle.
-        """
+        """The muscles of each factor that a word stands for, by the name of the factor."""
         if word in (EACH, GROUPS):
             kind = self.unit if word == EACH else self.group
             return {
@@ -157,9 +153,6 @@ def free_factors(
         free: quantity ("strength", "optimal_fiber_length", "tendon_slack_length", "tendon_strain") -> words; None:
             what was measured decides.
         fixed: quantity -> words that are not free though something was measured; no words: none of the quantity.
-
-    Raises:
-        InputError: an unknown quantity or word, one that is free and fixed, a strain of rigid tendons, nothing free.
     """
     anatomy = Anatomy.from_names(names)
     chosen = usual_words(anatomy, measured) if free is None else _by_quantity(free)
@@ -216,11 +209,7 @@ def _by_quantity(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 
 def stated_words(stated: Iterable[str]) -> dict[str, list[str]]:
-    """Words by quantity from texts such as "strength=groups,soleus" or "emg_delay".
-
-    Raises:
-        InputError: an unknown quantity.
-    """
+    """Words by quantity from texts such as "strength=groups,soleus" or "emg_delay"."""
     words: dict[str, list[str]] = {}
     for text in stated:
         quantity, _, listed = text.partition("=")

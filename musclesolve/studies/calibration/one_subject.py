@@ -16,9 +16,6 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
     Args:
         trials: of recordings.
         keys: of [subject], those in which the trials must agree.
-
-    Raises:
-        InputError: a trial of which one of the keys is another one.
     """
     for trial in trials[1:]:
         one, other = _stated(trial), _stated(trials[0])

@@ -73,11 +73,7 @@ class Job:
     questions: tuple[str, ...] = ()  # beside the questions of the trial file
 
     def with_answers(self) -> Job:
-        """The job whose further files begin with the answers to the questions of the trial.
-
-        Raises:
-            InputError: an unknown question, or a scenario that cannot be read.
-        """
+        """The job whose further files begin with the answers to the questions of the trial."""
         from musclesolve.studies.questions.answers import answer_files, asked_of
 
         answers = answer_files(asked_of(self.trial, self.questions), self.options)

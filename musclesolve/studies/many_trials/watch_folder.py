@@ -80,10 +80,6 @@ class Template:
 
     Args:
         path: the trial file; its own recordings need not be there.
-
-    Raises:
-        InputError: it cannot be read, is at fault, or is of an OpenSim model; or a file that is recorded with each
-            motion does not have the name of the motion in its own.
     """
 
     def __init__(self, path: Path) -> None:
@@ -190,9 +186,6 @@ class Watch:
 
     Attributes:
         results: the folder of the results.
-
-    Raises:
-        InputError: there is no such folder, or the results would lie among the recordings.
     """
 
     folder: Path

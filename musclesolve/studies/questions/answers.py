@@ -53,10 +53,6 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     """The questions about a trial, of its file and besides, in the order of `QUESTIONS`.
 
     A file that cannot be read, or another fault in it, is left to those who compute the trial.
-
-    Raises:
-        InputError: an unknown question, what-if without scenarios, a scenario or bound that cannot be read, or a name
-            in them of a muscle, a degree of freedom or a joint that the trial does not have.
     """
     for name in more:
         if name not in QUESTIONS:

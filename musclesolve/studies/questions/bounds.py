@@ -71,9 +71,6 @@ def contact_limits(
             and 0.1 % more.
         parts: shared.
         weight: of the body [N].
-
-    Raises:
-        InputError: there is no such joint, with those that are.
     """
     now = {
         joint: float(np.nanmax(np.linalg.norm(force, axis=1), initial=0.0))

@@ -22,11 +22,7 @@ def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
-    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors.
-
-    Raises:
-        InputError: there is no such muscle or group, with the names most like it.
-    """
+    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors."""
     known = names_of_muscles(result)
     if name not in known:
         raise unknown_name(name, "muscle or group of muscles", known)

@@ -178,11 +178,7 @@ AMOUNTS = {"mass": (0.2, 5.0, "times the masses"), "load": (0.0, 200.0, "kg")}
 
 
 def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
-    """Muscle or group -> factor on its strength, read from "MUSCLE=FACTOR" each.
-
-    Raises:
-        InputError: a text that is not of this form.
-    """
+    """Muscle or group -> factor on its strength, read from "MUSCLE=FACTOR" each."""
     found = {}
     for text in texts:
         name, _, value = (each.strip() for each in text.rpartition("="))
@@ -194,11 +190,7 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
 
 
 def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
-    """Joint -> largest contact force [body weights], read from "JOINT=NUMBER" each; or "now".
-
-    Raises:
-        InputError: a text that is not of this form.
-    """
+    """Joint -> largest contact force [body weights], read from "JOINT=NUMBER" each; or "now"."""
     if list(texts) == ["now"]:
         return "now"
     found = {}

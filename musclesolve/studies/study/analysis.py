@@ -137,9 +137,6 @@ def analyze_study(
         computed: the trials.
         progress: called with the name of each stage and the share of the work that is done.
         values_format: "csv" or "parquet".
-
-    Raises:
-        InputError: forces of different muscles or costs, quantities that there are not, a full disk.
     """
     report, folder = progress or no_progress, computed.folder
     tables = [f"{VALUES}.{suffix}" for suffix in (CSV, PARQUET)]

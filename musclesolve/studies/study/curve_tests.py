@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
@@ -45,11 +46,7 @@ NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percent
 
 @dataclass(frozen=True)
 class Design:
-    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study file.
-
-    Raises:
-        InputError: a level that is no probability, or an unknown correction.
-    """
+    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study."""
 
     groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
     conditions: Sequence[str] | None = None
@@ -592,7 +589,7 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
     alone = [test for test in tests if test.after is None and not test.in_pairs]
-    said = [*dict.fromkeys(f"{test.effect[:1].upper()}{test.effect[1:]}: {test.kind}." for test in alone)]
+    said = [*dict.fromkeys(f"{capitalized(test.effect)}: {test.kind}." for test in alone)]
     if pairs := next((test for test in tests if test.in_pairs), None):
         said.append(
             f"Where fewer than {FEWEST_SUBJECTS} subjects have all conditions, each other one is compared with "

@@ -22,9 +22,6 @@ def check_curves(study: Study, trials: Iterable[Path]) -> None:
     Args:
         study: the study file.
         trials: the trial files of its trials.
-
-    Raises:
-        InputError: a name that no trial has, with those most like it; an outcome of a question that no trial asks.
     """
     design = study.design
     stated = [("quantities", name, name, "") for name in design.quantities or ()]

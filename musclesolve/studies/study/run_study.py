@@ -99,12 +99,7 @@ def compute_trials(
 
 
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
-    """Write the trial file of every trial: the jobs, the records of those that have none, and notes.
-
-    Raises:
-        InputError: every trial is excluded, nothing is known of any subject, no trial has a quantity or outcome of
-            [design], or a file cannot be written.
-    """
+    """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
     if not study.included:
         raise study.document.error("studies.every_trial_excluded", "trials")
     absent = lacking(study.subjects, study.included)

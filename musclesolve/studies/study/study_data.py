@@ -88,10 +88,6 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     The same percentage has to mean the same in all curves: of several movements, those cycles are written that most
     trials have, of as many the first. Quantities are in the units of the study. Each trial's cycles.nc is read twice:
     for its names, and for its numbers.
-
-    Raises:
-        InputError: forces of different muscles or costs, a unit that a subject's data do not allow, a cycles.nc that
-            is damaged, a full disk.
     """
     report = progress or no_progress
     files = [

@@ -40,9 +40,6 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         study, trial: of the study file.
         source: the keys of `StudyTrial.source`, but for b3d the files that it was unpacked to.
         path: where the trial file is to be.
-
-    Raises:
-        InputError: the trial's own file does not exist or cannot be read.
     """
     here = study.path.parent
     if "file" in source:

@@ -27,11 +27,7 @@ class Unpacked:
         self.known: dict[str, dict[str, Any]] = {}  # B3D file as the study names it -> its record
 
     def source(self, trial: StudyTrial) -> Mapping[str, str | Path]:
-        """The keys of [files] of the trial file of a model, or the trial's own file.
-
-        Raises:
-            InputError: there is no such file, it cannot be read, has no such trial, or no forces follow from it.
-        """
+        """The keys of [files] of the trial file of a model, or the trial's own file."""
         if "b3d" not in trial.source:
             return trial.source
         name, wanted = trial.source["b3d"], trial.source["trial"]

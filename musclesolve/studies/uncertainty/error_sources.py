@@ -51,11 +51,7 @@ def sources() -> dict[str, Source]:
 def standard_deviations(
     stated: Mapping[str, float], given: Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """Source -> its standard deviation in SI: as given by key, else as a trial file states by key, else the usual one.
-
-    Raises:
-        InputError: an unknown key, or a number outside of its range.
-    """
+    """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(
             "studies.no_set_standard_deviations", where="standard deviations", given=as_text(given)
@@ -82,9 +78,6 @@ def check_sources(
     Args:
         given: standard deviations of a trial file and of the caller.
         body, person, predicted: what the errors are of, see `error_keys`.
-
-    Raises:
-        InputError: one that would change nothing.
     """
     known = error_keys(body, person, predicted)
     about = {source.key: source.about for source in sources().values()}

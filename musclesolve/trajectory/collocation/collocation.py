@@ -201,9 +201,6 @@ def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Ar
     """The x of states and activations (T, n) of the frames: a spline, and straight lines, between these.
 
     Without any: the activation 0.1, and the tendons in balance with it at rest.
-
-    Raises:
-        InputError: arrays that do not fit.
     """
     from scipy.interpolate import CubicSpline
 

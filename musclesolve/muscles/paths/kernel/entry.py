@@ -73,7 +73,7 @@ _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]
 
 
 def paths(layout, poses, out, work, lines, rules):
-    """Lengths and gradients of all muscles in all poses, and the points of their lines where there are slots."""
+    """Compute lengths and gradients of all muscles in all poses, and the points of their lines if `lines` has slots."""
     for t in range(out.length.shape[0]):
         for muscle in range(out.length.shape[1]):
             size = solve_muscle(layout, poses, out, work, t, muscle, rules)
@@ -100,7 +100,7 @@ def gather_wrenches(position, gradient, group, wrench):
 
 
 def explicit_rates(wrench, muscle, frame, column, frames, rate):
-    """dL/dtheta (T, n, D) with the bodies at rest, of groups (G,) on moving frames.
+    """Explicit rates dL/dtheta (T, n, D) with the bodies at rest, of groups (G,) on moving frames.
 
     frame (G,): -1 for none; column (F,): of the angle that moves a frame; frames: `FrameMotion` in space.
     """
@@ -122,8 +122,8 @@ def explicit_rates(wrench, muscle, frame, column, frames, rate):
 def length_rates(groups, bodies, motion, moved, explicit, dofs, rates, out):
     """dL/dt (T, n): the power of the wrenches of groups of nodes on bodies of the model, and the explicit part.
 
-    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work for all
-    bodies.
+    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work array for
+    all bodies.
     """
     wrench, muscle, body = groups
     for t in range(out.shape[0]):
@@ -175,10 +175,10 @@ def sum_pulls(wrench, muscle, on, center, pull, about):
 
 
 def add_couples(explicit, column, axes, about):
-    """Add to moments (T, n, 3) the couples that guide points and frames along with degrees of freedom (d,) of a joint.
+    """Add to moments (T, n, 3) the couples that move points and frames with degrees of freedom (d,) of a joint.
 
-    The couple has the moment dL/dtheta of column (d,) of `explicit` about its own axis and none about the other axes
-    (T, d, 3): it is along the reciprocal vector of the axis in their span, three axes or fewer.
+    The couple has the moment dL/dtheta of column (d,) of `explicit` about its own axis and zero about the other axes
+    (T, d, 3): it is along the reciprocal vector of the axis in the span of up to three axes.
     """
     for t in range(about.shape[0]):
         for i in range(column.size):
@@ -215,7 +215,9 @@ def relative_frames(first, knots, values, curvatures, pivot, x, work, out):
 
 
 def place(bodies, carried, q, coordinates, relative, moved, poses, space):
-    """Points, objects and frames in T poses; bodies of the model, `moved`: work for those that carry something."""
+    """Place points, objects and frames in T poses; bodies: of the model; moved: work array for bodies with any of
+    them.
+    """
     for t in range(q.shape[0]):
         for b in carried.carriers:
             move_body(q[t], q[t], bodies, b, moved, b)
