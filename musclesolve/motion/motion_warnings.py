@@ -1,7 +1,7 @@
-"""Warnings on the recording and its filter; only what no recording can have is refused.
+"""Warnings on the recording and its filter; only impossible recordings are refused.
 
-Points that are no rigid body, and forces that disagree with the body mass: over any stretch of time the mean vertical
-force follows from the mass, whatever the motion.
+The warnings concern points that do not form a rigid body, and forces that disagree with the body mass: over any time
+the mean vertical force follows from the mass, for any motion.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ SHORTEST_SUPPORT = 0.1
 
 
 def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
-    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than in standing."""
     for name, pose in poses.items():
         if (rms := _rms(pose, BEST)) > BROKEN:
             table, key = body_place(recording, name)
@@ -85,8 +85,8 @@ def usual_cutoff(
 ) -> tuple[FilterSettings, list[str]]:
     """Return the filter with a cut-off that suits the motion where none is stated, and a sentence on it in a flight.
 
-    Where there is flight forces begin and end at once, at the strike of a foot. Of a computed run with 1 mm of noise
-    the moments are nearest to the true ones at 12 to 20 Hz, and at 6 Hz three times as far off (docs/running.md).
+    With flight, forces begin and end suddenly, at the strike of a foot. In a computed run with 1 mm of noise the
+    moments are nearest to the true ones at 12 to 20 Hz; at 6 Hz their error is three times as large (docs/running.md).
     """
     if options.cutoff_hz is not None:
         return options, []
@@ -108,7 +108,7 @@ def _other_times(flying: Array) -> str:
 
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
-    """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
+    """Return sentences on a cut-off of the trial file that does not suit the motion."""
     notes, (low, high) = [], USUAL_CUTOFF_HZ
     if cutoff_hz is not None and not low <= cutoff_hz <= high:
         does = (
@@ -123,7 +123,7 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
 def cutoff_with_flight(
     recording: Recording, cutoff_hz: float | None, loads: FootLoads
 ) -> tuple[str, str] | None:
-    """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
+    """Return the effect of a cut-off for walking on a motion with flight, and the remedy; None without an effect."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
     if cutoff_hz is None or cutoff_hz >= low or not len(flying := flights(recording, loads)):
         return None
@@ -136,9 +136,7 @@ def cutoff_with_flight(
 
 
 def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
-    """Return a sentence for every body whose points do not move together, with what is less certain by it, and one on
-    all others.
-    """
+    """Return a sentence, with consequences, for every body whose points do not move together, and one on all others."""
     off = {name: _rms(pose) for name, pose in sorted(poses.items())}
     loose = [
         f"The points of {name} fit their standing shape only to {1000 * rms:.0f} mm (worst "
@@ -157,13 +155,13 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
 
 
 def _rms(pose: Poses, share: float = 1.0) -> float:
-    """Root mean square residual of a body [m] over the share of the frames that fit best."""
+    """Root mean square residual of a body [m] over a share of the frames, those with the best fit."""
     best = np.sort(pose.residual)[: max(int(share * len(pose.residual)), 1)]
     return float(np.sqrt(np.mean(best**2)))
 
 
 def length_notes(points: Points, offsets: Points) -> list[str]:
-    """Return a sentence for every leg segment that is longer or shorter in the motion than when standing."""
+    """Return a sentence for every leg segment that is longer or shorter in the motion than in standing."""
     notes = []
     for side in SIDES:
         for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
@@ -181,10 +179,10 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
 def carried_share(
     recording: Recording, loads: FootLoads, time: Array, moving: Points, span: tuple[float, float]
 ) -> float:
-    """Return the mean vertical force over what the body mass requires, 1 when both agree.
+    """Return the mean vertical force over the force that the body mass requires, 1 when both agree.
 
-    m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
-    in between; the vertical velocity v of the pelvis stands for the velocity of the center of mass.
+    By Newton's second law the mean vertical force is m (g + (v_end - v_start) / (t_end - t_start)) for any motion
+    between; the vertical velocity v of the pelvis replaces the velocity of the center of mass.
     """
     start, end = span
     inside = recording.inside(time, start, end)
@@ -200,7 +198,7 @@ def carried_share(
 
 
 def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
-    """Return a sentence where force and mass fit badly; forces far greater than the mass requires are refused."""
+    """Return a sentence where force and mass disagree; refuse forces far greater than the mass requires."""
     span = recording.balanced_range
     if span is None or span[1] - span[0] < SHORTEST_SUPPORT:
         return []

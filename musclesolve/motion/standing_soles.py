@@ -1,8 +1,7 @@
-"""Do the soles of standing feet lie on one level floor, and rest on it? For ground reactions that are predicted.
+"""Checks for predicted ground reactions: do the soles of standing feet lie on one level floor, and rest on it?
 
-A tilted floor, or axes that are tilted against it, lifts the soles along the way: the slope of a line through the
-places at which feet stand. Between two such places the body moves forward, so that the length of the way decides how
-well the slope is known. Feet of video slide: the speed of the point of a standing sole that moves least.
+On a tilted floor, or in tilted axes, the places at which feet stand lie on a slope. Its accuracy depends on the
+distance between the places. Feet in video may slide: the speed of a standing sole is the speed of its slowest point.
 """
 
 import numpy as np
@@ -11,13 +10,15 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.motion_plausibility import MotionWarning
 
 STANDS = 0.5
-"""A foot that carries so many body weights stands."""
+"""Force [body weights] from which a foot stands."""
 TILTED, WAY = 1.5, 0.6
-"""Tilt of the floor that is reported [degrees], and the shortest way that shows one [m]. Level floors come to 0.6."""
+"""Tilt of the floor that is reported [degrees], and the shortest distance that shows one [m]. Level floors reach
+0.6.
+"""
 SLIDES = 0.15
-"""Median speed of standing soles that is reported [m/s]. Recorded walks come to 0.02, 10 mm of noise to 0.07."""
+"""Median speed of standing soles that is reported [m/s]. Recorded walks reach 0.02, with 10 mm of noise 0.07."""
 BELT = 0.2
-"""A ground that moves faster is a belt [m/s], on which all feet stand at the same places."""
+"""Speed of the ground [m/s] from which it is a belt, on which all feet stand at the same places."""
 
 
 def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarning]:

@@ -209,10 +209,15 @@ class PlateForce(Sampled):
         """Mask of the samples (S,) outside gaps that are too long to be filled, with a force that can be of the
         foot.
         """
-        spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
-        spans += [(each.first, each.last) for each in self.impossible]
+        spans = [(each.first, each.last) for each in self.impossible]
         lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
-        return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
+        return ~np.any([self.in_gap(self.time), *lost], axis=0)
+
+    def in_gap(self, time: Array, reach: float = 0.0) -> Mask:
+        """Return which times (T,) lie within gaps that are too long to be filled, or within `reach` [s] of one."""
+        spans = [(gap.first - reach, gap.last + reach) for gap in self.gaps if not gap.filled]
+        lost = [(time >= first) & (time <= last) for first, last in spans]
+        return np.any(lost, axis=0) if lost else np.zeros(time.size, bool)
 
 
 @dataclass(frozen=True)

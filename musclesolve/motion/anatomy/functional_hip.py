@@ -109,8 +109,8 @@ def functional_frames(
 ) -> list[Array]:
     """Return the positions (T, n, 3) [m] of the points of each body in the frames that can be used.
 
-    `bodies` are bodies, in words, and the paths (S, 3) of their points in the functional trial [m]; `key` names the
-    trial in [files].
+    `bodies` maps the name of a body, in words, to the paths (S, 3) of its points in the functional trial [m]; `key` is
+    the key of the trial in [files].
     """
     position = np.stack([path for paths in bodies.values() for path in paths], axis=1)
     rate = markers.rate

@@ -1,6 +1,6 @@
 """Proportions of the body: a segment far from its usual share of the stature gets a warning.
 
-Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
+Only an impossible proportion, off by about a factor of two, is refused: a marker at the wrong joint, or another unit.
 """
 
 from dataclasses import dataclass
@@ -50,11 +50,11 @@ class Unusual:
     remedy: str  # what to check
 
     def __str__(self) -> str:
-        """Return it as a sentence."""
+        """Return the proportion as a sentence."""
         return f"{capitalized(self.what)}, usual is {self.expected}: {self.remedy}."
 
     def refused(self, document: Document) -> InputError:
-        """Return the error of a proportion that no human has."""
+        """Return the error of an impossible proportion."""
         return document.error(
             "motion.bad_proportion",
             "mapping",
@@ -66,12 +66,12 @@ class Unusual:
 
 
 def segment_shares() -> dict[str, dict[str, Any]]:
-    """Return segment -> its share of the stature and the landmarks that show it."""
+    """Return segment -> its share of the stature and its landmarks."""
     return bundled_toml(__package__, "segment_shares.toml")
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
-    """Return which landmarks are nearer or farther than usual for this stature; refuse what no human has."""
+    """Return landmarks that are nearer or farther than usual for this stature; refuse impossible distances."""
     points, rare = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
@@ -89,7 +89,7 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
-    """Return which segments are shorter or longer than usual for this stature; refuse what no human has."""
+    """Return segments that are shorter or longer than usual for this stature; refuse impossible lengths."""
     fitting = fitting_stature(offsets)
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
@@ -113,7 +113,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
 def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, up: Array, method: str
 ) -> list[Unusual]:
-    """Return which mapped hip centers are far from where the regression puts them; refuse one that is none of a hip.
+    """Return mapped hip centers that are far from the regression; refuse impossible ones.
 
     up: unit vector (T, 3) along the pelvis.
     """
@@ -143,7 +143,7 @@ def unusual_hips(
 
 
 def fitting_stature(offsets: Points) -> float:
-    """Return the stature [m] that usually goes with these thighs, shanks and this trunk, if it was measured."""
+    """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
     lengths = _lengths(offsets)
     every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
     parts = [part for part in every if part in lengths]
@@ -167,7 +167,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
 def _unusual(
     recording: Recording, stature: float, segment: str, side: Side | None, length: float
 ) -> list[Unusual]:
-    """Return what is unusual about a length, nothing where it is usual; refuse what no human has."""
+    """Return a list with the unusual proportion of a length, empty for a usual length; refuse an impossible one."""
     entry = segment_shares()[segment]
     usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST_RATIO, LONGEST_RATIO))
     shortest, longest = (usual * limit for limit in limits)
@@ -189,7 +189,7 @@ def _unusual(
 
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
-    """Return (segment, side) -> length [m] of what was measured."""
+    """Return (segment, side) -> length [m] of the measured segments."""
     vectors: dict[tuple[str, Side | None], Any] = {("hips", None): offsets["hip_l"] - offsets["hip_r"]}
     if "neck_base" in offsets:
         vectors["trunk", None] = offsets["back"] + offsets["neck_base"]

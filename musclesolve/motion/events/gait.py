@@ -1,9 +1,9 @@
-"""Events, strides and walking direction of a trial; how long, wide and fast a stride is.
+"""Events, strides and walking direction of a trial; length, width and speed of strides.
 
 A stride lasts from a heel strike to the next one of the same foot. The six events by which the source reads muscle
 forces (Silva 2003, section 6.8) are, for the right leg: heel strike (0 %), opposite toe-off (about 15 %), the moment
 when the left foot passes the point below the right hip joint (30 %), opposite heel strike (50 %), the moment when the
-right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) parts stance
+right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) separates stance
 from swing.
 """
 
@@ -25,16 +25,16 @@ from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
 LONGEST_STRIDE = 1.5
-"""A stride that takes so many times the usual one lacks a strike in its middle."""
+"""Duration over the usual duration from which a stride lacks a strike in its middle."""
 SIMULTANEOUS_SHARE = 0.1
-"""Feet that strike within this share of a stride strike together: a jump, no step."""
+"""Share of a stride within which two strikes are simultaneous: a jump, no step."""
 FOOT_FLAT = (0.15, 0.35)
-"""Part of a stride in which the foot rests on the ground, or rides on the belt."""
+"""Part of a stride in which the foot rests on the ground or the belt."""
 
 
 @dataclass(frozen=True)
 class Stride:
-    """One stride of one leg; times on the clock of the recording [s], NaN where something was not seen."""
+    """One stride of one leg; times on the clock of the recording [s], NaN for unknown values."""
 
     side: Side
     start: float  # its heel strike
@@ -60,7 +60,7 @@ class Stride:
 
     @property
     def cadence(self) -> float:
-        """Steps a minute, two in a stride."""
+        """Steps per minute, two in a stride."""
         return 120.0 / self.duration
 
     @property
@@ -70,7 +70,7 @@ class Stride:
 
     @property
     def double_support(self) -> float:
-        """Time in which both feet are on the ground [s]; NaN in running, where they never are, and if not `timed`."""
+        """Time with both feet on the ground [s]; NaN in running, which has no such time, and if not `timed`."""
         order = (self.start, self.opposite_toe_off, self.opposite_heel_strike, self.toe_off, self.end)
         if not (self.timed and all(early <= late for early, late in pairwise(order))):
             return float(np.nan)
@@ -100,7 +100,7 @@ class Gait:
         time: Array | None = None,
         reactions: Sequence[GroundReaction] = (),
     ) -> Gait:
-        """Find them, given the anatomy, whose hip joints the feet pass below; time, reactions as in `gait_events`."""
+        """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
             # Not all markers of the steps are there: the direction comes from the anatomy alone.
@@ -167,7 +167,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
 
 def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -> dict[str, float]:
-    """Stride length, step length and step width [m] from where the heels struck: own, other and own one."""
+    """Stride length, step length and step width [m] from three heel positions: of this foot, the other, this foot."""
 
     def at(path: Array, moment: float) -> Array:
         # NaN beside a gap and outside of the recording
@@ -193,7 +193,7 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:
     """Moments at which the middle of a foot passes the point below the opposite hip joint, from behind.
 
-    Of hips, heels and toes (T, 3) [m], and horizontal unit vectors (T, 3) of the walking direction.
+    points: hips, heels and toes (T, 3) [m]; heading: horizontal unit vectors (T, 3) of the walking direction.
     """
     events = []
     for side, other in (SIDES, SIDES[::-1]):

@@ -1,8 +1,8 @@
-"""Heel strikes and toe-offs of a trial from all there is: what a file states, the forces, the markers.
+"""Heel strikes and toe-offs of a trial from all sources: stated events, forces and markers.
 
-Of one event the surest source counts: stated before forces, forces before markers. So the markers give the steps that
-no plate measured. Where nothing shows the strike that the first or last frames need, walking is assumed to be
-periodic; not so a movement with flight.
+Each event is taken from the most reliable source: stated before forces, forces before markers. So markers supply the
+steps that no plate measured. If no source shows the strike that the first or last frames need, walking is assumed to be
+periodic; a movement with flight is not.
 """
 
 from bisect import bisect
@@ -23,9 +23,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
 RANGE_START_TOLERANCE = 0.01
-"""A time range that begins so much of a stride before a strike begins with it."""
+"""Share of a stride: a time range that begins at most this long before a strike begins with the strike."""
 MOST_TIMES_LISTED = 5
-"""So many times of one kind are listed in a sentence."""
+"""Largest number of times of one kind in a sentence."""
 _NAMES: dict[EventKind, str] = {
     "heel_strike": "heel strike",
     "toe_off": "toe-off",
@@ -38,18 +38,18 @@ _SOURCES = {
     "markers": "the markers",
 }
 SAME_EVENT_S = 0.3
-"""Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
+"""Time [s] within which events of one kind and foot are one event: no foot steps twice in so short a time."""
 BEARING_WEIGHTS = 0.3
-"""A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
+"""Force [body weights] from which a foot stands: it neither strikes nor leaves."""
 LONGEST_RAMP = 0.2
 """Longest time that the force of a step takes from the threshold to bearing weight, and back [s]."""
 LOADING_EDGE_S = 0.05
-"""Time at the ends of a loading in which events of markers may be early or late [s]."""
+"""Possible error of marker events at the ends of a loading [s]."""
 
 
 @dataclass(frozen=True)
 class GaitEvents:
-    """The events of a trial, in order of time, and sentences on how reliable they are."""
+    """The events of a trial, in order of time, and sentences on their reliability."""
 
     events: tuple[Event, ...]
     notes: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class GaitEvents:
         return len(self.events)
 
     def of(self, kind: EventKind, side: Side) -> list[Event]:
-        """One kind of event of one foot."""
+        """The events of one kind and one foot."""
         return [event for event in self.events if (event.kind, event.side) == (kind, side)]
 
 
@@ -70,13 +70,13 @@ def gait_events(
 ) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
-    Of a kind of event that the trial file states in [events], these are all. Of the others marker events count where
-    neither a file nor the forces have the event, and no plate shows that the foot stands. They are moved by the median
-    difference between them and the surer sources in this recording.
+    If the trial file states events of a kind in [events], there are no others of this kind. Marker events of other
+    kinds are used where neither a file nor the forces have the event, and no plate shows that the foot stands. They are
+    shifted by the median difference between them and the more reliable sources in this recording.
 
     Args:
         trial: the trial.
-        time, reactions: (T,) [s], and the ground reactions there, of which those count that are predicted.
+        time, reactions: (T,) [s], and ground reactions at these times, of which the predicted ones are used.
 
     Returns:
         Events with the source "stated", "forces", "predicted", "markers" or "periodic"; where there is flight neither
@@ -194,7 +194,7 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
 
 
 def _listed(events: Sequence[Event]) -> str:
-    """Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s."""
+    """Text of events, such as "Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s"."""
     groups: dict[str, list[str]] = {}
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
@@ -206,7 +206,7 @@ def _listed(events: Sequence[Event]) -> str:
 
 
 class EventsByFoot:
-    """Events by kind and foot, so that the nearest of thousands is found at once."""
+    """Events by kind and foot, for a fast search of the nearest one."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
@@ -214,7 +214,7 @@ class EventsByFoot:
             self._groups.setdefault((event.kind, event.side), []).append(event)
 
     def twin(self, event: Event) -> Event | None:
-        """The nearest event that is the same one, seen by another source."""
+        """Nearest event of the same kind and foot from another source, if near enough to be the same event."""
         group = self._groups.get((event.kind, event.side), [])
         place = bisect(group, event.time, key=lambda other: other.time)
         around = [
@@ -226,15 +226,15 @@ class EventsByFoot:
 
 
 def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
-    """Return the times when one foot surely stands on its plates, and the contacts that leave this open.
+    """Return the times in which one foot certainly stands on its plates, and the uncertain contacts.
 
-    A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
-    contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
-    foot surely stands only while it bears the body.
+    A step is a contact with one loading that fills it except for short ramps: the foot stands throughout. In any other
+    contact the offset of the plate may exceed the threshold, with or without steps; the foot certainly stands only
+    while it bears the body.
 
     Returns:
-        Beginning and end (k, 2) [s] of the times in which the foot neither strikes nor leaves, the same (m, 2) of the
-        contacts that are no steps, and the lowest vertical force in each of these (m,) [N].
+        Beginning and end (k, 2) [s] of the times in which the foot neither strikes nor leaves, beginning and end (m, 2)
+        [s] of the uncertain contacts, and the lowest vertical force in each of them (m,) [N].
     """
     time, vertical = loads.vertical(side)
     bearing = loads.level(BEARING_WEIGHTS)
@@ -254,5 +254,5 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
 
 
 def _inside(spans: Array, event: Event) -> Mask:
-    """Return which spans of time (k, 2) [s] contain an event, (k,)."""
+    """Return a mask (k,) of the spans of time (k, 2) [s] that contain an event."""
     return (spans[:, 0] < event.time) & (event.time < spans[:, 1])

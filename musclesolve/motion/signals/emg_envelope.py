@@ -1,7 +1,7 @@
-"""The linear envelope of EMG, and how well a curve agrees with another one that leads it by an unknown time.
+"""The linear envelope of EMG, and the correlation of a curve with another one that leads it by an unknown time.
 
-Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10). The zero-lag band-pass is what a
-low-pass of the upper cut-off leaves, less what lies below the lower one.
+Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10). The zero-lag band-pass is a
+low-pass at the upper cut-off minus a low-pass at the lower one.
 """
 
 import numpy as np
@@ -28,17 +28,18 @@ def linear_envelopes(emg: Emg) -> Array:
 
 
 def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
-    """Return the envelopes (S, k) of all channels and their maxima (k,) in the unit of the file; NaN is not known.
+    """Return the envelopes (S, k) of all channels and their maxima (k,) in the unit of the file; NaN is unknown.
 
-    A signal with a gap is bridged by a straight line for the filters; its envelope is unknown within the gap and half
-    a period of the cut-off beside it.
+    For the filters, gaps are filled by straight lines; the envelope is NaN within a gap and half a period of the
+    cut-off beside it.
     """
     known = np.isfinite(emg.cleaned)
     whole, sample = known.all(), np.arange(len(known))
     envelope = emg.cleaned
     if not whole:
         columns = zip(emg.cleaned.T, known.T, strict=True)
-        envelope = np.stack([np.interp(sample, sample[k], v[k]) for v, k in columns], axis=-1)
+        bridged = [np.interp(sample, sample[k], v[k]) if k.any() else np.zeros(len(v)) for v, k in columns]
+        envelope = np.stack(bridged, axis=-1)
     if not emg.options.processed:
         envelope = linear_envelope(envelope, emg.rate, emg.options)
         if not whole:
@@ -53,7 +54,7 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
 
 
 def shaped(envelope: Array, shape: float) -> Array:
-    """Return the activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e where A is 0.
+    """Return the activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e if A is 0.
 
     A is between -3 and 0 (Lloyd & Besier 2003, J Biomech 36:765-76).
     """
@@ -65,8 +66,8 @@ def shaped(envelope: Array, shape: float) -> Array:
 def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Array:
     """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
 
-    The signal is mirrored at its ends: filtered alone it would end at its own last sample, as positions do, and not at
-    the mean of the samples beside it.
+    The signal is mirrored at its ends. Otherwise the envelope would end at the last sample, as filtered positions do,
+    and not at the mean of the samples beside it.
     """
     from scipy.fft import next_fast_len
 
@@ -80,9 +81,9 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Arra
 
 
 def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], order: int) -> Array:
-    """Return what of a signal lies between two cut-off frequencies, without lag, -3 dB at either of them.
+    """Return the part of a signal between two cut-off frequencies, without lag, -3 dB at either of them.
 
-    The ends are treated as by ``low_pass``; the straight line between them is left out.
+    The ends are treated as by ``low_pass``; the straight line between them is removed.
 
     Args:
         signal: (S, ...) evenly spaced samples without gaps.
@@ -105,7 +106,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
 
 
 DELAY_STEP = 0.001
-"""Steps of the delays that are tried [s]."""
+"""Step between trial delays [s]."""
 FEWEST_SAMPLES = 10
 """Samples that a correlation needs."""
 
@@ -122,7 +123,7 @@ def best_delays(
 ) -> tuple[Array, Array]:
     """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
 
-    All delays are compared over the same samples: where the curve is known, and the leading one at every delay.
+    All delays are compared over the same samples: those with a known curve and a known leading curve at every delay.
 
     Args:
         time: (T,) [s].

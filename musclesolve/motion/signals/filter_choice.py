@@ -1,4 +1,4 @@
-"""The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
+"""The filter of a trial with every cut-off: from the trial file, or from the recording."""
 
 from dataclasses import dataclass
 

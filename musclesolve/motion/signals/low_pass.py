@@ -33,8 +33,8 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
 def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
     """Return the signal below the cut-off frequency, by a Butterworth filter without lag and with gain one at rest.
 
-    At both ends the signal is mirrored in its last sample, again and again, so that first and last sample stay where
-    they are. Of such a signal the two passes make exactly this: every sine of ``sine_series`` times their gain.
+    At both ends the signal is continued by repeated point reflection, so that the first and the last sample do not
+    change. The two passes then multiply every sine of ``sine_series`` by their gain, exactly.
 
     Args:
         signal: (T, ...) evenly spaced samples without gaps, filtered along the first axis.
@@ -74,8 +74,8 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
 def sine_series(signal: Array) -> tuple[Array, Array]:
     """Return the straight line (T, ...) between first and last sample, and the sine series (T - 2, ...) of the rest.
 
-    The rest begins and ends at zero; its sines have the frequencies ``harmonics``, whole numbers of half periods, and
-    the sum of their squares equals the rest's.
+    The rest begins and ends at zero. Its sines have the frequencies ``harmonics``, whole numbers of half periods, and
+    the same sum of squares as the rest.
     """
     from scipy.fft import dst
 
@@ -94,7 +94,7 @@ FEWEST_SAMPLES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
-    """Return a signal (T, ...) as numbers; gaps, too few frames and no sampling rate are refused."""
+    """Return a signal (T, ...) as numbers; refuse gaps, too few frames and an impossible sampling rate."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
@@ -114,7 +114,7 @@ def checked_order(
     expected: str = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}",
     remedy: str = "order 2 is usual",
 ) -> int:
-    """Return a whole number that is one of some: the order of one pass of a filter unless said otherwise."""
+    """Return a whole number that is one of `orders`, by default the order of one pass of a filter; refuse others."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise input_error(
@@ -130,7 +130,7 @@ def checked_cutoffs(
 
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
-        lowest_hz: the lowest that the filter can take [Hz].
+        lowest_hz: the lowest possible cut-off of the filter [Hz].
     """
     cutoffs = _real(cutoff_hz, "cut-off")
     try:
@@ -147,14 +147,14 @@ def checked_cutoffs(
 def lowest_carried(frames: int, rate_hz: float) -> float:
     """Return the cut-off of which half a period lasts as long as the signal [Hz].
 
-    Mirrored in a point at either end, a signal has no slower part than that: a lower cut-off would leave nothing
-    but the straight line between the first and the last sample.
+    The continued signal has no slower part: a lower cut-off would leave only the straight line between the first and
+    the last sample.
     """
     return rate_hz / (2.0 * max(frames - 1, 1))
 
 
 def _real(values: ArrayLike, what: str) -> Array:
-    """Return values as an array of real numbers; refuse any others."""
+    """Return values as an array of real numbers; refuse other values."""
     try:
         numbers = np.asarray(values)
     except ValueError:
