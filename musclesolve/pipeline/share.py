@@ -130,7 +130,7 @@ def share_in_blocks(
                 kept[number][kind, name][block] = values
             first += count
     return tuple(
-        _joined(parts, number, sharing, *each)
+        _joined(parts, number, sharing, *block_parts)
         for number, block_parts in enumerate(zip(last, arrays, kept, strict=True))
     )
 

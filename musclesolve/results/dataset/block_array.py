@@ -1,4 +1,4 @@
-"""Moment arms of all muscles about all degrees of freedom, of which most are zero, without the zeros in memory."""
+"""Moment arms of all muscles about all degrees of freedom, without their many zeros in memory."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array, Indices
 class BlockArray(BackendArray):
     """An array (T, m, n) that is zero outside of blocks, each (T, r, c) at rows (r,) and columns (c,) of its own.
 
-    xarray reads what is selected and fills in the zeros then, as with the variables of a file that is read lazily.
+    xarray reads a selection and fills in the zeros then, like the variables of a file that is read lazily.
     The blocks are not copied.
     """
 
@@ -23,9 +23,9 @@ class BlockArray(BackendArray):
         self.blocks = tuple(block for block in blocks if block[2].size)
 
     def variable_data(self) -> Any:
-        """The data of a variable of xarray, as of a file that is opened lazily.
+        """Make the data of a variable of xarray, like data of a file that is opened lazily.
 
-        Whoever asks for all values gets one array that stays, so that a value set in it is set in the variable. A
+        Access to all values makes one array that is kept, so that a value set in this array is set in the variable. A
         value that is set in the variable makes a full copy first.
         """
         lazy = indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
@@ -54,7 +54,7 @@ class BlockArray(BackendArray):
 
 
 def _places(own: Indices, wanted: Indices) -> tuple[Indices, Indices]:
-    """Places in `wanted` of the numbers that a block has, and the places of these in the block."""
+    """Positions in `wanted` of the numbers that a block has, and the positions of these numbers in the block."""
     order = np.argsort(own)
     at = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
     (present,) = np.nonzero(own[order[at]] == wanted)
