@@ -3,7 +3,8 @@
     python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
 Prints what the text says beside what is found, and draws the motion and its histories into the folder. `--record` keeps
-the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes several minutes.
+the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes some minutes, and
+says how many.
 """
 
 from __future__ import annotations

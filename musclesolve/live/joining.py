@@ -37,10 +37,9 @@ from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
+from musclesolve.settings.live import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 
-WAIT_MS = 10.0
-"""Longest time that a sample is held for what is missing unless stated [ms]."""
 AT = 0.25
 """So much of its period after the time of a sample a reading counts as at that time."""
 AGE = 1.5

@@ -65,6 +65,7 @@ from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import sorted_findings
+from musclesolve.settings.live import LAG_MS
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -184,7 +185,7 @@ class Live:
         cost: str | None = None,
         side: str = "both",
         rate_hz: float | None = None,
-        lag_ms: float = 25.0,
+        lag_ms: float = LAG_MS,
         cutoff_hz: float | None = None,
         bridge_ms: float = 50.0,
         plates: Sequence[Side | None] | None = None,
