@@ -165,13 +165,8 @@ def _joined(
 ) -> JoinedGroup:
     """Join a part over all frames; last: the part in the last block."""
 
-<<<<<<< HEAD
-    def of(kind: str) -> dict[str, Array]:
-        return {name: values for (place, name), values in kept.items() if place == kind}
-=======
     def of(kind: str) -> dict[str, Any]:
-        return {name: values for (own, name), values in kept.items() if own == kind}
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
+        return {name: values for (place, name), values in kept.items() if place == kind}
 
     loads = last.part.loads
     if loads is not None:

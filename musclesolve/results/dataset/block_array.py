@@ -1,10 +1,6 @@
-<<<<<<< HEAD
-"""Moment arms of all muscles about all degrees of freedom, without their many zeros in memory."""
-=======
-"""Variables of a result that are made when they are read: moment arms, of which most are zero, without the zeros in
-memory, and paths of muscles along a long motion.
+"""Variables of a result that are made when they are read: moment arms without their many zeros in memory, and paths of
+muscles along a long motion.
 """
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
 
 from __future__ import annotations
 
@@ -24,24 +20,12 @@ from musclesolve.pipeline.body import KeptArms
 class LaterArray(BackendArray):
     """An array of three axes, frames first, that xarray reads as a variable of a file that is opened lazily."""
 
-<<<<<<< HEAD
-    xarray reads a selection and fills in the zeros then, like the variables of a file that is read lazily.
-    The blocks are not copied.
-    """
-
-    def __init__(self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array]]) -> None:
-=======
     def __init__(self, shape: tuple[int, int, int], dtype: type) -> None:
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
         self.shape = shape
         self.dtype = np.dtype(dtype)
 
     def variable_data(self) -> Any:
-<<<<<<< HEAD
-        """Make the data of a variable of xarray, like data of a file that is opened lazily.
-=======
         """The data of a variable of xarray.
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
 
         Access to all values makes one array that is kept, so that a value set in this array is set in the variable. A
         value that is set in the variable makes a full copy first.

@@ -68,20 +68,12 @@ class Skeleton:
 
 
 def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAndAttributes:
-<<<<<<< HEAD
-    """Paths of muscles from the names and lines of each part, and the muscle of every point."""
-    names = np.array([name for names, _ in parts for name in names], np.str_)
-    first = np.cumsum([0, *(len(names) for names, _ in parts)])
-    muscle = np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)])
-    position = np.concatenate([lines.position for _, lines in parts], axis=1)
-=======
     """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
     muscle = [np.asarray(names, np.str_)[lines.muscle] for names, lines in parts]
     return _of_paths(np.concatenate(muscle), np.concatenate([lines.position for _, lines in parts], axis=1))
 
 
 def _of_paths(muscle: AnyArray, position: Any) -> VariablesAndAttributes:
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
     return {"path_position": (("time", "path_point", "axis"), position)}, {
         "path_muscle": ("path_point", muscle)
     }

@@ -142,11 +142,7 @@ COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
 LARGE = 1 << 28
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
-<<<<<<< HEAD
-"""Number of frames of moment arms that are filled with zeros and written together."""
-=======
-"""Frames of moment arms and paths that are made and written together."""
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
+"""Number of frames of moment arms and paths that are made and written together."""
 
 
 class _Later(ArrayWriter):
@@ -203,29 +199,16 @@ def result_content(result: xr.Dataset) -> Content:
 def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
     """Write a result into an open file."""
     writer = _Later()
-<<<<<<< HEAD
-    sparse = {
-        name: variable
-        for name, variable in result.variables.items()
-        if variable.dims[:1] == ("time",) and {"dof", "muscle"} <= set(variable.dims)
-    }
-    encoding = {name: COMPRESSED | _chunks(array) for name, array in sparse.items()}
-    # these are read only after the others are written
-    empty = {
-        name: (array.dims, np.broadcast_to(array.dtype.type(), array.shape), array.attrs)
-        for name, array in sparse.items()
-=======
     later = {
         name: each
         for name, each in result.variables.items()
         if each.dims[:1] == ("time",) and ({"dof", "muscle"} <= set(each.dims) or "path_point" in each.dims)
     }
     encoding = {name: COMPRESSED | _chunks(each) for name, each in later.items() if "dof" in each.dims}
-    # nothing is read of these before the others are written
+    # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
         for name, each in later.items()
->>>>>>> 04b6094c73bdb6e3e19ed51c3639190694a63035
     }
     with_storable_texts(result.assign(empty)).dump_to_store(
         NetCDF4DataStore(file), writer=writer, encoding=encoding
