@@ -60,14 +60,14 @@ def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
     """Return sentences on unread curves, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
-    frames, seen, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
+    frames, gap_free, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
             f"The time range has {frames.stop - frames.start} frames, {duration:.3g} s: less than "
             f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
         )
-    before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    before, after = (frames.start - gap_free.start) / rate, (gap_free.stop - frames.stop) / rate
     margins = [(before, f"{before:.3g} s lie before", "first"), (after, f"{after:.3g} s lie after", "last")]
     # A hundredth of a frame: sums of times are not exact.
     short = [(length, end) for margin, length, end in margins if margin < period - 0.01 / rate]

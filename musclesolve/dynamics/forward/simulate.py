@@ -154,15 +154,15 @@ def simulate(
                 "usual reason."
             )
         steps += 1
-        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
-        if len(wanted):
+        passed = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
+        if len(passed):
             between = solver.dense_output()
-            states += [system.projected(t, between(t))[0] for t in wanted]
+            states += [system.projected(t, between(t))[0] for t in passed]
         solver.y, off = system.projected(solver.t, solver.y)
         solver.f = system.derivative(solver.t, solver.y)
         drift = max(drift, off)
-    still = [0.0] * len(times)
-    return simulated(system, times, np.stack(states), still, drift, steps, solver.nfev + steps)
+    zeros = [0.0] * len(times)
+    return simulated(system, times, np.stack(states), zeros, drift, steps, solver.nfev + steps)
 
 
 def simulated(
@@ -184,8 +184,8 @@ def simulated(
         times,
         q,
         qd,
-        np.stack([one.qdd for one in solved]).reshape(q.shape),
-        np.stack([one.multipliers for one in solved]),
+        np.stack([solution.qdd for solution in solved]).reshape(q.shape),
+        np.stack([solution.multipliers for solution in solved]),
         np.abs(rows.violation(q)).max(axis=1, initial=0.0),
         np.abs(rates).max(axis=1, initial=0.0),
         drift,

@@ -87,7 +87,7 @@ class PredictedReactions:
     @property
     def lacking(self) -> Array:
         """Required loads that the feet do not supply, (T, 6) [N, N m about the global origin]."""
-        supplied = sum(np.concatenate([each.force, each.moment], axis=1) for each in self.wrenches)
+        supplied = sum(np.concatenate([wrench.force, wrench.moment], axis=1) for wrench in self.wrenches)
         return self.required - np.asarray(supplied)
 
 
@@ -149,13 +149,13 @@ def reactions_of_soles(
 
 def soles(model: Model, motion: Motion) -> Array:
     """Positions (T, 2, P, 3) of the points of both soles [m]."""
-    known = {point.name for point in model.topology.points}
+    point_names = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE
     positions = []
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("heel", "toe", "ankle")]
-        if missing := [name for name in names if name not in known]:
-            raise unknown_name(missing[0], "point", sorted(known), where="skeleton")
+        if missing := [name for name in names if name not in point_names]:
+            raise unknown_name(missing[0], "point", sorted(point_names), where="skeleton")
         heel, toe, ankle = (model.standing[model.slot(name)] for name in names)
         forward = np.array([*(ankle - heel)[:2], 0.0])
         forward /= np.linalg.norm(forward)
@@ -220,8 +220,8 @@ def _program(needed: Array, acting: Array, cost: Array, measured: Array, step: f
     forces, rows = np.zeros((6, 2 * count)), np.zeros((frames, 2 * (points + 6), 2 * count))
     for foot in range(2):
         first, last, row = foot * count, foot * count + points, foot * (points + 6)
-        own = np.arange(first, last)
-        square[:, own, own] += cost[:, foot]
+        indices = np.arange(first, last)
+        square[:, indices, indices] += cost[:, foot]
         square[:, [last, last + 1], [last, last + 1]] += HORIZONTAL_COST * cost[:, foot].min(axis=1)[:, None]
         square[:, last + 2, last + 2] += TWIST_COST
         forces[3 * foot, last] = forces[3 * foot + 1, last + 1] = forces[3 * foot + 2, first:last] = 1.0

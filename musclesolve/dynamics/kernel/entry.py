@@ -153,8 +153,8 @@ def equate(tree, targets, speeds, seen, near, work, equations):
             for x in range(3):
                 work.axis[k, x], work.offset[k, x] = speeds[0][t, k, x], speeds[1][t, k, x]
         for n in range(targets.slot.size):
-            own = work.sums[tree.owner[targets.slot[n]]]
-            add_target(own, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
+            total = work.sums[tree.owner[targets.slot[n]]]
+            add_target(total, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
         set_equations(tree, targets.free, near[t], work)
         for i in range(targets.free.size):
             gradient[t, i] = work.gradient[i]

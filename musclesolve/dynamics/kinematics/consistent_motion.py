@@ -255,12 +255,12 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
 
     def line_of(body: int) -> tuple[int, int] | None:
         """The ends of the line on which all measured points of a body lie; None if its targets show more."""
-        seen = targets.slots[places[body]]
-        seen = seen[seen < points]
-        if len(seen) < 2:
+        slots = targets.slots[places[body]]
+        slots = slots[slots < points]
+        if len(slots) < 2:
             return None
-        away = np.linalg.norm(model.standing[seen] - model.standing[seen[0]], axis=1)
-        return int(seen[0]), int(seen[np.argmax(away)])
+        away = np.linalg.norm(model.standing[slots] - model.standing[slots[0]], axis=1)
+        return int(slots[0]), int(slots[np.argmax(away)])
 
     _, whole = _seen(moved[places[tree.root]], np.array([], int))
     lying[tree.root] = add(tree.root, 0, base, None if whole else line_of(tree.root))
@@ -270,8 +270,8 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
         for body in outwards:
             if body in lying or not places[body].size:
                 continue
-            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
-            before = max((f for f in way if f in lying), key=lambda f: int(on_joints[f].sum()))
+            chain = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
+            before = max((f for f in chain if f in lying), key=lambda f: int(on_joints[f].sum()))
             pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & nearest.free[: tree.joint_count])
             shows, whole = _seen(moved[places[body]], pending)
             if not (shows or whole):
@@ -280,7 +280,7 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
             if shows:
                 pose = add(body, pose, [*pending.tolist(), *base[:3]], None)
                 shown |= dict.fromkeys(pending.tolist(), pose)
-                between = [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                between = [f for f in chain if f != body and (on_joints[f] & ~on_joints[before]).any()]
                 lying |= dict.fromkeys(between, pose)
             lying[body] = add(body, pose, base, None if whole else line_of(body))
             grown = True

@@ -165,9 +165,9 @@ def moving_bodies(
     q, qd, qdd = np.empty((3, frames, slots, 3))
     axes = np.empty((frames, joints, 3))
     segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
-    given = contiguous(coordinates), contiguous(rates), contiguous(second)
+    derivatives = contiguous(coordinates), contiguous(rates), contiguous(second)
     out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
-    MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
+    MOVE_TREE.load()(tree.compiled, model.masses, derivatives, out, segments, work, tree.point_count)
     return Motion.consistent(time, coordinates, rates, second, *out), segments
 
 
@@ -307,7 +307,7 @@ def continuous_branch(model: Model, angles: Array) -> Array:
 
 def _triples(tree: Tree) -> list[list[int]]:
     """Joints about three axes through one pivot, each distal to the one before."""
-    parent, child, pivot = (each.tolist() for each in (tree.parent, tree.child, tree.pivot))
+    parent, child, pivot = (indices.tolist() for indices in (tree.parent, tree.child, tree.pivot))
     triples = []
     for last in range(tree.joint_count):
         chain = [last]

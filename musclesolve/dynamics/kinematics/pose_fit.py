@@ -137,18 +137,18 @@ def fit_pose(
         >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
         True
     """
-    frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
+    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)
 
     def settled(pose: Pose, share: float = 0.0) -> Fit:
         """The fit from poses near it; up to a share of the frames may have no fitting pose."""
-        nearest = every if rest is None else replace(every, rest=rest)
+        nearest = problem if rest is None else replace(problem, rest=rest)
         found = np.ones(frames, bool)
         # What the points show of a rotation is seen from a pose: again from where that led.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
-                nearest, pose = every.with_hinges(pose, time)
+                nearest, pose = problem.with_hinges(pose, time)
             pose, found = nearest.converged(pose, tolerance, max_iterations)
             if (~found).sum() > share * frames:
                 raise nearest.failure(pose, found)
@@ -161,7 +161,7 @@ def fit_pose(
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
     if start is not None:
-        start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
+        start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
         try:
             fit = settled(Pose.from_coordinates(start))
         except MuscleSolveError:
@@ -177,7 +177,7 @@ def fit_pose(
                 return fit
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
-    keys = every.frames(chosen)
+    keys = problem.frames(chosen)
     few = measured.frames(chosen)
     for drawn in (False, True):
         if drawn:
@@ -188,15 +188,15 @@ def fit_pose(
         few = _across(few, found)
     for k in range(1, len(chosen)):
         if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
-            here = slice(k, k + 1)
-            before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
-            again, better = keys.frames(here).converged(before, 1e-3, max_iterations)
-            few.put(here, again if better.all() else before)
+            frame = slice(k, k + 1)
+            before = few.frames(frame)._replace(angles=few.angles[k - 1 : k])
+            again, better = keys.frames(frame).converged(before, 1e-3, max_iterations)
+            few.put(frame, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
-        some, between = every.frames(suspect), spread.frames(suspect)
+        some, between = problem.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
@@ -219,12 +219,12 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     before = pose.angles
     pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
-    seen = targets.slots < model.topology.point_count
+    is_point = targets.slots < model.topology.point_count
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
-        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
+        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, is_point], axis=2),
+        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
@@ -434,9 +434,9 @@ class NearestPose:
         Raises:
             PoseError: a frame that does not converge.
         """
-        after, found = self.converged(pose, tolerance, max_iterations)
-        if not found.all():
-            raise self.failure(after, found)
+        after, converged = self.converged(pose, tolerance, max_iterations)
+        if not converged.all():
+            raise self.failure(after, converged)
         return after
 
     def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:

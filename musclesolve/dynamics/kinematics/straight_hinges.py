@@ -74,7 +74,7 @@ class Hinge:
 
 def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
     """The free hinges at the end of bodies with an undetermined rotation; masks free (K+6,) and drawn (K,)."""
-    topology, found = model.topology, list[Hinge]()
+    topology, hinges = model.topology, list[Hinge]()
     for k, dof in enumerate(topology.dofs):
         if not (free[k] and drawn[k]):
             continue
@@ -97,8 +97,8 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
             first = before[topology.dofs[first].parent]
         reach = float(np.linalg.norm(straight[1]))
         twist = twists[0] if twists else None
-        found.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
-    return found
+        hinges.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
+    return hinges
 
 
 @dataclass(frozen=True)

@@ -35,14 +35,14 @@ class Mechanism(Model):
 
     def __post_init__(self) -> None:
         """Refuse a layout or masses that do not fit the topology."""
-        wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
-        if (len(self.standing), len(self.mass.mass)) != wanted:
+        sizes = len(self.topology.coordinate_names), len(self.topology.bodies)
+        if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "dynamics.positions_and_masses_differ",
                 shape=np.shape(self.standing),
                 count=len(self.mass.mass),
-                wanted=wanted[0],
-                second=wanted[1],
+                wanted=sizes[0],
+                second=sizes[1],
             )
 
 

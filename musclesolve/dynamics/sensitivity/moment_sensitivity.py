@@ -240,10 +240,10 @@ def landmark_sensitivity(
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
         raise input_error("dynamics.fit_violates_constraints", off=off)
-    known = model.topology.coordinate_names
+    coordinate_names = model.topology.coordinate_names
     if names is None:
         points = targets.slots < model.topology.point_count
-        names = [known[slot] for slot in targets.slots[points]]
+        names = [coordinate_names[slot] for slot in targets.slots[points]]
     places = [_place(model, targets, name) for name in names]
 
     def splined(coordinates: Array) -> list[Array]:
@@ -360,8 +360,8 @@ def coordinate_response(
 
 def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
     """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, and the distance of `coordinates` from it."""
-    free, every = nearest.free, np.arange(len(nearest.targets.slots))
-    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), every, places)
+    free, all_targets = nearest.free, np.arange(len(nearest.targets.slots))
+    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), all_targets, places)
     inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
     speeds = np.zeros_like(pulls)
     speeds[:, free] = inverse @ pulls[:, free]

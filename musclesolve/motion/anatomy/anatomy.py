@@ -193,15 +193,15 @@ def measured_body(
     impossible dimensions, and reports unusual ones. `tilt_error` is added to the tilt [rad] of the pelvis that is
     assumed without a standing trial.
     """
-    seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
-    moving = seen.moving
+    landmarks = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
+    moving = landmarks.moving
     if checked:
         check_sides(recording, moving)
     stance = posture(recording, subject, regression, standing, moving, tilt_error)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = Following.from_posture(recording, subject, stance, seen).follow(seen, checked)
+    followed = Following.from_posture(recording, subject, stance, landmarks).follow(landmarks, checked)
     points, directions = followed.points, followed.directions
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []

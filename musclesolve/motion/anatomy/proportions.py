@@ -145,8 +145,8 @@ def unusual_hips(
 def fitting_stature(offsets: Points) -> float:
     """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
     lengths = _lengths(offsets)
-    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
-    parts = [part for part in every if part in lengths]
+    segments = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in segments if part in lengths]
     # Each leg counts half: the subject is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)

@@ -124,18 +124,18 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    seen: dict[tuple[EventKind, Side], list[float]] = {}
+    times_of: dict[tuple[EventKind, Side], list[float]] = {}
     for event in sorted(events, key=lambda event: event.time):
         if event.source != "periodic":
-            seen.setdefault((event.kind, event.side), []).append(event.time)
-    pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
+            times_of.setdefault((event.kind, event.side), []).append(event.time)
+    pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {
         event.kind for event in events if event.source in ("stated", "forces", "predicted")
     }
 
     def first(kind: EventKind, side: Side, start: float, end: float) -> float:
-        times = seen.get((kind, side), [])
+        times = times_of.get((kind, side), [])
         place = bisect(times, start)
         return times[place] if place < len(times) and times[place] < end else float(np.nan)
 
@@ -143,7 +143,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     for side, start, end in pairs:
         other: Side = "l" if side == "r" else "r"
         # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
-        strikes, near = np.array(seen.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
+        strikes, near = np.array(times_of.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
         between = (strikes > start + near) & (strikes < end - near)
         together = np.minimum(np.abs(strikes - start), np.abs(strikes - end)) <= near
         if end - start > longest or (together.any() and not between.any()):
@@ -181,8 +181,8 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
     if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
         rests = slice(*np.searchsorted(walking.time, np.array(FOOT_FLAT) * (end - start) + start))
         time, ahead = walking.time[rests], heel[rests] @ forward
-        seen = np.isfinite(ahead)
-        belt = -np.polyfit(time[seen] - start, ahead[seen], 1)[0] if seen.sum() >= 3 else np.nan
+        known = np.isfinite(ahead)
+        belt = -np.polyfit(time[known] - start, ahead[known], 1)[0] if known.sum() >= 3 else np.nan
     return {
         "length": float((last - first) @ forward + belt * (end - start)),
         "step_length": float((last - second) @ forward + belt * (end - middle)),

@@ -84,9 +84,9 @@ def marker_events(walking: Walk) -> list[Event]:
     frames = np.arange(walking.time.size)
     for side in SIDES:
         heel = walking.feet[f"heel_{side}"][:, :2]
-        seen = heel[np.isfinite(heel).all(axis=1)]
+        heel_path = heel[np.isfinite(heel).all(axis=1)]
         # In a squat it is the pelvis that moves, and no foot leaves its place.
-        if not len(seen) or np.linalg.norm(np.ptp(seen, axis=0)) <= SHORTEST_SWING:
+        if not len(heel_path) or np.linalg.norm(np.ptp(heel_path, axis=0)) <= SHORTEST_SWING:
             continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)

@@ -64,11 +64,11 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
             analysis = residual_analysis(position, rate, options.order, options.choice)
             cutoff, noise = analysis.cutoff_hz.copy(), analysis.noise
             # Of curves that could not be read: those of the other axes of the marker, or of all markers.
-            known = analysis.verdict == CutoffVerdict.FOUND
-            usual = cutoff[known]
-            for marker in np.flatnonzero(~known.all(axis=1)) if usual.size else ():
-                others = cutoff[marker, known[marker]]
-                cutoff[marker, ~known[marker]] = np.median(others if others.size else usual)
+            found = analysis.verdict == CutoffVerdict.FOUND
+            usual = cutoff[found]
+            for marker in np.flatnonzero(~found.all(axis=1)) if usual.size else ():
+                cutoffs = cutoff[marker, found[marker]]
+                cutoff[marker, ~found[marker]] = np.median(cutoffs if cutoffs.size else usual)
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 

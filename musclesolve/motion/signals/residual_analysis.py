@@ -168,10 +168,10 @@ def residual_analysis(
         while True:
             fit = _fit(passed, square, end, threshold)
             equal = _crossing(frequency, square - fit.intercept)
-            wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
-            if np.all(wanted >= end):
+            ends = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
+            if np.all(ends >= end):
                 break
-            end = np.minimum(wanted, end)
+            end = np.minimum(ends, end)
         line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
         noise = np.sqrt(np.maximum(fit.intercept, 0.0))
     else:

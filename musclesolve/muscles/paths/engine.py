@@ -90,7 +90,7 @@ class PathLayout:
                 ],
                 dtype=np.intp,
             ),
-            wrap_method=np.array([METHODS.index(each) for each in method], dtype=np.intp),
+            wrap_method=np.array([METHODS.index(name) for name in method], dtype=np.intp),
         )
 
     @property
@@ -172,8 +172,8 @@ class PathLines(NamedTuple):
     def trimmed(self) -> PathLines:
         """The lines without points that are unused in all poses."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
-        return PathLines(self.muscle[kept], self.position[:, kept], self.used)
+        used = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        return PathLines(self.muscle[used], self.position[:, used], self.used)
 
 
 def joined_lines(parts: Sequence[PathLines]) -> PathLines:
@@ -189,8 +189,8 @@ def joined_lines(parts: Sequence[PathLines]) -> PathLines:
     position = np.empty((sum(len(part.position) for part in parts), len(muscle), 3), parts[0].position.dtype)
     first = 0
     for part, count in zip(parts, counts, strict=True):
-        own = (np.cumsum(count) - count)[muscle] + np.minimum(rank, count[muscle] - 1)
-        position[first : first + len(part.position)] = part.position[:, own]
+        slots = (np.cumsum(count) - count)[muscle] + np.minimum(rank, count[muscle] - 1)
+        position[first : first + len(part.position)] = part.position[:, slots]
         first += len(part.position)
     return PathLines(muscle, position, np.concatenate([part.used for part in parts]))
 

@@ -404,14 +404,14 @@ def opensim_tangent(work, matrix, end, to):
 @compiled_in_order
 def _squares(work, end, at, shift, d, matrix):
     """Store the equations in the last column of the matrix; return the sum of their squares."""
-    on, own, other = -1.0, d, d
+    on, surface, tangent = -1.0, d, d
     for k in range(3):
         square = work[RADII + k] ** 2
         on += work[at + k] ** 2 / square
-        own += 2.0 * work[at + k] ** 2 / square
-        other += 2.0 * work[at + k] * work[end + k] / square
+        surface += 2.0 * work[at + k] ** 2 / square
+        tangent += 2.0 * work[at + k] * work[end + k] / square
     matrix[0, 6], matrix[1, 6] = dot(work, NORMAL, at) + shift, on
-    matrix[2, 6], matrix[3, 6] = own, other
+    matrix[2, 6], matrix[3, 6] = surface, tangent
     total = 0.0
     for k in range(4):
         total += matrix[k, 6] ** 2
