@@ -1,4 +1,4 @@
-"""The marker mapping: from a trial file, and from the marker set it names."""
+"""The marker mapping: from a trial file and its marker set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -36,8 +36,8 @@ class MarkerMapping:
     """Markers by the names of the mapping, and the landmarks that they show.
 
     Markers of the motion and of the standing trial; landmark -> marker -> weight; cluster -> its markers; marker that
-    only the standing trial shows -> the cluster that carries it; notes for the results; and how labels of the files
-    become names of the mapping.
+    only the standing trial shows -> the cluster that carries it; notes for the results; and the map from labels of the
+    files to names of the mapping.
     """
 
     walk: Markers
@@ -58,8 +58,8 @@ def read_marker_mapping(
 ) -> MarkerMapping:
     """Return the marker mapping as far as the recordings show it.
 
-    At fault are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. Where a standing
-    trial is named that could not be read, nothing is at fault for want of it.
+    Faults are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. If the standing
+    trial could not be read, its absence is not reported again.
     """
     faults = faults or Faults()
     try:
@@ -124,7 +124,7 @@ def read_marker_mapping(
 
 @dataclass(frozen=True)
 class RequestedMapping:
-    """The marker tables of the trial file and its marker set as they are written, not checked yet."""
+    """The marker tables of the trial file and its marker set, not checked yet."""
 
     walk: Markers
     static: Markers | None
@@ -136,7 +136,7 @@ class RequestedMapping:
 def requested_mapping(
     document: Document, settings: RecordedSettings, walk: Markers, static: Markers | None
 ) -> RequestedMapping:
-    """Return the recordings by the names of the mapping, and the tables that hold for them."""
+    """Return the recordings by the names of the mapping, and the mapping tables for them."""
     tables: dict[str, dict[str, Any]] = {
         name: dict(settings[name]) for name in ("mapping", "clusters", "carried")
     }

@@ -1,12 +1,11 @@
-"""Marker sets: the mapping of a common laboratory protocol, as data files that stand in for [mapping].
+"""Marker sets: the mapping of a common laboratory protocol, as data files that replace [mapping].
 
-A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
-used of it; tables of the trial file add to it and override it. A user's own set is tested line by line.
+A set is a file in ``recording/markers/sets`` or a user's file. Only its markers in the recordings are used; tables of
+the trial file add to the set and override it. A user's set is checked line by line.
 
-From the labels of a file to the names that the mapping uses: persons, cases and aliases.
-
-Capture software may write the person before every label, "Ann:LASI". Whether it does is up to the way of export, so
-both forms of a label are the same marker, as long as one person is in the file.
+Labels of a file are converted to names of the mapping: persons, cases and aliases. Capture software may write the
+person before every label, "Ann:LASI", depending on the export. So both forms of a label are the same marker, as long as
+one person is in the file.
 """
 
 import tomllib
@@ -27,10 +26,10 @@ from musclesolve.recording.text.text_file import is_file
 
 @dataclass(frozen=True)
 class MarkerNames:
-    """The names that the mapping uses.
+    """The names of the mapping.
 
-    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
-    whose markers are meant, None: the only one.
+    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the
+    subject among several persons, None: the only one.
     """
 
     written: frozenset[str] = frozenset()
@@ -38,13 +37,13 @@ class MarkerNames:
     person: str | None = None
 
     def name_of(self, label: str) -> str | None:
-        """Return the name that a label without a person stands for, None where the mapping does not use it."""
+        """Return the mapping's name of a label without a person, None if the mapping does not use it."""
         return label if label in self.written else self.known.get(label.strip().casefold())
 
     def renamed(self, markers: Markers) -> Markers:
-        """Return the markers by the names that the mapping uses.
+        """Return the markers by the names of the mapping.
 
-        Other labels stay as they are, and so does one whose name is taken already.
+        Other labels do not change, nor does a label whose name is already in use.
         """
         exact = set(markers.names) & (self.written | set(self.known.values()))
         others = (
@@ -61,7 +60,7 @@ class MarkerNames:
         return _with_names(markers, names)
 
     def persons(self, markers: Markers) -> list[str]:
-        """Return the persons before labels that the mapping uses."""
+        """Return the persons in front of labels of the mapping."""
         exact = self.written & set(markers.names)
         parts = [split_label(label) for label in markers.names if label not in exact]
         return list(
@@ -69,7 +68,7 @@ class MarkerNames:
         )
 
     def _doubles(self, markers: Markers) -> set[str]:
-        """Return the persons one of whose markers is there without a person as well: they are not the subject."""
+        """Return the persons with a marker that is also present without a person: they are not the subject."""
         alone = {self.name_of(label) for label in markers.names} - {None}
         parts = [split_label(label) for label in markers.names]
         return {person for person, plain in parts if person and self.name_of(plain) in alone}
@@ -101,7 +100,7 @@ class MarkerNames:
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Return person and name of a label such as "Ann:LASI"; the person is "" where there is none."""
+    """Return person and name of a label such as "Ann:LASI"; the person is "" for a label without one."""
     person, _, plain = label.partition(":")
     return (person, plain) if person and plain else ("", label)
 
@@ -129,7 +128,7 @@ KEYS = ("description", "source", "letters", "sided", *TABLES)
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set: which markers show which landmarks, by the names that laboratories give them.
+    """A marker set: the markers that show each landmark, by common names of laboratories.
 
     Examples:
         >>> ms.files.marker_sets()["plug_in_gait"].mapping["asis_r"]
@@ -173,7 +172,7 @@ def marker_sets() -> dict[str, MarkerSet]:
 
 
 def find_marker_set(document: Document, name: str) -> MarkerSet:
-    """Return the marker set that a trial file asks for: a bundled one by name, or a user's own by path."""
+    """Return the marker set of a trial file: a bundled one by name, or a user's file by path."""
     known = marker_sets()
     if name in known:
         return known[name]
@@ -215,7 +214,7 @@ def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
 
 
 def _lettered(value: Any, letter: str) -> Any:
-    """Put the letter of a side where a text says {S}, in whatever holds the text."""
+    """Replace {S} by the letter of a side in all texts of a value."""
     if isinstance(value, str):
         return value.replace("{S}", letter)
     if isinstance(value, list):
@@ -226,9 +225,7 @@ def _lettered(value: Any, letter: str) -> Any:
 
 
 def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str | None = None) -> MarkerNames:
-    """Return the names that the mapping uses: the names of the set in any case, its aliases, and the
-    trial file's own.
-    """
+    """Return the names of the mapping: the names of the set in any case, its aliases, the trial file's names."""
     known = {name.casefold(): name for name in chosen.markers}
     known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
     return MarkerNames(frozenset(written), known, person)
@@ -237,10 +234,11 @@ def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str 
 def apply_marker_set(
     chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return mapping, clusters and carried of a trial: the entries of the set that the recordings show, and its own.
+    """Return mapping, clusters and carried of a trial: from the set as far as the recordings show it, and from the
+    trial.
 
-    A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
-    trial shows when nothing carries it; the tables come with a note on each of these.
+    A landmark that is ``false`` in the mapping of the trial file is omitted, and so is a landmark that only the
+    standing trial shows if no cluster carries it; the tables come with a note on each of these.
     """
     moving = set(walk.names)
     standing = moving if static is None else set(static.names)
@@ -288,7 +286,7 @@ def apply_marker_set(
 
 
 def best_marker_set(markers: Markers) -> tuple[str, int] | None:
-    """Return the bundled set most of whose landmarks a recording shows, and how many; None if none has half of them."""
+    """Return the bundled set with most landmarks in a recording, and their number; None if no set has half of them."""
     counts = {}
     for name, chosen in marker_sets().items():
         names = set(marker_names_of(chosen).renamed(markers).names)
@@ -299,7 +297,7 @@ def best_marker_set(markers: Markers) -> tuple[str, int] | None:
 
 
 def check_own_set(file: Document) -> None:
-    """Refuse a marker set whose tables are not what they should be."""
+    """Refuse a marker set with invalid tables."""
     content = file.content
     for key in content:
         if key not in KEYS:
@@ -358,7 +356,7 @@ def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
 
 
 def markers_of(way: Any) -> list[str]:
-    """Return the markers of one way to map a landmark: a name, a midpoint or weights."""
+    """Return the markers of one definition of a landmark: a name, a midpoint or weights."""
     if isinstance(way, str):
         return [way]
     named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
@@ -372,5 +370,5 @@ def markers_of(way: Any) -> list[str]:
 
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:
-    """Return the first way to map a landmark whose markers are all there, None where there is none."""
+    """Return the first definition of a landmark whose markers are all present, or None."""
     return next((way for way in ways if set(markers_of(way)) <= markers), None)

@@ -1,10 +1,10 @@
 """Forces on the feet: the columns or plates that [[force]] of a trial file names, or the plates by their contacts.
 
-A column stands for one component of one vector, in a unit that fits it. The plates of a C3D file are verified by the
-steps across them. From where a foot lands to where it leaves, the center of pressure travels along the path of the
-subject, forward or backward, and the ground first brakes and then drives on. A plate whose corners begin at the
-wrong one, or are listed the wrong way round, shows one or both of them inverted; one whose moments are in another
-unit than stated shows a center of pressure that rests near its middle.
+A column is one component of one vector, in a suitable unit. The plates of a C3D file are verified by the steps across
+them. During a contact the center of pressure travels along the path of the subject, forward or backward, and the ground
+first brakes and then propels. If the corners of a plate begin at the wrong one, or are listed in the wrong direction,
+one or both of these signs are inverted. If the moments are in another unit than stated, the center of pressure stays
+near the middle of the plate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,13 +51,13 @@ _RESTS, _TRAVELS = 0.03, 0.06
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
 AUTO: Final = "auto"
-"""The side of a [[force]] whose foot is found contact by contact."""
+"""Value of `side` in a [[force]] whose foot is assigned contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST_PLATE_NUMBER = 1e5
 
 
 def is_stated(entry: ForceSettings) -> bool:
-    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
+    """Return whether a [[force]] of a trial file has the keys that a plate needs: a foot, and columns or a number."""
     source = [entry.force, entry.point] if entry.plate is None else [entry.plate]
     return None not in (entry.side, *source)
 
@@ -67,9 +67,8 @@ def plate_of(
 ) -> PlateForce:
     """Return the force of the columns that table number `index` of [[force]] names, in the global frame.
 
-    Missing numbers are gaps of the plate, see `across_gaps`. Refused are columns that the file does not have, or has
-    twice, those whose unit is of another vector, and those that this [[force]] or an earlier one names for another
-    component.
+    Missing numbers are gaps of the plate, see `across_gaps`. Refuses columns that are absent or repeated in the file,
+    whose unit belongs to another vector, or that this [[force]] or an earlier one names for another component.
     """
     entry = settings.force[index]
     columns, *earlier = (
@@ -160,14 +159,14 @@ def _cell(table: Table, row: int, column: str) -> str:
 def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest: float) -> PlateForce:
     """Return a plate with a straight line wherever its samples (S,) have no numbers, and its gaps.
 
-    It is the force and its moment about a fixed point that go along the line: a center of pressure from where the plate
-    was unloaded means nothing. The point stays where the plate was loaded last, or will be next.
+    Force and moment about a fixed point are interpolated, because the center of pressure of an unloaded plate has no
+    meaning. The fixed point is the last or the next center of pressure of the loaded plate.
 
     Args:
-        plate: what was measured, NaN where it was not.
+        plate: measured samples, NaN where missing.
         lacking: samples (S,) without numbers.
-        places: of each of their runs, in the file.
-        longest: gap that the line fills [s]; a longer one is not measured.
+        places: place of each gap in the file. longest: longest gap that the line fills [s]; a longer one counts as not
+            measured.
     """
     time, known = plate.time, ~lacking
     runs = [(float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lacking)]
@@ -196,7 +195,7 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 
 
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
-    """Return the refusal of a stretch in which a plate has no numbers."""
+    """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
     return input_error(
         "recording.plates.number_missing", file=plate.path, where=gap.where, first=gap.first, until=until
@@ -214,7 +213,7 @@ def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
 
 
 class _Boundless:
-    """A plate of which no corners are known, so that no foot is said to stand beside it or with the other on it."""
+    """A plate with unknown corners: no foot is reported as beside it, or as on it with the other foot."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -231,10 +230,10 @@ def with_feet(
     walk: Markers,
     mapping: Mapping[str, Mapping[str, float]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the forces of columns on each foot, and notes on which foot was found where.
+    """Return the forces of columns on each foot, and notes on the assignment of feet.
 
-    Plates by their places in [[force]], as `plate_of` reads them; those whose side is `AUTO` are divided by their
-    contacts: each belongs to the foot that is nearest to the center of pressure. `walk` and `mapping` show the feet.
+    Plates by their numbers in [[force]], from `plate_of`. Plates whose side is `AUTO` are divided by their contacts:
+    each contact belongs to the foot nearest to the center of pressure. `walk` and `mapping` show the feet.
     """
     sides = [entry.side for entry in settings.force]
     stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
@@ -262,11 +261,11 @@ def c3d_forces(
     mapping: Mapping[str, Mapping[str, float]],
     rotation: Array,
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the force on each foot in the global frame, and notes on how it was derived.
+    """Return the force on each foot in the global frame, and notes on the derivation.
 
     The [[force]] tables of the trial file name plates; without any the contacts decide. `walk` and `mapping` show the
-    feet, global frame; `rotation` (3, 3) leads there from the axes of the file. Refused is a plate that stands upright
-    (another axis of the file points up), and one whose force acts beside it.
+    feet, global frame; `rotation` (3, 3) is from the axes of the file to it. Refuses a vertical plate (another axis of
+    the file points up), and a plate whose force acts beside it.
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:
@@ -310,8 +309,8 @@ def _named(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the forces of the plates that [[force]] names, and a note on every contact with another plate.
 
-    Refused is a plate given to one foot while the other one stands on it; where the range is found, the contacts of the
-    other foot are left out instead.
+    Refuses a plate of one foot on which the other foot stands; if the time range is chosen automatically, it leaves out
+    the contacts of the other foot instead.
     """
     forces: list[PlateForce] = []
     used: list[int] = []
@@ -366,7 +365,7 @@ def _assigned(
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the plates divided among the feet by their contacts, and notes on which foot stands where."""
+    """Return the plates divided among the feet by their contacts, and notes on the assignment."""
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
@@ -391,7 +390,7 @@ def _assigned(
 
 
 def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
-    """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
+    """Return whether a contact lies in the stated time range; an automatic range leaves it out."""
     if finds_range(settings):
         return False
     start, end = settings.time.start_s, settings.time.end_s
@@ -401,8 +400,8 @@ def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
 def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
     """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units.
 
-    A step is a whole contact that goes straight ahead or back. Along the path of the subject and to the left of it,
-    what shows a fault is how far the center of pressure spreads and travels [m], and the change of the force from its
+    A step is a complete contact straight forward or backward. A fault is shown by three numbers along the path of the
+    subject and to the left of it: spread and travel of the center of pressure [m], and the change of the force from its
     first to its last two fifths, in vertical peaks.
     """
     steps, rests, strays, inverted = [], [], [], []
@@ -456,7 +455,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
 
 
 def _way(foot: FootTrack, contact: Contact) -> Array | None:
-    """Return the horizontal direction (2,) in which a foot goes on over a contact, None where it is not clear."""
+    """Return the horizontal direction (2,) of travel of a foot over a contact, None if it is not clear."""
     quarter = 0.25 * (contact.end - contact.start)
     times = np.array(
         [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]

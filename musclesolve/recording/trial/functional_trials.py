@@ -1,7 +1,7 @@
 """Functional trials: recordings of a joint that moves, from which its center, or its axis and center, are found.
 
-A hip moves in all directions, a knee or an ankle bends and straightens. Each joint needs its own file for each side,
-which may be the same one, and the markers of the two bodies that it joins.
+A hip moves in all directions, a knee or an ankle bends and straightens. Each joint needs a file for each side, which
+may be the same one, and the markers of the two bodies of the joint.
 """
 
 from collections.abc import Mapping
@@ -44,26 +44,26 @@ RIGID = 0.015
 
 @dataclass(frozen=True)
 class FunctionalTrials:
-    """Side -> recording of that hip, and joint with side, ankles first -> movement of that knee or ankle."""
+    """Recordings of the hips by side, and movements of knees and ankles by joint and side, ankles first."""
 
     hips: Mapping[Side, Markers] = field(default_factory=dict)
     hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
 
     @property
     def recordings(self) -> tuple[Markers, ...]:
-        """The markers of all of them."""
+        """The markers of all functional trials."""
         return (*self.hips.values(), *(movement.markers for movement in self.hinges.values()))
 
 
 def file_key(joint: str, side: Side) -> str:
-    """Return the key of [files] that names the functional trial of a joint."""
+    """Return the key in [files] of the functional trial of a joint."""
     return f"functional_{side}" if joint == "hip" else f"functional_{joint}_{side}"
 
 
 def read_functional(
     document: Document, settings: RecordedSettings, rotation: Array, marker_mapping: MarkerMapping
 ) -> FunctionalTrials:
-    """Return the recordings of joints that are found by their motion, in the global frame; empty where none is."""
+    """Return the recordings of functional joints, in the global frame; empty without functional joints."""
     hips: dict[Side, Markers] = {}
     hinges: dict[str, HingeMovement] = {}
     # Ankles before knees: a knee without a marker lies on the line from hip to ankle.
@@ -136,7 +136,7 @@ def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
 
 
 def _mapped(marker_mapping: MarkerMapping, *names: str) -> tuple[str, ...]:
-    """Return the markers of some landmarks, each once."""
+    """Return the markers of some landmarks, without repetition."""
     mapping = marker_mapping.mapping
     return tuple(dict.fromkeys(marker for name in names for marker in mapping.get(name, ())))
 
@@ -201,9 +201,9 @@ def _check_seen(
 
 
 def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, side: Side) -> list[str]:
-    """Return the markers that lie along a thigh or shank of the standing subject and keep their distances.
+    """Return the markers along a thigh or shank of the standing subject with constant distances.
 
-    Of those along it, again and again the one goes whose distance to another varies most.
+    From the markers along it, the one whose distance to another varies most is removed repeatedly.
     """
     static, mapping = marker_mapping.static, marker_mapping.mapping
     lines: dict[Side, list[Array]] = {}  # heel and anterior spine (3,) of the standing subject
@@ -244,7 +244,7 @@ def _is_seen(markers: Markers, name: str) -> bool:
 
 
 def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
-    """Return where a point lies along a line, and how far beside it, as shares of its length."""
+    """Return the position of a point along a line, and its distance from the line, as shares of the line's length."""
     line = end - start
     length = float(np.linalg.norm(line))
     share = float((point - start) @ line) / length**2
