@@ -1,4 +1,4 @@
-"""A model file of the user's as a muscle set: `[muscles] database = "my_model.osim"`."""
+"""A user's model file as a muscle set: `[muscles] database = "my_model.osim"`."""
 
 import math
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ from musclesolve.recording.text.text_file import sha256
 def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     """The muscles of the right leg of a model file as a set; the left leg is its mirror image.
 
-    The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
-    (`frame_maps`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
-    and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
-    tendons are longer than in the model since OpenSim reports lengths that differ from the path's (`tendon_shifts`).
+    The file does not state the stature of the model: pelvis and foot scale with the length of thigh and shank
+    (`frame_maps`). Muscles in `leg_names.toml` have the names and groups of every set, others the names in the file and
+    the group "other". `notes` state which muscles of the model are left out, where its left leg differs, and which
+    tendons are longer than in the model because OpenSim reports lengths that differ from the path (`tendon_shifts`).
     """
     return _made(str(path), sha256(Path(path)))
 
 
 @lru_cache(maxsize=8)
 def _made(path: str, sha: str) -> MuscleDatabase:
-    """Made once for each content of a file."""
+    """The set of a file, computed once for each content."""
     model = read_osim(path)
     about = SetDescription(
         name=model.file.stem,
@@ -108,14 +108,14 @@ def _letters(name: str) -> str:
 
 
 _RELATIVE, _PLACE = 1e-3, 1e-3
-"""Largest differences of parameters, relative, and of places [m] that count as equal."""
+"""Largest relative difference of parameters, and difference of positions [m], of equal muscles."""
 _MIRROR = np.array([1.0, 1.0, -1.0])
 _PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 _LISTED = 6
 
 
 def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
-    """Return a note on the change of the left leg by a set made of the right leg; empty where both are alike."""
+    """Return a note on the change of the left leg by a set from the right leg; empty if both are equal."""
     missing, different = [], []
     for muscle in right:
         twin = model.muscles.get(left_name(muscle.name))
@@ -142,7 +142,7 @@ def left_name(name: str) -> str:
 
 
 def right_name(muscle: Muscle, known: Sequence[str]) -> str:
-    """The name in a model, of muscles `known`, of a muscle of the set that is made of it; see `leg_muscle_set`."""
+    """The name, among the muscles `known` of a model, of a muscle of its set; see `leg_muscle_set`."""
     stem = muscle.short_name.removesuffix("_r")
     return f"{stem}_r" if f"{stem}_r" in known else stem
 
@@ -154,7 +154,7 @@ def is_left(name: str) -> bool:
 
 
 def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
-    """Whether parameters and fixed points are equal, but for the side."""
+    """Whether parameters and fixed points are equal except for the side."""
     values = [[getattr(each, name) for name in _PARAMETERS] for each in (right, left)]
     if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):
         return False
@@ -169,6 +169,6 @@ def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
 
 
 def listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """Text of the first names and the number of further ones."""
     more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
     return ", ".join([*names[:_LISTED], *more])

@@ -35,7 +35,7 @@ from musclesolve.settings.schema import is_number
 
 HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3
-"""Numbers that stand twice may differ by this, relative: they may have been rounded by hand."""
+"""Allowed relative difference of numbers that the file states twice: they may have been rounded by hand."""
 _ROUND_OFF = 1e-9
 
 
@@ -46,7 +46,7 @@ def read_person(path: str | Path) -> PersonMuscles:
         path: of the file (.toml).
 
     Returns:
-        The factors with their covariance; `warnings` state where the parent differs from the one of the calibration.
+        The factors with their covariance; `warnings` state differences of the parent since the calibration.
 
     Raises:
         InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
@@ -96,7 +96,7 @@ def read_person(path: str | Path) -> PersonMuscles:
 
 
 def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
-    """Refuse gains of EMG that are none: see `MeasuredActivation.from_emg`."""
+    """Refuse invalid gains of EMG: see `MeasuredActivation.from_emg`."""
     bounds = {"largest": (0.0, np.inf, "above zero"), "gain": (0.0, 1.0, "above 0, at most 1")}
     numbers = [("shape", emg.get("shape", 0.0), -10.0, 10.0, "from -3 to 0")]
     numbers.append(("delay_s", emg.get("delay_s", 0.0), -1.0, 1.0, "seconds, from -0.1 to 0.2"))
@@ -164,7 +164,7 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
 
 
 def _check_names(document: Document, parameters: tuple[FittedParameter, ...], parent: str) -> None:
-    """Refuse names that stand twice, numbers of a muscle with two factors, and muscles that the parent lacks."""
+    """Refuse repeated names, numbers of a muscle with two factors, and muscles that the parent lacks."""
     seen: set[str] = set()
     for k, each in enumerate(parameters):
         twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
@@ -195,7 +195,9 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
 
 
 def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Names of the muscles of a parent, with side; of a model its own, and if those lack some those as a muscle set."""
+    """Names of the muscles of a parent, with side; for a model also the names as a muscle set if it lacks one of
+    `wanted`.
+    """
     file = Path(parent)
     if file.suffix.casefold() == MODEL:
         own = _model_muscles(str(file), sha256(file))
@@ -218,7 +220,7 @@ def _model_muscles(path: str, sha: str) -> tuple[str, ...]:
 def _check_numbers(
     document: Document, stated: Mapping[str, Any], parameters: tuple[FittedParameter, ...]
 ) -> None:
-    """Refuse numbers of muscles that are not what the factors say: it is the factors that are used."""
+    """Refuse numbers of muscles that contradict the factors, because the factors are used."""
     by_name: dict[tuple[str, str], float] = {}
     for each in parameters:
         for muscle in each.muscles:
@@ -258,9 +260,9 @@ def _check_numbers(
 
 
 def person_of_set(name: str | Path) -> PersonMuscles | None:
-    """The muscles of one person with the names of the set that their parent is; None of a name or file of a set.
+    """The muscles of one person with the names of their parent as a set; None for a name or file of a set.
 
-    A model as a muscle set has other names than the model, which a calibration with trials of the model uses.
+    A model has other muscle names as a muscle set; a calibration with trials of the model uses the names of the model.
     """
     if parent_of_person(name) is None:
         return None
@@ -273,7 +275,7 @@ def person_of_set(name: str | Path) -> PersonMuscles | None:
 
 
 def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> PersonMuscles:
-    """The muscles of one person with the names of a model, which is their parent or has the muscles of the parent."""
+    """The muscles of one person with the names of a model: their parent, or a model with the muscles of the parent."""
     if not isinstance(person, PersonMuscles):
         if parent_of_person(person) is None and is_file(file_path(person)):
             raise input_error("opensim.not_a_person_file", file=Path(person))
@@ -302,7 +304,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
 
 
 def set_names(file: Path) -> dict[str, str]:
-    """Names that the muscles of a model have as a muscle set, with side, by their names in the model."""
+    """Names of the muscles of a model as a muscle set, with side, by their names in the model."""
     from musclesolve.opensim.leg_muscle_set import (
         left_name,
         right_name,
@@ -315,7 +317,7 @@ def set_names(file: Path) -> dict[str, str]:
 
 
 def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
-    """The muscles of one person with other names; says which are left out."""
+    """The muscles of one person with other names; notes state which are left out."""
     left_out = [muscle for muscle in person.muscles if muscle not in names]
     said = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
     return replace(person.renamed(names), warnings=(*person.warnings, *[said] * bool(left_out)))
@@ -327,8 +329,8 @@ def model_parameters(
     """Return the parameters to which the factors of one person apply, for their n muscles in a model.
 
     Returns:
-        the person with the names of the model; the parameters of the model's file; the shifts (n,) [m] with which
-        tendon slack lengths are used: where tendons are elastic, or the model is a muscle set (see `tendon_shifts`).
+        the person with the names of the model; the parameters in the model's file; the shifts (n,) [m] of tendon slack
+        lengths for elastic tendons, or for the model as a muscle set (see `tendon_shifts`).
     """
     from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
     from musclesolve.opensim.muscle_parameters import muscle_parameters
@@ -341,9 +343,9 @@ def model_parameters(
 
 
 def _with_numbers(person: PersonMuscles) -> PersonMuscles:
-    """The person with the numbers that differ from the numbers of a parent model, unless it has them.
+    """The person, with the numbers that differ from the numbers of a parent model, if none are stated.
 
-    Not where the names belong to a muscle set: its numbers are scaled to the subject.
+    If the names belong to a muscle set, numbers are not added: they are scaled to the subject.
     """
     from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
 
@@ -358,14 +360,14 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
 
 
 def write_person(person: PersonMuscles, path: str | Path) -> None:
-    """Write the muscles of one person; `read_person` gives them back exactly.
+    """Write the muscles of one person; `read_person` restores them exactly.
 
-    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from the
-    parent's, too: tendon slack lengths as they are used with the tendons of the calibration.
+    If the parent is a model and the factors belong to its muscles, the file also has every number that differs from the
+    parent: tendon slack lengths as used with the tendons of the calibration.
 
     Args:
         person: the factors and their covariance.
-        path: of the file (.toml); parent and trials are named from its folder.
+        path: of the file (.toml); parent and trials are stated relative to its folder.
 
     Raises:
         InputError: the file cannot be written, or the parent cannot be read.

@@ -1,4 +1,4 @@
-"""Joints of a model file, each written as rotations and translations by functions of its coordinates."""
+"""Joints of a model file, each as rotations and translations by functions of its coordinates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,9 +28,9 @@ _AXES = {
     "PlanarJoint": "zXY",
     "FreeJoint": "xyzXYZ",
 }
-"""One letter for each coordinate: small, a rotation about this axis; large, a translation along it."""
+"""One letter for each coordinate: lower case for a rotation about this axis, upper case for a translation along it."""
 _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "surface_body")
-"""What a constraint joins, in files before version 4."""
+"""Tags of the bodies of a constraint in files before version 4."""
 
 
 def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
@@ -60,7 +60,7 @@ def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]
 
 
 def _joint(context: Context, element: Element) -> Joint | None:
-    """The joint that an element is; None of a kind, or between frames of a kind, that is not supported."""
+    """The joint from an element; None for an unsupported kind of joint or frame."""
     parent = context.frame(element, "socket_parent_frame")
     child = context.frame(element, "socket_child_frame")
     names = tuple(each.name for each in element.listed("coordinates"))
@@ -98,7 +98,7 @@ _NAMED_AXES = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k i
 
 
 def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
-    """A transform axis; None when its function is of another kind."""
+    """A transform axis; None for an unsupported function."""
     holder = element.find("coordinates")
     used = tuple(holder.words()) if holder else ()
     for name in used:
@@ -156,7 +156,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
 def read_couplers(
     context: Context, known: Mapping[str, Coordinate]
 ) -> tuple[tuple[Coupler, ...], list[OtherConstraint]]:
-    """Couplers in an order in which each depends on earlier ones only, and those that are not supported."""
+    """Couplers in an order in which each depends on earlier ones only, and unsupported ones."""
     left, others = [], []
     for element in context.of_kind("CoordinateCouplerConstraint"):
         if not context.flag(element, "isEnforced", True):
@@ -191,9 +191,9 @@ def read_couplers(
 
 
 def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) -> list[OtherConstraint]:
-    """Constraints between bodies, joints that close loops among them, by the coordinates between these bodies.
+    """Constraints between bodies, with joints that close loops, by the coordinates between these bodies.
 
-    A coordinate that follows a function of time is one too.
+    A coordinate that follows a function of time is also a constraint.
     """
     links = [(joint.name, joint.kind, [joint.parent.body, joint.child.body]) for joint in closing]
     for element in context.of_kind("Constraint"):

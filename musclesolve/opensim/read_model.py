@@ -16,16 +16,16 @@ from musclesolve.opensim.xml_tree import Element, read_xml
 
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
-"""Where <inertia> has the entries of the matrix."""
+"""Rows and columns of the entries of <inertia> in the matrix."""
 _ROUNDING = 1e-9
 _BEYOND_TRIANGLE = 0.05
-"""By how much the largest moment of inertia may exceed the sum of the others: files round, and models are scaled."""
+"""Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
 
 
 def read_osim(path: str | Path) -> OpenSimModel:
     """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
-    Parts that are not supported are listed in `unsupported`; they are an error only when a computation needs them.
+    Unsupported parts are listed in `unsupported`; they are an error only if a computation needs them.
 
     Args:
         path: of the model (.osim).
@@ -88,7 +88,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
 
 
 def _model(root: Element) -> Element:
-    """The <Model> of a document of a version that is supported."""
+    """The <Model> of a document; refuses an unsupported version."""
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
@@ -106,7 +106,7 @@ def _model(root: Element) -> Element:
 
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
-    """Mass properties of the bodies that state them, and why the properties of others cannot be used."""
+    """Mass properties of the bodies, and for other bodies the reasons why theirs cannot be used."""
     masses, faults, odd = {}, {}, list[str]()
     for body in context.of_kind("Body"):
         if body.find("mass") is None:
@@ -141,9 +141,9 @@ def _text(model: Element, tag: str) -> str:
 
 
 def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
-    """The meshes that OpenSim draws, in the order of the file: those that are not switched off.
+    """The visible meshes, in the order of the file.
 
-    As in OpenSim, a mesh of version 4 lies in the frame that it is listed in, whatever its socket names.
+    As in OpenSim, a mesh of version 4 belongs to the frame in which it is listed; its socket is ignored.
     """
     meshes = []
     for owner in context.frames.values():
@@ -173,13 +173,13 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
 
 
 def _vector(element: Element, tag: str) -> Array:
-    """Three numbers, ones where they are not stated."""
+    """Three numbers, by default ones."""
     stated = element.find(tag)
     return np.ones(3) if stated is None else stated.vector()
 
 
 def _within(frame: Frame, element: Element) -> Frame:
-    """The frame that <transform>, three angles [rad] and a translation [m], describes in another one."""
+    """The frame with the <transform>, three angles [rad] and a translation [m], in another one."""
     stated = element.find("transform")
     if stated is None:
         return frame

@@ -20,13 +20,13 @@ from musclesolve.opensim.xml_tree import Element
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 _FARTHEST = 100.0
-"""Farthest that a point of a path may be from the origin of its frame [m]."""
+"""Largest distance of a path point from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, WrapSurface]:
     """Wrap objects by name; objects of other kinds become `unsupported`.
 
-    Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
+    Muscles name a wrap object without its body. As in OpenSim, the first one of this name is used.
     """
     surfaces: dict[str, WrapSurface] = {}
     named: dict[str, list[str]] = {}
@@ -76,9 +76,9 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 
 def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
-    """Every force of the model that has a path and fibers; others become `unsupported`, but actuators without a path.
+    """Every force of the model with a path and fibers; others, except actuators without a path, become `unsupported`.
 
-    Muscles may stand among the components of the model too, beside the set of forces.
+    Muscles may be in the set of forces and among the components of the model.
     """
     muscles: dict[str, OpenSimMuscle] = {}
     forces = model.listed("ForceSet")
@@ -123,7 +123,7 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
 
 
 def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint | None:
-    """A point of the path of a muscle; None for one of another kind, or on a frame or by a function of another kind."""
+    """A path point of a muscle; None for an unsupported kind of point, frame or function."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")
