@@ -172,7 +172,7 @@ def read_b3d(path: str | Path) -> B3DSubject:
         notes=header.text(12),
         coordinate_count=count,
         contact_bodies=bodies,
-        models=tuple(each.text(2) for each in header.messages(5)),
+        models=tuple(part.text(2) for part in header.messages(5)),
         trials=tuple(trials),
     )
 
@@ -201,8 +201,8 @@ def _trial(
         raise input_error("opensim.trial_cut_off", file=file, name=name, frames=frames, whole=whole)
     table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
     plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
-    found = []
-    for number, each in enumerate(passes):
+    passes_read = []
+    for number, message in enumerate(passes):
         first = sizes[0] + number * sizes[1]
         columns = _columns(table[:, first : first + sizes[1]], _PASS, file, name)
         widths = {field: counts[0] for field in ("position", "velocity", "acceleration", "moment")}
@@ -219,9 +219,9 @@ def _trial(
                 )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
-        kind = each.whole(1)
+        kind = message.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
-        found.append(B3DPass(called, number, **columns | by_body))
+        passes_read.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
         raise input_error(
@@ -230,7 +230,7 @@ def _trial(
     by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
     time = np.arange(frames, dtype=float) * step
-    return B3DTrial(name, header.text(10) or name, time, missing, tuple(found), **by_plate), end
+    return B3DTrial(name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate), end
 
 
 def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, trial: str) -> dict[str, Array]:
@@ -293,16 +293,16 @@ class _Message:
 
     def wholes(self, number: int) -> list[int]:
         """The integers of a repeated field, one by one or packed."""
-        found: list[int] = []
+        numbers: list[int] = []
         for value in self.values.get(number, ()):
             if isinstance(value, int):
-                found.append(value)
+                numbers.append(value)
                 continue
             place = 0
             while place < len(value):
                 each, place = _varint(value, place, self.file)
-                found.append(each)
-        return found
+                numbers.append(each)
+        return numbers
 
 
 def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:

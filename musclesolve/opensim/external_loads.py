@@ -281,7 +281,7 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
                 raise input_error("opensim.no_force_component", file=table.path, name=name, force=force[0])
         torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
         stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
-        moments = (tuple(f"{each}{axis}" for axis in _AXES) for each in stems_of_moment)
+        moments = (tuple(f"{moment_stem}{axis}" for axis in _AXES) for moment_stem in stems_of_moment)
         yield stem, force, point, next((m for m in moments if set(m) <= set(table.names)), ())
 
 
@@ -321,8 +321,8 @@ def _plate_loads(
         return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
-    known = [foot for side in SIDES if (foot := foot_of_side(model, side))]
-    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=known or "unknown")
+    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=feet or "unknown")
 
 
 def _on_feet(
@@ -343,10 +343,10 @@ def _on_feet(
             - at_times(time, pose.position[:, model.body_number[foot]], load.time[on.far])
             for foot in feet.values()
         }
-        said = ", ".join(
-            f"{np.median(np.linalg.norm(each, axis=1)):.2g} m from {foot}" for foot, each in away.items()
+        distances = ", ".join(
+            f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
-        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=said)
+        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=distances)
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise input_error(
@@ -356,10 +356,10 @@ def _on_feet(
             time=stretches(load.time, on.shared),
         )
     notes = list(load.notes)
-    for what, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
+    for reason, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
         if mask.any():
             notes.append(
-                f"The load {load.name} is not measured on either foot where {what}: {stretches(load.time, mask)}."
+                f"The load {load.name} is not measured on either foot where {reason}: {stretches(load.time, mask)}."
             )
     if named in feet and (others := [feet[side] for side in carried if side != named]):
         notes.append(

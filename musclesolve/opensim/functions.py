@@ -97,8 +97,8 @@ def polynomial(coefficients: Array) -> Polynomial:
 
 def multivariate_powers(dimension: int, order: int) -> Array:
     """Powers (k, dimension) of OpenSim's MultivariatePolynomialFunction: sums up to `order`, the last power fastest."""
-    every = itertools.product(range(order + 1), repeat=dimension)
-    return np.array([powers for powers in every if sum(powers) <= order], dtype=float)
+    all_powers = itertools.product(range(order + 1), repeat=dimension)
+    return np.array([powers for powers in all_powers if sum(powers) <= order], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,17 +74,17 @@ def opensim_geometry(
     """
     chosen = model.chosen(muscles)
     names = tuple(values if coordinates is None else coordinates)
-    every = coordinate_values(model, values)
+    all_values = coordinate_values(model, values)
     system = path_system(model, chosen)
     blocks = []
-    for part, motion, paths in _blocks(system, every, names):
+    for part, motion, paths in _blocks(system, all_values, names):
         nodes = solve_paths(*paths)
-        here = [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
+        results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         if system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            here += [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
-        blocks.append(here)
-    length, moment_arm, *theirs = (np.concatenate(each) for each in zip(*blocks, strict=True))
+            results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+        blocks.append(results)
+    length, moment_arm, *theirs = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     opensim_length, opensim_arm = theirs or (length, moment_arm)
     return OpenSimGeometry(
         coordinates=names,
@@ -266,10 +266,10 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
     names = list(dict.fromkeys(wrap.surface for _, wrap in wraps))
     surfaces = [model.surfaces[name] for name in names]
     body = np.array([model.body_number[point.frame.body] for point in points])
-    object_body = np.array([model.body_number[each.frame.body] for each in surfaces], dtype=np.intp)
+    object_body = np.array([model.body_number[surface.frame.body] for surface in surfaces], dtype=np.intp)
     layout = PathLayout.from_points(
         np.repeat(np.arange(len(muscles)), [len(muscle.points) for muscle in muscles]),
-        [(each.kind, each.radii, each.length, each.side) for each in surfaces],
+        [(surface.kind, surface.radii, surface.length, surface.side) for surface in surfaces],
         [(m, names.index(wrap.surface), wrap.first, wrap.last, wrap.method) for m, wrap in wraps],
     )
     return PathSystem(
@@ -280,10 +280,10 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
         node_body=np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)]),
         object_body=object_body,
         local=np.array(
-            [np.zeros(3) if each.location is None else each.frame.place(each.location) for each in points]
+            [np.zeros(3) if point.location is None else point.frame.place(point.location) for point in points]
         ),
-        center=np.array([each.frame.position for each in surfaces]).reshape(-1, 3),
-        axes=np.array([each.frame.rotation for each in surfaces]).reshape(-1, 3, 3),
+        center=np.array([surface.frame.position for surface in surfaces]).reshape(-1, 3),
+        axes=np.array([surface.frame.rotation for surface in surfaces]).reshape(-1, 3, 3),
         moving=[
             (p, axis, model.coordinate_number[name], function)
             for p, point in enumerate(points)
@@ -328,7 +328,7 @@ def over_several(model: OpenSimModel, muscle: str) -> bool:
 
 def shift_note(muscles: Sequence[str], shift: Array) -> str:
     """A sentence on the tendons that are longer or shorter than in the file; empty without such tendons."""
-    parts = [f"{name} {1e3 * each:+.1f} mm" for name, each in zip(muscles, shift, strict=True) if each]
+    parts = [f"{name} {1e3 * change:+.1f} mm" for name, change in zip(muscles, shift, strict=True) if change]
     if not parts:
         return ""
     return (

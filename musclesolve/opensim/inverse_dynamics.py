@@ -172,12 +172,12 @@ def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Ar
             raise input_error("opensim.no_joint_to_body", file=model.file, body=body)
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
-    known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
-    local = np.array([each.center for each in known])
-    tensor = np.array([each.inertia for each in known])
+    masses = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
+    local = np.array([body_mass.center for body_mass in masses])
+    tensor = np.array([body_mass.inertia for body_mass in masses])
     center = (pose.rotation @ local[..., None])[..., 0] + pose.position
     return (
-        np.array([each.mass for each in known]),
+        np.array([body_mass.mass for body_mass in masses]),
         center,
         pose.rotation @ tensor @ pose.rotation.swapaxes(-1, -2),
     )
@@ -288,7 +288,11 @@ def model_motion(
         InputError: a name is unknown, the motion of a free coordinate is missing, or arrays are of other shapes.
     """
     coupled = {coupler.dependent for coupler in model.couplers}
-    free = [name for name, each in model.coordinates.items() if not each.locked and name not in coupled]
+    free = [
+        name
+        for name, coordinate in model.coordinates.items()
+        if not coordinate.locked and name not in coupled
+    ]
     parts = (value, speed, acceleration)
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
@@ -303,8 +307,8 @@ def model_motion(
                 shape=np.shape(column),
                 count=len(time),
             )
-    known, number = coordinate_values(model, value), model.coordinate_number
-    whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()
+    complete, number = coordinate_values(model, value), model.coordinate_number
+    whole = np.broadcast_to(complete, (len(time), complete.shape[1])).copy()
     motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))
     for name in value:
         motion.speed[:, number[name]] = speed[name]

@@ -41,7 +41,7 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """
     size = max((np.size(values) for values in given.values()), default=1)
     values = np.empty((size, len(model.coordinates)))
-    values[:] = [each.default for each in model.coordinates.values()]
+    values[:] = [coordinate.default for coordinate in model.coordinates.values()]
     for name, column in given.items():
         values[:, model.coordinate_number[name]] = column
     number = model.coordinate_number

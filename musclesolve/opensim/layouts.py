@@ -32,7 +32,7 @@ def upgrade(model: Element) -> None:
     for element in list(model.descendants()):
         # sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag
         holders = [child for child in element.children if child.tag == "connectors"]
-        for connector in (each for holder in holders for each in holder.children):
+        for connector in (member for holder in holders for member in holder.children):
             connectee = connector.find("connectee_name")
             if connectee is not None:
                 connectee.tag = f"socket_{connector.name}"
@@ -80,7 +80,7 @@ def _child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
 
 def _move_joints(model: Element) -> None:
     """Move each joint from its body into <JointSet>, and the body "ground" into <Ground>, in place."""
-    joints, kept = model.listed("JointSet"), []
+    joints, others = model.listed("JointSet"), []
     bodies = model.find("BodySet")
     for body in model.listed("BodySet"):
         holder = body.find("Joint")
@@ -92,9 +92,9 @@ def _move_joints(model: Element) -> None:
         if body.name == GROUND:
             _child(model, "Ground", name=GROUND).children += body.children
         else:
-            kept.append(body)
+            others.append(body)
     if bodies is not None:
-        bodies.children = kept
+        bodies.children = others
     _child(model, "JointSet").children = joints
     for joint in joints:
         _use_frames(joint)
@@ -146,7 +146,7 @@ def components(model: Element) -> tuple[Element, ...]:
         model.children.append(Element("Ground", GROUND, model.file, model.line))
     order = {tag: place for place, tag in enumerate(_FIRST)}
     parts = sorted(model.children, key=lambda child: order.get(child.tag, len(order)))
-    return tuple(each for part in parts for each in _walk(part, ""))
+    return tuple(component for part in parts for component in _walk(part, ""))
 
 
 def _walk(element: Element, owner: str) -> Iterator[Element]:

@@ -41,27 +41,28 @@ def _made(path: str, sha: str) -> MuscleDatabase:
         stature=None,
         bodies=leg_bodies(model),
     )
-    made, right = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
-    known: dict[str, str] = {}
-    for muscle, source in zip(made, right, strict=True):
-        if known.setdefault(muscle.name, source.name) != source.name:
+    database, right = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
+    names_by_set: dict[str, str] = {}
+    for muscle, source in zip(database, right, strict=True):
+        if names_by_set.setdefault(muscle.name, source.name) != source.name:
             raise input_error(
                 "opensim.same_muscle_twice",
                 file=model.file,
-                first=known[muscle.name],
+                first=names_by_set[muscle.name],
                 source=source.name,
                 muscle=muscle.name.replace("_", " "),
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
     left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
-    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in made]
+    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in database]
     notes = (left_out if others else "", left_leg_note(model, right), shift_note(names, np.array(shift)))
     # files that are written for this model need its own spelling
     muscles = tuple(
-        replace(muscle, short_name=name.removesuffix("_r")) for muscle, name in zip(made, names, strict=True)
+        replace(muscle, short_name=name.removesuffix("_r"))
+        for muscle, name in zip(database, names, strict=True)
     )
-    return replace(made, muscles=muscles, notes=tuple(note for note in notes if note))
+    return replace(database, muscles=muscles, notes=tuple(note for note in notes if note))
 
 
 _RIGHT = ("{}r", "r{}", "{}right", "right{}")
@@ -71,12 +72,12 @@ _SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank",
 def leg_bodies(model: OpenSimModel) -> LegBodies:
     """Bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above."""
     bodies = {}
-    known = {_letters(body): body for body in model.bodies if body in model.reachable}
+    body_of = {_letters(body): body for body in model.bodies if body in model.reachable}
     for segment, meant in _SEGMENTS.items():
         words = bundled_toml(__package__, "leg_bodies.toml")[segment]
         forms = ("{}",) if segment == "pelvis" else _RIGHT
         usual = [form.format(word) for word in words for form in forms]
-        name = next((name for name in usual if name in known), None)
+        name = next((name for name in usual if name in body_of), None)
         if name is None:
             shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
             raise input_error(
@@ -87,7 +88,7 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
                 bodies=", ".join(model.bodies[1:]) or "none",
                 words=words,
             )
-        bodies[segment] = known[name]
+        bodies[segment] = body_of[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     chain = list(bodies.values())
     for upper, lower in pairwise(chain):
@@ -155,15 +156,15 @@ def is_left(name: str) -> bool:
 
 def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
     """Whether parameters and fixed points are equal except for the side."""
-    values = [[getattr(each, name) for name in _PARAMETERS] for each in (right, left)]
+    values = [[getattr(muscle, name) for name in _PARAMETERS] for muscle in (right, left)]
     if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):
         return False
     if len(right.points) != len(left.points):
         return False
     for one, other in zip(right.points, left.points, strict=True):
         if one.location is not None and other.location is not None:
-            here, there = one.frame.place(one.location), other.frame.place(other.location)
-            if np.abs(here * _MIRROR - there).max() > _PLACE:
+            right_place, left_place = one.frame.place(one.location), other.frame.place(other.location)
+            if np.abs(right_place * _MIRROR - left_place).max() > _PLACE:
                 return False
     return True
 

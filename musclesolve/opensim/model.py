@@ -311,7 +311,7 @@ class OpenSimModel:
         Raises:
             InputError: a name is unknown, or something that a muscle needs is not supported.
         """
-        known = Names(self.muscles, "muscle", self.name)
+        numbers = Names(self.muscles, "muscle", self.name)
         if names is None:
             self.require_paths()
             names = [name for name, muscle in self.muscles.items() if muscle.enabled]
@@ -319,13 +319,17 @@ class OpenSimModel:
         for name in names:
             if name in self._without_path:
                 raise self._lacking(name, [f"path of {name}"])
-            muscle = list(self.muscles.values())[known[name]]
+            muscle = list(self.muscles.values())[numbers[name]]
             lost = [wrap.surface for wrap in muscle.wraps if wrap.surface not in self.surfaces]
             lacking = [f"wrap object {surface}" for surface in lost]
             lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
             lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
             crossed = self._crossed(muscle)
-            lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
+            lacking += [
+                f"constraint {constraint.name}"
+                for constraint in self.other_constraints
+                if constraint.driven & crossed
+            ]
             if lacking:
                 raise self._lacking(muscle.name, lacking)
             picked.append(muscle)

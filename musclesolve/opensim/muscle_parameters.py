@@ -143,10 +143,12 @@ def _curves(
 
 def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
     """Return a note on the muscles with Hill curves of another class than in the file."""
-    other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
+    other = [
+        muscle for muscle in muscles if not muscle.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))
+    ]
     return [
-        f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
-        f"{', '.join(each.name for each in other)} have the curves of Millard et al. (2013)."
+        f"The curves of {', '.join(dict.fromkeys(muscle.kind for muscle in other))} are not read; "
+        f"{', '.join(muscle.name for muscle in other)} have the curves of Millard et al. (2013)."
     ] * bool(other)
 
 

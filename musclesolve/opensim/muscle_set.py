@@ -105,10 +105,10 @@ class _Writer:
             )
         names = [muscle.name for muscle in of_leg]
         chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
-        muscles = tuple(self._muscle(each, shift) for each, shift in zip(chosen, shifts, strict=True))
-        used = {point.frame for each in muscles for point in each.path}
-        used |= {each.frame for each in self.wraps.values()}
-        families = [_family(each) for each in of_leg]
+        muscles = tuple(self._muscle(muscle, shift) for muscle, shift in zip(chosen, shifts, strict=True))
+        used = {point.frame for muscle in muscles for point in muscle.path}
+        used |= {wrap.frame for wrap in self.wraps.values()}
+        families = [_family(muscle) for muscle in of_leg]
         pelvis, hip, knee, ankle = (self.origin[frame] for frame in ("pelvis", "femur", "tibia", "foot"))
         named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
         return MuscleDatabase(
@@ -261,18 +261,18 @@ class _Writer:
                 function.value(values[:, [number[name]]])
                 for function, name in zip(point.moving.functions, point.moving.coordinates, strict=True)
             ]
-            here = self._place(point.frame.body, point.frame.place(np.stack(components, axis=1)))
+            positions = self._place(point.frame.body, point.frame.place(np.stack(components, axis=1)))
             if moved is None:
-                return here
+                return positions
             body = self.about.bodies.tibia
             rotation, shift = (
                 self.knee.femoral(angle) if moved.body == "femur" else self.knee.gliding(body, angle)
             )
-            return (rotation @ here[:, :, None])[:, :, 0] + shift
+            return (rotation @ positions[:, :, None])[:, :, 0] + shift
 
         degrees, places = sample(place, DIGITS)
         angles = tuple(map(math.radians, degrees.tolist()))
-        moving = MovingPosition(dof, angles, tuple(_vector(each) for each in places))
+        moving = MovingPosition(dof, angles, tuple(_vector(vector) for vector in places))
         standing = moving.positions[angles.index(0.0)]
         return PathPoint(moved.body if moved else frame, standing, self._active(point), moving)
 
@@ -308,15 +308,15 @@ def _family(muscle: OpenSimMuscle) -> str:
 
 def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
     """Long name, group and texts of a muscle from silva_2003; for an unknown muscle its name in the model."""
-    known = bundled_toml("musclesolve.opensim", "leg_names.toml")
+    table = bundled_toml("musclesolve.opensim", "leg_names.toml")
     short = _plain(model_name)
-    name = next((long for long, short_names in known["names"].items() if short in short_names), short)
+    name = next((long for long, short_names in table["names"].items() if short in short_names), short)
     like = load("silva_2003")
-    texts = known["texts"].get(name, {})
+    texts = table["texts"].get(name, {})
     if name in like:
         same = like[name]
         texts = {"origin": same.origin, "insertion": same.insertion, "action": same.action}
-    group = known["groups"].get(name) or (like[name].group if name in like else "other")
+    group = table["groups"].get(name) or (like[name].group if name in like else "other")
     return name, group, texts
 
 

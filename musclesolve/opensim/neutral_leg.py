@@ -62,10 +62,10 @@ class NeutralLeg:
     bodies: LegBodies = LegBodies()
 
     def __post_init__(self) -> None:
-        known = self.model.reachable
+        bodies = self.model.reachable
         for name in (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus):
-            if name not in known:
-                raise unknown_name(name, "body", sorted(known), file=self.model.file)
+            if name not in bodies:
+                raise unknown_name(name, "body", sorted(bodies), file=self.model.file)
 
     @cached_property
     def frame_of_body(self) -> dict[str, str]:
@@ -146,7 +146,9 @@ class NeutralLeg:
     def values_at(self, dof: str, angles: Array) -> Array:
         """Values (T, K) of all coordinates with one degree of freedom at angles (T,) [rad], the others zero."""
         name, sense = next(
-            (name, sense) for name, (each, sense) in self.degrees_of_freedom.items() if each == dof
+            (name, sense)
+            for name, (name_of_dof, sense) in self.degrees_of_freedom.items()
+            if name_of_dof == dof
         )
         return self._values({name: sense * angles})
 

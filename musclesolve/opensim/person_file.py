@@ -72,8 +72,8 @@ def read_person(path: str | Path) -> PersonMuscles:
             )
         parent = str(file)
     elif parent not in muscle_db.available():
-        known = muscle_db.available()
-        raise document.unknown("opensim.no_muscle_set", parent, known, "person", "parent", parent=parent)
+        sets = muscle_db.available()
+        raise document.unknown("opensim.no_muscle_set", parent, sets, "person", "parent", parent=parent)
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
     _check_numbers(document, settings.muscles, parameters)
@@ -101,32 +101,32 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
     numbers = [("shape", emg.get("shape", 0.0), -10.0, 10.0, "from -3 to 0")]
     numbers.append(("delay_s", emg.get("delay_s", 0.0), -1.0, 1.0, "seconds, from -0.1 to 0.2"))
     channels = emg.get("channels", {})
-    for name, each in channels.items() if isinstance(channels, Mapping) else [("channels", None)]:
+    for name, channel in channels.items() if isinstance(channels, Mapping) else [("channels", None)]:
         for key, (low, high, expected) in bounds.items():
-            value = each.get(key) if isinstance(each, Mapping) else None
+            value = channel.get(key) if isinstance(channel, Mapping) else None
             numbers.append((f"{key} of {name}", value, low, high, f"a number {expected}"))
-    for what, value, low, high, expected in numbers:
+    for quantity, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
             raise document.error(
-                "opensim.bad_emg_gain", "emg", expected=expected, what=what, value=as_text(value)
+                "opensim.bad_emg_gain", "emg", expected=expected, what=quantity, value=as_text(value)
             )
 
 
 def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Array:
     """The covariance (p, p) of the fitted parameters from its rows."""
     count = len(listed)
-    for k, each in enumerate(listed):
-        if len(each.covariance) != count:
+    for k, parameter in enumerate(listed):
+        if len(parameter.covariance) != count:
             raise document.error(
                 "opensim.too_few_covariances",
                 "parameter",
                 "covariance",
                 k,
-                covariances=len(each.covariance),
+                covariances=len(parameter.covariance),
                 count=count,
             )
-    matrix = np.array([each.covariance for each in listed], dtype=float)
-    names, scale = [each.name for each in listed], np.abs(matrix).max()
+    matrix = np.array([parameter.covariance for parameter in listed], dtype=float)
+    names, scale = [parameter.name for parameter in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise document.error("opensim.covariance_not_finite", "parameter", "covariance", row)
@@ -149,14 +149,14 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
         raise document.error(
             "opensim.covariance_with_negative_variance", "parameter", "covariance", k, least=least
         )
-    for k, each in enumerate(listed):
-        if abs(each.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(each.sd, np.sqrt(scale) * 1e-3):
+    for k, parameter in enumerate(listed):
+        if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
             raise document.error(
                 "opensim.sd_contradicts_covariance",
                 "parameter",
                 "sd",
                 k,
-                sd=each.sd,
+                sd=parameter.sd,
                 from_covariance=np.sqrt(matrix[k, k]),
                 number=k + 1,
             )
@@ -165,32 +165,34 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
 
 def _check_names(document: Document, parameters: tuple[FittedParameter, ...], parent: str) -> None:
     """Refuse repeated names, numbers of a muscle with two factors, and muscles that the parent lacks."""
-    seen: set[str] = set()
-    for k, each in enumerate(parameters):
-        twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
-        if twice or each.name in seen:
-            key, name = ("muscles", twice[0]) if twice else ("name", each.name)
+    names: set[str] = set()
+    for k, parameter in enumerate(parameters):
+        twice = [muscle for muscle in parameter.muscles if parameter.muscles.count(muscle) > 1]
+        if twice or parameter.name in names:
+            key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
             raise document.error("opensim.parameter_twice", "parameter", key, k, name=name)
-        seen.add(each.name)
+        names.add(parameter.name)
     named: dict[tuple[str, str], str] = {}
-    for k, each in enumerate(parameters):
-        for muscle in each.muscles:
-            first = named.setdefault((muscle, each.quantity), each.name)
-            if first != each.name:
+    for k, parameter in enumerate(parameters):
+        for muscle in parameter.muscles:
+            first = named.setdefault((muscle, parameter.quantity), parameter.name)
+            if first != parameter.name:
                 raise document.error(
                     "opensim.muscle_has_factor_already",
                     "parameter",
                     "muscles",
                     k,
-                    quantity=each.quantity,
+                    quantity=parameter.quantity,
                     muscle=muscle,
                     first=first,
                 )
-    known = parent_muscles(parent, frozenset(muscle for each in parameters for muscle in each.muscles))
-    for k, each in enumerate(parameters):
-        for muscle in each.muscles:
-            if muscle not in known:
-                fault = unknown_name(muscle, "muscle", known, f" in {Path(parent).name}")
+    parent_names = parent_muscles(
+        parent, frozenset(muscle for parameter in parameters for muscle in parameter.muscles)
+    )
+    for k, parameter in enumerate(parameters):
+        for muscle in parameter.muscles:
+            if muscle not in parent_names:
+                fault = unknown_name(muscle, "muscle", parent_names, f" in {Path(parent).name}")
                 raise document.placed(fault, "parameter", "muscles", k)
 
 
@@ -200,12 +202,15 @@ def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[s
     """
     file = Path(parent)
     if file.suffix.casefold() == MODEL:
-        own = _model_muscles(str(file), sha256(file))
-        if wanted <= set(own):
-            return own
+        names = _model_muscles(str(file), sha256(file))
+        if wanted <= set(names):
+            return names
         with suppress(InputError):  # a model without legs has no other names
-            return (*own, *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg))
-        return own
+            return (
+                *names,
+                *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg),
+            )
+        return names
     return tuple(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg)
 
 
@@ -222,9 +227,9 @@ def _check_numbers(
 ) -> None:
     """Refuse numbers of muscles that contradict the factors, because the factors are used."""
     by_name: dict[tuple[str, str], float] = {}
-    for each in parameters:
-        for muscle in each.muscles:
-            by_name[muscle, each.quantity] = each.factor
+    for parameter in parameters:
+        for muscle in parameter.muscles:
+            by_name[muscle, parameter.quantity] = parameter.factor
 
     def refuse(key: str, muscle: str, quantity: str | None, /, **fields: object) -> InputError:
         return document.error(key, f"muscles.{key_text(muscle)}", quantity, **fields)
@@ -292,7 +297,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):
         with suppress(InputError):  # a model without legs has no other names
-            names |= {of_set: own for own, of_set in set_names(file).items() if own in names}
+            names |= {of_set: in_model for in_model, of_set in set_names(file).items() if in_model in names}
     for muscle in person.muscles:
         if muscle not in names:
             raise unknown_name(muscle, "muscle", names, f" in {model.file.name}", person.path)
@@ -310,8 +315,8 @@ def set_names(file: Path) -> dict[str, str]:
         right_name,
     )  # loads scipy: only where a model is read
 
-    own, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
-    names = {right_name(muscle, own): muscle.name for muscle in legs["r"]}
+    model_names, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
+    names = {right_name(muscle, model_names): muscle.name for muscle in legs["r"]}
     left = zip(names, legs["l"], strict=True)
     return names | {left_name(right): muscle.name for right, muscle in left if left_name(right)}
 
@@ -319,8 +324,8 @@ def set_names(file: Path) -> dict[str, str]:
 def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
     """The muscles of one person with other names; notes state which are left out."""
     left_out = [muscle for muscle in person.muscles if muscle not in names]
-    said = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
-    return replace(person.renamed(names), warnings=(*person.warnings, *[said] * bool(left_out)))
+    note = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
+    return replace(person.renamed(names), warnings=(*person.warnings, *[note] * bool(left_out)))
 
 
 def model_parameters(
@@ -387,9 +392,9 @@ def write_person(person: PersonMuscles, path: str | Path) -> None:
     ]
     for parameter, row in zip(person.parameters, person.covariance.tolist(), strict=True):
         blocks.append(("[[parameter]]", asdict(parameter) | {"covariance": row}))
-    blocks += [(f"[muscles.{key_text(muscle)}]", dict(of)) for muscle, of in person.numbers.items()]
+    blocks += [(f"[muscles.{key_text(muscle)}]", dict(numbers)) for muscle, numbers in person.numbers.items()]
     blocks += [("[emg]", dict(person.emg))] * bool(person.emg)
-    blocks += [("[[prediction]]", dict(each)) for each in person.prediction]
+    blocks += [("[[prediction]]", dict(curve)) for curve in person.prediction]
     text = [
         "\n".join([header, *(f"{key_text(key)} = {value_text(value)}" for key, value in values.items())])
         for header, values in blocks

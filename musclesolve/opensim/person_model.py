@@ -64,11 +64,11 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
         document = _Elements(_as_utf_8(read_regular(model.file, RECORDING)))
     numbers = person_numbers(person, model)
     edits = [edit for name, values in numbers.items() for edit in _edits(document, model, name, values)]
-    said = (
+    note = (
         f" Muscles of {person.name or 'one person'}: {len(numbers)} muscles have other numbers than in "
         + (f"{model.file.name}; written by musclesolve {__version__} ")
     )
-    comment = f"\n<!--{said.replace('--', '- -')}-->".encode()
+    comment = f"\n<!--{note.replace('--', '- -')}-->".encode()
     edits.append((document.model.inside, document.model.inside, comment))
     parts, at = [], 0
     for start, end, text in sorted(edits, key=lambda edit: edit[:2]):
@@ -164,10 +164,10 @@ class _Elements:
         self.parser = parser = expat.ParserCreate("utf-8")
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.Parse(raw, True)
-        self.model = next(each for each in self.root.children if each.tag == "Model")
+        self.model = next(element for element in self.root.children if element.tag == "Model")
         holders = [holder.find("defaults") for holder in (self.root, self.model)]
-        self.defaults = {each.tag: each for holder in holders if holder for each in holder.children}
-        self._in_defaults = {id(each) for holder in holders if holder for each in holder.below()}
+        self.defaults = {element.tag: element for holder in holders if holder for element in holder.children}
+        self._in_defaults = {id(element) for holder in holders if holder for element in holder.below()}
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         at = self.parser.CurrentByteIndex
@@ -194,19 +194,19 @@ class _Elements:
     def muscle(self, name: str, kind: str) -> _Element:
         """The muscle of this name and class outside the defaults."""
         return next(
-            each
-            for each in self.model.below()
-            if each.name == name and each.tag == kind and id(each) not in self._in_defaults
+            element
+            for element in self.model.below()
+            if element.name == name and element.tag == kind and id(element) not in self._in_defaults
         )
 
     def number(self, owner: _Element, tag: str, value: float) -> Edit:
         """The change for a number of an element: in its child, or in a new child."""
-        own, text = owner.find(tag), f"{value!r}".encode("ascii")
-        if own is None:
+        child, text = owner.find(tag), f"{value!r}".encode("ascii")
+        if child is None:
             return self._inserted(owner, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode()))
-        if own.is_empty:
-            return own.start, own.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
-        return own.inside, own.close, text
+        if child.is_empty:
+            return child.start, child.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
+        return child.inside, child.close, text
 
     def _inserted(self, owner: _Element, text: bytes) -> Edit:
         if owner.is_empty:
@@ -225,8 +225,10 @@ class _Elements:
             yield from (self.number(curve, tag, value) for tag, value in numbers.items())
             return
         # a curve of its own, with what that of the defaults says besides
-        others = [] if shared is None else [each for each in shared.children if each.tag not in numbers]
-        text = b"".join(self.raw[each.start : each.end] for each in others)
+        others = (
+            [] if shared is None else [element for element in shared.children if element.tag not in numbers]
+        )
+        text = b"".join(self.raw[element.start : element.end] for element in others)
         text += b"".join(f"<{tag}>{value!r}</{tag}>".encode("ascii") for tag, value in numbers.items())
         whole = b'<%b name="%b">%b</%b>' % (
             TENDON_CURVE.encode(),
@@ -239,7 +241,7 @@ class _Elements:
     def _stated(self, curve: _Element | None, tag: str) -> float | None:
         """A number of a curve, as stated or the default of its class; None without either."""
         for holder in () if curve is None else (curve, self.defaults.get(TENDON_CURVE)):
-            own = None if holder is None else holder.find(tag)
-            if own is not None and (words := self.raw[own.inside : own.close].split()):
+            stated = None if holder is None else holder.find(tag)
+            if stated is not None and (words := self.raw[stated.inside : stated.close].split()):
                 return float(words[0])
         return None

@@ -106,37 +106,39 @@ def feet_on_plate(
     """
     size, sides = np.linalg.norm(force, axis=1), tuple(soles)
     frames = soles[sides[0]].time
-    seen = (time >= frames[0]) & (time <= frames[-1])
+    in_motion = (time >= frames[0]) & (time <= frames[-1])
     nearest = np.stack([soles[side].distance(point, time) for side in sides]).argmin(axis=0)
     above = np.stack([soles[side].level(up).distance(_level(point, up), time) for side in sides])
     both = _both_stand(soles, up)[np.searchsorted(0.5 * (frames[1:] + frames[:-1]), time)]
     foot = np.full(len(time), -1)
     shared, far, loaded = (np.zeros(len(time), dtype=bool) for _ in range(3))
     for first, stop in _contacts(time, size > threshold):
-        here = seen & (np.arange(len(time)) >= first) & (np.arange(len(time)) < stop)
-        if not here.any():
+        contact = in_motion & (np.arange(len(time)) >= first) & (np.arange(len(time)) < stop)
+        if not contact.any():
             continue
-        light = bool(size[here].max() < _LIGHT or time[stop - 1] - time[first] < _BRIEF)
-        loaded |= here & (not light)
-        share = np.array([size[here & (nearest == k)].sum() for k in range(len(sides))]) / size[here].sum()
-        away, main = np.median(above[:, here], axis=1), int(share.argmax())
-        between = _between(away) and both[here].mean() > 0.5
+        light = bool(size[contact].max() < _LIGHT or time[stop - 1] - time[first] < _BRIEF)
+        loaded |= contact & (not light)
+        share = (
+            np.array([size[contact & (nearest == k)].sum() for k in range(len(sides))]) / size[contact].sum()
+        )
+        away, main = np.median(above[:, contact], axis=1), int(share.argmax())
+        between = _between(away) and both[contact].mean() > 0.5
         if away.min() > FARTHEST_PRESSURE:
-            far |= here & (not light)
+            far |= contact & (not light)
         elif light or (share[main] >= _CLEAR and not between):
-            foot[here] = main
+            foot[contact] = main
         elif named in sides and away[sides.index(named)] <= FARTHEST_PRESSURE:
-            foot[here] = sides.index(named)
+            foot[contact] = sides.index(named)
         else:  # feet in turn: one of them stands under the force, the other one does not stand
-            alone = here & ~both & ~_between(above)
+            alone = contact & ~both & ~_between(above)
             alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
             lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
-            shared |= here & ~alone
+            shared |= contact & ~alone
             far |= lost & (size > _LIGHT)
     # what remains is noise of the unloaded plate, and belongs to the nearest contact
-    if (known := np.flatnonzero((foot >= 0) | shared | far)).size:
-        closest = known[np.searchsorted(0.5 * (known[1:] + known[:-1]), np.arange(len(time)))]
+    if (assigned := np.flatnonzero((foot >= 0) | shared | far)).size:
+        closest = assigned[np.searchsorted(0.5 * (assigned[1:] + assigned[:-1]), np.arange(len(time)))]
         foot = np.where(shared | far, -1, foot[closest])
     under = {side: np.asarray(foot == k) for k, side in enumerate(sides)}
     return PlateFeet(under, shared, far, loaded, above.min(axis=0))

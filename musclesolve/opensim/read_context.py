@@ -54,15 +54,15 @@ class Context:
 
     def of_kind(self, ending: str) -> list[Element]:
         """Components whose class has this ending."""
-        return [each for each in self.components if each.tag.endswith(ending)]
+        return [component for component in self.components if component.tag.endswith(ending)]
 
     @cached_property
     def frames(self) -> dict[str, Element]:
         """Ground, bodies and frames on them by path, the first of each path."""
         frames: dict[str, Element] = {}
-        for each in self.components:
-            if each.tag in ("Body", "Ground") or each.tag.endswith("Frame"):
-                frames.setdefault(each.path, each)
+        for component in self.components:
+            if component.tag in ("Body", "Ground") or component.tag.endswith("Frame"):
+                frames.setdefault(component.path, component)
         return frames
 
     def property(self, element: Element, tag: str) -> Element | None:
@@ -104,12 +104,12 @@ class Context:
             return frame
         called = []
         if int(self.root.version) < CURRENT:
-            called = [each for each in self.frames.values() if each.name == last_part(text)]
-            called = [each for each in called if each.tag in ("Body", "Ground")] or called
+            called = [component for component in self.frames.values() if component.name == last_part(text)]
+            called = [component for component in called if component.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
         if called:
-            paths = [each.path for each in called]
+            paths = [component.path for component in called]
             socket.fail("opensim.several_frames_of_this_name", count=len(called), name=text, paths=paths)
         socket.fail("opensim.no_frame_of_this_name", name=text)
 

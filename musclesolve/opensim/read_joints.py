@@ -63,7 +63,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
     """The joint from an element; None for an unsupported kind of joint or frame."""
     parent = context.frame(element, "socket_parent_frame")
     child = context.frame(element, "socket_child_frame")
-    names = tuple(each.name for each in element.listed("coordinates"))
+    names = tuple(coordinate.name for coordinate in element.listed("coordinates"))
     rotations: list[TransformAxis | None] = []
     translations: list[TransformAxis | None] = []
     if element.tag == "CustomJoint":
@@ -121,7 +121,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
     """All coordinates of the joints in the order of the file."""
     coordinates: dict[str, Coordinate] = {}
     angles = set()  # see Coordinate: by f = q, or -q, plus a constant, as OpenSim decides it
-    for each in joints:
+    for moved in joints:
         rotating, translating = (
             {
                 name
@@ -130,7 +130,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
                 for name, slope in zip(axis.coordinates, np.abs(axis.function.slopes), strict=True)
                 if slope == 1.0
             }
-            for axes in (each.rotations, each.translations)
+            for axes in (moved.rotations, moved.translations)
         )
         angles |= rotating - translating
     for joint in context.of_kind("Joint"):
@@ -168,14 +168,14 @@ def read_couplers(
                 element.fail("opensim.no_coupled_coordinate", name=name)
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
-        every = frozenset((dependent, *independent))
+        coordinates = frozenset((dependent, *independent))
         if known[dependent].locked:
             kind = f"{element.tag} of a locked coordinate"
-            others.append(OtherConstraint(element.name, kind, every, every))
+            others.append(OtherConstraint(element.name, kind, coordinates, coordinates))
         elif function is None or isinstance(function, Constant):
             # by a constant, OpenSim holds the independent one
             kind = f"{element.tag} by {holder.children[0].tag}" if holder.children else element.tag
-            others.append(OtherConstraint(element.name, kind, frozenset((dependent,)), every))
+            others.append(OtherConstraint(element.name, kind, frozenset((dependent,)), coordinates))
         else:
             scale = context.number(element, "scale_factor", 1.0)
             left.append(Coupler(dependent, independent, Scaled(function, scale)))
@@ -199,13 +199,17 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
     for element in context.of_kind("Constraint"):
         if element.tag != "CoordinateCouplerConstraint" and context.flag(element, "isEnforced", True):
             sockets = [
-                each for each in element.children if each.tag.startswith("socket_") or each.tag in _LINKED
+                socket
+                for socket in element.children
+                if socket.tag.startswith("socket_") or socket.tag in _LINKED
             ]
-            frames = [context.pose(context.connectee(element, each)) for each in sockets if each.words()]
+            frames = [
+                context.pose(context.connectee(element, socket)) for socket in sockets if socket.words()
+            ]
             # none where it does not say what it joins in a way that is read
             bodies = [] if None in frames else [frame.body for frame in frames if frame]
             links.append((element.name, element.tag, bodies))
-    locked = {name for name, each in model.coordinates.items() if each.locked}
+    locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
     constraints = []
     for coordinate in context.prescribed:
         itself = frozenset((coordinate,))

@@ -39,19 +39,19 @@ def read_osim(path: str | Path) -> OpenSimModel:
     root = read_xml(path)
     model = _model(root)
     defaults = {
-        each.tag: each
+        child.tag: child
         for holder in (root, model)
         if (stated := holder.find("defaults"))
-        for each in stated.children
+        for child in stated.children
     }
     context = Context(root, defaults, components(model))
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
-        known: set[str] = set()
+        seen_names: set[str] = set()
         for element in named:
-            if element.name in known:
+            if element.name in seen_names:
                 element.fail_repeated(what)
-            known.add(element.name)
+            seen_names.add(element.name)
     joints, closing = read_joints(context)
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
@@ -83,7 +83,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
             if name not in coordinates:
                 model.fail("opensim.point_depends_on_foreign_coordinate", point=point.name, name=name)
     others += read_links(context, read, closing)
-    context.unsupported |= {f"constraint {each.name}": each.kind for each in others}
+    context.unsupported |= {f"constraint {constraint.name}": constraint.kind for constraint in others}
     return replace(read, other_constraints=tuple(others))
 
 
@@ -147,7 +147,7 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
     """
     meshes = []
     for owner in context.frames.values():
-        attached = [each for each in owner.listed("attached_geometry") if each.tag == "Mesh"]
+        attached = [geometry for geometry in owner.listed("attached_geometry") if geometry.tag == "Mesh"]
         visible = owner.find("VisibleObject")
         shown = [] if visible is None else visible.listed("GeometrySet")
         if not attached and not shown:
@@ -160,14 +160,14 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
             hidden = look is not None and (flag := look.find("visible")) is not None and not flag.flag()
             if file is not None and file.text.strip() and not hidden:
                 meshes.append(AttachedMesh(file.text.strip(), frame, _vector(mesh, "scale_factors")))
-        for each in shown:
+        for geometry in shown:
             assert visible is not None
-            file, preference = each.find("geometry_file"), each.find("display_preference")
+            file, preference = geometry.find("geometry_file"), geometry.find("display_preference")
             hidden = preference is not None and preference.number() == 0.0
             if file is not None and file.text.strip() and not hidden:
                 # transforms follow one another and factors are multiplied, as OpenSim 4 reads files of earlier versions
-                placed = _within(_within(frame, visible), each)
-                scale = _vector(visible, "scale_factors") * _vector(each, "scale_factors")
+                placed = _within(_within(frame, visible), geometry)
+                scale = _vector(visible, "scale_factors") * _vector(geometry, "scale_factors")
                 meshes.append(AttachedMesh(file.text.strip(), placed, scale))
     return tuple(meshes)
 

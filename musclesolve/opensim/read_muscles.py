@@ -82,7 +82,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
     """
     muscles: dict[str, OpenSimMuscle] = {}
     forces = model.listed("ForceSet")
-    elsewhere = [each for each in context.of_kind("Muscle") if each not in forces]
+    elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
         if element.name in muscles:
             element.fail_repeated("muscles")
@@ -101,12 +101,12 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
-    points = [_point(context, each, element) for each in path.listed("PathPointSet")]
+    points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail("opensim.path_too_short", count=len(points))
-    for each, point in zip(path.listed("PathPointSet"), points, strict=True):
+    for child, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
-            context.unsupported[f"path of {element.name}"] = each.tag
+            context.unsupported[f"path of {element.name}"] = child.tag
     return OpenSimMuscle(
         name=element.name,
         kind=element.tag,
@@ -116,7 +116,7 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
         pennation_angle=muscle_number(context, element, "pennation_angle_at_optimal"),
         max_contraction_velocity=muscle_number(context, element, "max_contraction_velocity"),
         points=tuple(point for point in points if point is not None),
-        wraps=tuple(_wrap(each, len(points)) for each in path.listed("PathWrapSet")),
+        wraps=tuple(_wrap(wrap, len(points)) for wrap in path.listed("PathWrapSet")),
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
     )

@@ -110,10 +110,7 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
     subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
-    measured = [
-        *_files(folder / "ForceData", STORAGE),
-        *_below(folder / "MeasuredForces", STORAGE),
-    ]
+    measured = [*_files(folder / "ForceData", STORAGE), *_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
     described = _files(folder / "ForceData", (".xml",))
@@ -149,10 +146,10 @@ def _opencap(folder: Path) -> list[ServiceTrial]:
 def _kinematics(folder: Path) -> list[Path]:
     """The folders with coordinates of a session of OpenCap: from cameras, and from the markers of its validation."""
     data = folder / "OpenSimData"
-    found = (
+    folders = (
         [path for name in _KINEMATICS for path in data.rglob(name) if path.is_dir()] if data.is_dir() else []
     )
-    return sorted(path for path in found if (path.parent / "Model").is_dir() or path.parent == data)
+    return sorted(path for path in folders if (path.parent / "Model").is_dir() or path.parent == data)
 
 
 def _trial(
@@ -184,8 +181,8 @@ def stated_subject(path: Path) -> dict[str, Any]:
 
 def _metadata(path: Path) -> dict[str, Any]:
     """Return the subject by the unindented lines `key: value` of `sessionMetadata.yaml` of OpenCap."""
-    found = (match for line in read_lines(path) if (match := _LINE.match(line)))
-    content = {match["key"]: match["value"].strip().strip("'\"") for match in found}
+    matches = (match for line in read_lines(path) if (match := _LINE.match(line)))
+    content = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
     numbers = {
         "mass_kg": content.get("mass_kg"),
         "stature_m": content.get("height_m"),
@@ -241,4 +238,4 @@ def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
 def _below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     """The files of these endings in a folder and the folders in it."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    return [path for each in (folder, *inside) for path in _files(each, ends)]
+    return [path for place in (folder, *inside) for path in _files(place, ends)]

@@ -54,8 +54,8 @@ def found_trial(subject: B3DSubject, name: str) -> B3DTrial:
     named = [trial for trial in subject.trials if trial.name == name]
     named = named or [trial for trial in subject.trials if trial.original_name == name]
     if len(named) != 1:
-        known = [trial.name for trial in named or subject.trials]
-        raise unknown_name(name, "trial", known, f" in {subject.path.name}", subject.path)
+        names = [trial.name for trial in named or subject.trials]
+        raise unknown_name(name, "trial", names, f" in {subject.path.name}", subject.path)
     return named[0]
 
 
@@ -133,13 +133,13 @@ def unpack_b3d(
             _write(data, trial.time[measured], names_of, columns[measured])
             write_text(loads, _description(subject.contact_bodies, data.name))
             notes += _missing_note(trial)
-            last, kept = trial.passes[-1], measured & trial.passes[-1].stated
+            last, measured_frames = trial.passes[-1], measured & trial.passes[-1].stated
             residual = root_residual(model, order, last)
-            if residual <= MOST_RESIDUAL and kept.sum() > 1:
+            if residual <= MOST_RESIDUAL and measured_frames.sum() > 1:
                 moments = loads.with_name(f"{file_name}_id.sto")
                 ends = ["moment" if model.coordinates[name].rotational else "force" for name in order]
                 columns_of = [f"{name}_{end}" for name, end in zip(order, ends, strict=True)]
-                _write(moments, trial.time[kept], columns_of, last.moment[kept])
+                _write(moments, trial.time[measured_frames], columns_of, last.moment[measured_frames])
             elif last.stated.any():
                 notes.append(
                     f"The joint moments of the service are not used: they hold {100.0 * residual:.0f} % of the weight "
@@ -157,7 +157,7 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
 
     The service lists joints outward, each branch to its end, without coupled bodies such as the patella.
     """
-    for joint in (each for each in model.joints if each.speeds_are_angular):
+    for joint in (angular for angular in model.joints if angular.speeds_are_angular):
         raise input_error(
             "opensim.unsupported_b3d_joint", file=subject.path, joint=joint.name, kind=joint.kind
         )
@@ -228,10 +228,10 @@ def _missing_note(trial: B3DTrial) -> list[str]:
     if not trial.missing.any():
         return []
     numbers, counts = np.unique(trial.missing[trial.missing > 0], return_counts=True)
-    said = ", ".join(f"{_reason(number)}: {count}" for number, count in zip(numbers, counts, strict=True))
+    counted = ", ".join(f"{_reason(number)}: {count}" for number, count in zip(numbers, counts, strict=True))
     return [
-        f"The service holds the ground forces of {counts.sum()} of {len(trial.time)} frames for missing ({said}); they "
-        "are left out of the loads."
+        f"The service marks the ground forces of {counts.sum()} of {len(trial.time)} frames as missing ({counted}). "
+        "The loads do not contain them."
     ]
 
 

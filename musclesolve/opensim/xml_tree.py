@@ -136,14 +136,14 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, version = attributes.get("name", ""), attributes.get("Version", "")
-        made = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
+        element = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
         if len(self.open) > _DEEPEST:
-            made.fail("opensim.elements_nested_too_deep")
+            element.fail("opensim.elements_nested_too_deep")
         if self.open:
-            self.open[-1].children.append(made)
+            self.open[-1].children.append(element)
         else:
-            self.root = made
-        self.open.append(made)
+            self.root = element
+        self.open.append(element)
 
     def end(self, tag: str) -> None:
         self.open.pop()

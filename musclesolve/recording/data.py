@@ -198,7 +198,7 @@ class PlateForce(Sampled):
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""
         reached = [
-            (time >= each.first - BESIDE_GAP) & (time <= each.last + BESIDE_GAP) for each in self.impossible
+            (time >= span.first - BESIDE_GAP) & (time <= span.last + BESIDE_GAP) for span in self.impossible
         ]
         return ~np.any(reached, axis=0) if reached else np.ones(time.size, bool)
 
@@ -206,7 +206,7 @@ class PlateForce(Sampled):
     def measured(self) -> Mask:
         """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
         spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
-        spans += [(each.first, each.last) for each in self.impossible]
+        spans += [(span.first, span.last) for span in self.impossible]
         lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
         return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
 
@@ -518,13 +518,13 @@ class Recording:
 
         Then every contact of the foot is on a plate, and the force of its plates is possible for the foot.
         """
-        known = ~self.predicted(side, time)
+        mask = ~self.predicted(side, time)
         if self.legs:
-            known &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
+            mask &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
         for plate in self.forces:
             if plate.side == side:
-                known &= plate.possible(time)
-        return known
+                mask &= plate.possible(time)
+        return mask
 
     def known(self, side: Side, time: Array) -> Mask:
         """Return a mask of the times (T,) of the time range at which the force on a foot was measured or is

@@ -248,10 +248,10 @@ def _without(signal: Array, spikes: Sequence[tuple[int, int]]) -> Array:
     if not spikes:
         return signal
     known, sample = np.isfinite(signal), np.arange(signal.size)
-    kept = known.copy()
+    unspoiled = known.copy()
     for first, stop in spikes:
-        kept[max(first - 1, 0) : stop + 1] = False
-    return np.where(known, np.interp(sample, sample[kept], signal[kept]), np.nan)
+        unspoiled[max(first - 1, 0) : stop + 1] = False
+    return np.where(known, np.interp(sample, sample[unspoiled], signal[unspoiled]), np.nan)
 
 
 def _bridged(signal: Array) -> Array:

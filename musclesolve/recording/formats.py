@@ -37,10 +37,7 @@ MARKERS: dict[str, Callable[[Path], Markers]] = {
 }
 """Suffix -> reader of marker trajectories."""
 
-FORCES: dict[str, Callable[[Path], Table]] = {
-    **dict.fromkeys(STORAGE, read_mot),
-    ".csv": read_csv_forces,
-}
+FORCES: dict[str, Callable[[Path], Table]] = {**dict.fromkeys(STORAGE, read_mot), ".csv": read_csv_forces}
 """Suffix -> reader of ground reaction forces."""
 
 
@@ -115,17 +112,17 @@ def _reader(
         _add_readers()
     if suffix in readers:
         return readers[suffix]
-    known = sorted({*readers, *also} - {suffix})
+    suffixes = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
         raise no_file(Path(path))
     raise input_error(
         "recording.no_reader",
         file=Path(path),
-        remedy=suggestion(suffix, known) or f"export the {what} in one of these formats",
+        remedy=suggestion(suffix, suffixes) or f"export the {what} in one of these formats",
         what=f"{what} cannot be read from files that end in '{suffix}'"
         if suffix
         else "the name has no suffix",
-        known=known,
+        known=suffixes,
     )
 
 

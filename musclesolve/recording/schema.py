@@ -66,13 +66,7 @@ class Document:
             ) from None
 
     def error(
-        self,
-        key: str,
-        table: str,
-        name: str | None = None,
-        index: int = 0,
-        /,
-        **fields: Any,
+        self, key: str, table: str, name: str | None = None, index: int = 0, /, **fields: Any
     ) -> InputError:
         """Return the error of a template of `errors.toml` that points at a key of a table: its name, and its index."""
         return input_error(key, file=self.path, where=self.place(table, name, index), **fields)
@@ -97,8 +91,8 @@ class Document:
         """Return the error of an unknown name, with the most similar known names."""
         known = list(known)
         remedy = suggestion(str(name), known) or f"use one of {listed(known) or 'none'}, or remove it"
-        given = {"expected": f"one of {listed(known)}", "remedy": remedy} | fields
-        return self.error(key, table, entry, index, **given)
+        texts = {"expected": f"one of {listed(known)}", "remedy": remedy} | fields
+        return self.error(key, table, entry, index, **texts)
 
     def header(self, table: str) -> str:
         """Return the heading of a table as written in the file."""

@@ -65,9 +65,9 @@ def names_subjects(path: Path) -> bool:
     try:
         with_cells = _cells(path, most=1)
     except InputError as error:
-        said = _folded(path.stem)
+        name = _folded(path.stem)
         return error.code == "missing_package" and any(
-            word in said for word in ("subject", "participant", "patient")
+            word in name for word in ("subject", "participant", "patient")
         )
     headings = [_key(str(cell)) for cell in with_cells[0]] if with_cells else []
     return "name" in headings and len({key for key in headings if key}) > 1
@@ -106,8 +106,8 @@ def read_subjects(path: Path) -> SubjectsTable:
         stated: dict[str, Any] = {}
         for k, text in enumerate(texts[: len(keys)]):
             key = keys[k]
-            said = text.casefold()
-            if key == "name" or (said in _EMPTY and not (said == "none" and key == "affected_side")):
+            folded = text.casefold()
+            if key == "name" or (folded in _EMPTY and not (folded == "none" and key == "affected_side")):
                 continue
             if key is None:
                 value = _number(text)

@@ -1,4 +1,4 @@
-"""Tendon force, and what the fiber bears, as functions of the tendon coordinate z and its rate y, with derivatives.
+"""Tendon force and fiber force as functions of the tendon coordinate z and its rate y, with derivatives.
 
 Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
 

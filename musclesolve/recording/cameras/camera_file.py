@@ -364,13 +364,19 @@ def write_camera_file(
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error("recording.cameras.files_cameras_cannot_hold", where=place, text=text)
-    known = np.asarray(control_points, dtype=np.float64)
-    points = [f"P{k}" for k in range(1, len(known) + 1)]
+    control_positions = np.asarray(control_points, dtype=np.float64)
+    points = [f"P{k}" for k in range(1, len(control_positions) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
         raise input_error("recording.cameras.markers_unevenly_sampled", where=place)
     frames = [str(int(frame)) for frame in np.round(exact)]
-    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
+    _write_csv(
+        folder / f"{name}_points.csv",
+        ["name", "x_m", "y_m", "z_m"],
+        points,
+        control_positions,
+        PLACE_DECIMALS,
+    )
     columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
     lines = [
         "[recording]",
@@ -381,7 +387,7 @@ def write_camera_file(
     for camera in cameras:
         control, seen = (f"{name}_{camera.name}_{what}.csv" for what in ("points", "markers"))
         for path, titles, labels, image, noise in (
-            (folder / control, ["name", "u", "v"], points, camera.project(known), control_noise),
+            (folder / control, ["name", "u", "v"], points, camera.project(control_positions), control_noise),
             (folder / seen, columns, frames, camera.project(markers.position), noise_px),
         ):
             if rng is not None and noise:

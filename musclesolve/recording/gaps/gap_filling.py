@@ -203,11 +203,11 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
         worst, frames = max(filled, key=lambda gap: gap.error), sum(gap.frames for gap in filled)
         by = " and ".join(dict.fromkeys(gap.account for gap in filled))
         certain = f"{1000 * worst.error:.1f} mm"
-        seen = f"in {len(filled)} gaps"
+        where = f"in {len(filled)} gaps"
         least = f", the least certain {_when(worst)} to within about {certain}."
         if len(filled) == 1:
-            seen, least = _when(worst), f", to within about {certain}."
-        notes.append(f"'{marker}' was not seen {seen} ({frames} frames): filled by {by}{least}")
+            where, least = _when(worst), f", to within about {certain}."
+        notes.append(f"'{marker}' was not seen {where} ({frames} frames): filled by {by}{least}")
     if len(notes) <= _MOST_SENTENCES:
         return notes
     filled = [gap for gaps_of_one in by_marker.values() for gap in gaps_of_one]
@@ -385,14 +385,16 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
         elif inside.size:
             carried = {marker for marker, cluster in trial.carried.items() if name in trial.clusters[cluster]}
             above = set(upper_markers(trial)) | set(trial.carried)
-            gone = [
+            omitted = [
                 landmark
                 for landmark, weights in trial.mapping.items()
                 if (name in weights or carried & set(weights)) and set(weights) <= above
             ]
-            kept = {landmark: weights for landmark, weights in trial.mapping.items() if landmark not in gone}
-            trial = replace(trial, mapping=kept)
-            how = f"{' and '.join(gone)} left out, its segments completed rigidly with their neighbor"
+            mapping = {
+                landmark: weights for landmark, weights in trial.mapping.items() if landmark not in omitted
+            }
+            trial = replace(trial, mapping=mapping)
+            how = f"{' and '.join(omitted)} left out, its segments completed rigidly with their neighbor"
         if inside.size:
             first, last = trial.markers.time[inside[[0, -1]]].tolist()
             when = f"missing from {first:g} to {last:g} s ({inside.size} frames)"

@@ -49,7 +49,7 @@ def without_ghosts(
     if not places:
         return trial, []
     filled, ghosts = fill(_removed(trial, places)).markers, list[Ghost]()
-    gone = []
+    removed = []
     for place in places:
         name, start, stop = place
         around = filled[name][max(start - BESIDE, 0) : stop + BESIDE]
@@ -67,8 +67,8 @@ def without_ghosts(
             frames = np.zeros(inside.size, bool)
             frames[start:stop] = True
             ghosts.append(Ghost(name, frames, float(away)))
-            gone.append(place)
-    return (_removed(trial, gone), ghosts) if ghosts else (trial, [])
+            removed.append(place)
+    return (_removed(trial, removed), ghosts) if ghosts else (trial, [])
 
 
 def _removed(trial: Trial, places: list[Place]) -> Trial:

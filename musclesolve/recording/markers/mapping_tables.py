@@ -34,13 +34,13 @@ def examined_mapping(
 
     `functional` are the joints, "knee" or "ankle", that need no landmark because their motion shows them.
     """
-    known = landmarks()
+    names = landmarks()
     errors = [
-        document.unknown("recording.markers.no_such_landmark", name, known, "mapping", name)
+        document.unknown("recording.markers.no_such_landmark", name, names, "mapping", name)
         for name in table
-        if name not in known
+        if name not in names
     ]
-    for landmark in known.values():
+    for landmark in names.values():
         joint = landmark.name.partition("_")[0]
         if joint in functional or not landmark.required:
             continue
@@ -60,7 +60,7 @@ def examined_mapping(
                 )
             )
     mapping: dict[str, Weights] = {}
-    for name in [name for name in table if name in known]:
+    for name in [name for name in table if name in names]:
         try:
             weights = read_weights(document, name, table[name])
         except InputError as error:
@@ -228,13 +228,13 @@ def one_marker(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
 
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
     """Return whether a knee or ankle center needs the chord function."""
-    return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
+    return not any(f"{joint}_{suffix}_{side}" in mapping for suffix in ("medial", "center"))
 
 
 def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
     """Return whether a landmark is a medial one that follows the marker on the side of its segment in the motion."""
-    joint, _, way = landmark[:-2].partition("_")
-    return way == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
+    joint, _, suffix = landmark[:-2].partition("_")
+    return suffix == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
 
 
 def joint_errors(
@@ -261,7 +261,7 @@ def joint_errors(
         )
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
-        ways = {side: [way for way in ENDS if f"{joint}_{way}_{side}" in mapping] for side in SIDES}
+        ways = {side: [suffix for suffix in ENDS if f"{joint}_{suffix}_{side}" in mapping] for side in SIDES}
         if joint in functional:
             sides = [side for side in SIDES if one_marker(mapping, joint, side)]
         else:

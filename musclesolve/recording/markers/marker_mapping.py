@@ -140,7 +140,7 @@ def requested_mapping(
     tables: dict[str, dict[str, Any]] = {
         name: dict(settings[name]) for name in ("mapping", "clusters", "carried")
     }
-    mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
+    mapped = (marker for definition in tables["mapping"].values() for marker in markers_of(definition))
     listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
     person, requested = settings.markers.person, settings.markers.set
@@ -159,11 +159,13 @@ def requested_mapping(
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
         # Some programs list in the motion what only the standing trial sees.
-        seen: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
-        kept = [
-            k for k, name in enumerate(walk.names) if seen[k] or name not in static or name in walk.repeated
+        visible: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
+        usable = [
+            k
+            for k, name in enumerate(walk.names)
+            if visible[k] or name not in static or name in walk.repeated
         ]
-        walk = replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
+        walk = replace(walk, names=tuple(walk.names[k] for k in usable), position=walk.position[:, usable])
     tables, left_out = apply_marker_set(chosen, tables, walk, static)
     if {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
         notes.append(f"The markers are read as {chosen.name}: {chosen.description}.")

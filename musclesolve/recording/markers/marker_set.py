@@ -55,8 +55,8 @@ class MarkerNames:
             new = label if label in exact else self.name_of(label)
             if new is None and person not in others:
                 new = self.name_of(plain)
-            taken = exact | set(names) | set(markers.names)
-            names.append(new if new is not None and (new == label or new not in taken) else label)
+            in_use = exact | set(names) | set(markers.names)
+            names.append(new if new is not None and (new == label or new not in in_use) else label)
         return _with_names(markers, names)
 
     def persons(self, markers: Markers) -> list[str]:
@@ -148,7 +148,12 @@ class MarkerSet:
     @property
     def markers(self) -> list[str]:
         """The names of all markers of the set."""
-        mapped = (marker for ways in self.mapping.values() for way in ways for marker in markers_of(way))
+        mapped = (
+            marker
+            for ways in self.mapping.values()
+            for definition in ways
+            for marker in markers_of(definition)
+        )
         clustered = (marker for markers in self.clusters.values() for marker in markers)
         return list(dict.fromkeys([*mapped, *clustered, *self.carried]))
 
@@ -173,16 +178,16 @@ def marker_sets() -> dict[str, MarkerSet]:
 
 def find_marker_set(document: Document, name: str) -> MarkerSet:
     """Return the marker set of a trial file: a bundled one by name, or a user's file by path."""
-    known = marker_sets()
-    if name in known:
-        return known[name]
+    sets = marker_sets()
+    if name in sets:
+        return sets[name]
     try:
         beside = name.endswith(".toml") or is_file(document.path.parent / name)
     except InputError as error:
         raise document.placed(error, "markers", "set") from None
     if not beside:
         raise document.unknown(
-            "recording.markers.no_marker_set", name, known, "markers", "set", name=name, known=known
+            "recording.markers.no_marker_set", name, sets, "markers", "set", name=name, known=sets
         )
     file = Document(document.input_file("markers", "set", name))
     check_own_set(file)
@@ -226,9 +231,9 @@ def _lettered(value: Any, letter: str) -> Any:
 
 def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str | None = None) -> MarkerNames:
     """Return the names of the mapping: the names of the set in any case, its aliases, the trial file's names."""
-    known = {name.casefold(): name for name in chosen.markers}
-    known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
-    return MarkerNames(frozenset(written), known, person)
+    folded = {name.casefold(): name for name in chosen.markers}
+    folded |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
+    return MarkerNames(frozenset(written), folded, person)
 
 
 def apply_marker_set(
@@ -243,10 +248,10 @@ def apply_marker_set(
     moving = set(walk.names)
     standing = moving if static is None else set(static.names)
     clusters = {
-        name: kept
+        name: seen_markers
         for name, markers in chosen.clusters.items()
         if static is not None
-        and len(kept := [m for m in markers if m in moving & standing]) >= _FEWEST_IN_CLUSTER
+        and len(seen_markers := [m for m in markers if m in moving & standing]) >= _FEWEST_IN_CLUSTER
     }
     clusters |= tables["clusters"]
     carried = {
@@ -256,7 +261,11 @@ def apply_marker_set(
     }
     carried |= tables["carried"]
     known, everywhere = landmarks(), moving | standing
-    written = {name: way for name, way in tables["mapping"].items() if way is not False or name not in known}
+    written = {
+        name: definition
+        for name, definition in tables["mapping"].items()
+        if definition is not False or name not in known
+    }
     offered = {name: ways for name, ways in chosen.mapping.items() if name not in tables["mapping"]}
     mapping: dict[str, Any] = {}
     # The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
@@ -265,22 +274,24 @@ def apply_marker_set(
         shown = (moving & standing if known[name].standing else moving) | set(carried)
         if follows_segment(written | mapping, name):
             shown = shown | standing
-        if (way := first_way(offered[name], shown)) is not None:
-            mapping[name] = way
+        if (definition := first_way(offered[name], shown)) is not None:
+            mapping[name] = definition
     notes = []
     for name, ways in offered.items():
-        way, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
+        definition, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
         # Kept, so that its absence is reported: required, or instead of a required one for which there is nothing else.
-        wanted = known[name].required or any(
+        needed = known[name].required or any(
             other.required and name in other.instead and not {other.name, *other.instead} & there
             for other in known.values()
         )
-        if way is not None and wanted:
-            mapping[name] = way
-        elif way is not None:
-            lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
-            which = "motion" if lacking[0] not in moving else "standing trial"
-            notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
+        if definition is not None and needed:
+            mapping[name] = definition
+        elif definition is not None:
+            lacking = sorted(set(markers_of(definition)) - moving) or sorted(
+                set(markers_of(definition)) - standing
+            )
+            recording = "motion" if lacking[0] not in moving else "standing trial"
+            notes.append(f"{name} is left out: the {recording} has no marker '{lacking[0]}'.")
     mapping = {name: mapping[name] for name in offered if name in mapping} | written
     return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
 
@@ -324,11 +335,11 @@ def check_own_set(file: Document) -> None:
             for key, value in _table(file, table, tables.get(kind, {})).items():
                 if kind == "mapping":
                     if key + suffix not in landmarks():
-                        known = _stems(landmarks(), suffix)
-                        raise file.unknown("recording.markers.no_such_landmark", key, known, table, key)
+                        stems = _stems(landmarks(), suffix)
+                        raise file.unknown("recording.markers.no_such_landmark", key, stems, table, key)
                     ways = value if isinstance(value, list) else [value]
-                    for way in ways or [None]:
-                        read_weights(file, key, way, table)
+                    for definition in ways or [None]:
+                        read_weights(file, key, definition, table)
                 elif kind == "clusters":
                     read_clusters(file, {key: value}, table)
                 elif kind == "carried":
@@ -371,4 +382,4 @@ def markers_of(way: Any) -> list[str]:
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:
     """Return the first definition of a landmark whose markers are all present, or None."""
-    return next((way for way in ways if set(markers_of(way)) <= markers), None)
+    return next((definition for definition in ways if set(markers_of(definition)) <= markers), None)

@@ -103,8 +103,8 @@ def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Arr
     known = np.isfinite(heel).all(axis=1) & np.isfinite(rate).all(axis=1)
     if not known.any() or seen.size < 2:
         return belt
-    gone = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
-    if gone > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
+    traveled = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
+    if traveled > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
         return belt
     low = np.flatnonzero(known & (heel[:, 2] <= np.quantile(heel[known, 2], LOWEST)))
     if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
@@ -212,5 +212,5 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
 def _pelvis(trial: Trial) -> Array | None:
     """Return the middle of the markers of the pelvis (T, 3) [m]; None if none of its landmarks is seen."""
     names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
-    seen = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
-    return np.mean([trial.markers.weighted(weights) for weights in seen], axis=0) if seen else None
+    mapped = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
+    return np.mean([trial.markers.weighted(weights) for weights in mapped], axis=0) if mapped else None

@@ -93,7 +93,7 @@ def plate_of(
                     path=table.path,
                 )
         check_used(names, "column", table.repeated, table.path)
-    taken = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
+    table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
@@ -108,12 +108,12 @@ def plate_of(
                 role=role,
             )
         # A column of nothing but zeros may stand for as many components as are not measured.
-        if name in taken and np.nan_to_num(table[name]).any():
-            plates = ", for two plates" if taken[name] != index else ""
+        if name in table_of and np.nan_to_num(table[name]).any():
+            plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
                 "recording.plates.column_named_twice", "force", role, index, name=name, plates=plates
             )
-        taken[name] = index
+        table_of[name] = index
     vectors = {
         role: np.stack([table[name] for name in names], axis=-1) @ rotation.T
         for role, names in columns.items()
@@ -237,19 +237,21 @@ def with_feet(
     """
     sides = [entry.side for entry in settings.force]
     stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
-    found = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
-    if not found:
+    automatic = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
+    if not automatic:
         return stated, []
     recordings = [
         PlateRecording(
             cast(Plate, _Boundless(number)), plate.time, plate.force, plate.point, plate.moment, plate.path
         )
-        for number, plate in found.items()
+        for number, plate in automatic.items()
     ]
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
     forces, notes = _assigned(document, settings, recordings, steps)
-    assigned = (replace(force, gaps=found[force.number].gaps) for force in forces if force.number is not None)
+    assigned = (
+        replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
+    )
     return (*stated, *assigned), notes
 
 
@@ -332,8 +334,10 @@ def _named(
             raise document.error("recording.plates.plate_named_twice", "force", "plate", index, number=number)
         used.append(number)
         recording, significant = recordings[number - 1], [step for step in steps[number] if step.significant]
-        others = [step for step in significant if step.side not in (side, None) and _in_range(settings, step)]
-        if others:
+        of_other_foot = [
+            step for step in significant if step.side not in (side, None) and _in_range(settings, step)
+        ]
+        if of_other_foot:
             other: Side = "l" if side == "r" else "r"
             raise document.error(
                 "recording.plates.foot_stands",
@@ -341,7 +345,7 @@ def _named(
                 "side",
                 index,
                 side_names=SIDE_NAMES[other],
-                others=others[0],
+                others=of_other_foot[0],
                 side=SIDE_NAMES[side],
                 other=other,
             )
@@ -410,10 +414,12 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         lasts = contact.significant and contact.end - contact.start >= _LONG
         samples = np.arange(contact.first, contact.last)
         samples = samples[recording.force[samples, 2] > SURE]
-        way = _way(feet[contact.side], contact) if contact.side is not None and whole and lasts else None
-        if way is None or samples.size < 10:
+        direction = (
+            _way(feet[contact.side], contact) if contact.side is not None and whole and lasts else None
+        )
+        if direction is None or samples.size < 10:
             continue
-        axes = np.stack([way, [-way[1], way[0]]], axis=1)
+        axes = np.stack([direction, [-direction[1], direction[0]]], axis=1)
         point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
         fifth, part = samples.size // 5, 2 * samples.size // 5
         spread = (np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()
@@ -461,10 +467,10 @@ def _way(foot: FootTrack, contact: Contact) -> Array | None:
         [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]
     )
     heel, toe = foot.at(times)
-    gone = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
-    far, axis = float(np.linalg.norm(gone)), toe[1] - heel[1]
-    straight = abs(float(gone @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
+    travel = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
+    far, axis = float(np.linalg.norm(travel)), toe[1] - heel[1]
+    straight = abs(float(travel @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
     # Comparisons with what was not seen are false.
     if far > _STEP_LENGTH and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
-        return np.asarray(gone / far)
+        return np.asarray(travel / far)
     return None

@@ -34,11 +34,11 @@ def corrected_plates(
     """
     table, numbers = settings.plates, plate_numbers(forces)
     by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}
-    known = [str(number) for number in dict.fromkeys(numbers)]
+    texts = [str(number) for number in dict.fromkeys(numbers)]
     for key, values in by_plate.items():
         for name in values:
-            if name not in known:
-                raise document.unknown("recording.plates.no_such_plate", name, known, "plates", key)
+            if name not in texts:
+                raise document.unknown("recording.plates.no_such_plate", name, texts, "plates", key)
     shift, gain, zero = by_plate.values()
     corrected = []
     for number, plate in zip(map(str, numbers), forces, strict=True):
@@ -53,10 +53,7 @@ def corrected_plates(
 
 
 def _sentences(
-    offset: float,
-    shift: Mapping[str, list[float]],
-    gain: Mapping[str, float],
-    zero: Mapping[str, float],
+    offset: float, shift: Mapping[str, list[float]], gain: Mapping[str, float], zero: Mapping[str, float]
 ) -> Iterator[str]:
     if offset:
         yield f"The clock of the plates was corrected: {1000.0 * offset:+.1f} ms were added to their times."

@@ -109,18 +109,18 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
             if k != clock and not is_counter(k, title)
         ]
         columns, repeated = distinct_names(named, "line 1, columns")
-        names, kept = tuple(columns), list(columns.values())
-        units = [named_and_unit(titles[k])[1] for k in kept]
+        names, indices = tuple(columns), list(columns.values())
+        units = [named_and_unit(titles[k])[1] for k in indices]
         factors = np.array(
             [
                 1.0 if unit is None else factor(unit, size_of, FORCES, titles[k], path, 1)
-                for k, unit in zip(kept, units, strict=True)
+                for k, unit in zip(indices, units, strict=True)
             ]
         )
         time, values, lines, notes, _ = timed_rows(
             reader,
             _blocks(reader, titles, separator),
-            lambda rows: (rows[:, clock] * seconds, rows[:, kept] * factors),
+            lambda rows: (rows[:, clock] * seconds, rows[:, indices] * factors),
             "column",
             names,
             repeated,
@@ -308,9 +308,9 @@ def vicon_coordinates(
     `names` is the line of marker names, each over the first of its three columns, `axes` the line Frame, Sub Frame, X,
     Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames per second.
     """
-    every = [k for k, name in enumerate(names) if name]
-    firsts, repeated = distinct_names([(k, names[k]) for k in every], f"line {line - 1}, columns")
-    for k in every:
+    named = [k for k, name in enumerate(names) if name]
+    firsts, repeated = distinct_names([(k, names[k]) for k in named], f"line {line - 1}, columns")
+    for k in named:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
             raise input_error(
                 "recording.text.under_marker_stands",
@@ -325,7 +325,7 @@ def vicon_coordinates(
     meters = [
         [factor(units[k], meters_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
-    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
+    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in named)]:
         raise input_error("recording.text.column_belongs", file=path, where=line, extra=extra[0])
     titles, marker = [], ""
     for k, axis in enumerate(axes):

@@ -354,18 +354,18 @@ class RowReader:
             self._lines.clear()
             first = self.line_number + 1
             self.line_number += len(lines)
-            kept = [k for k, line in enumerate(lines) if line and not line.isspace()]
-            if not kept:
+            filled = [k for k, line in enumerate(lines) if line and not line.isspace()]
+            if not filled:
                 continue
-            if len(kept) < len(lines):
-                lines = [lines[k] for k in kept]
+            if len(filled) < len(lines):
+                lines = [lines[k] for k in filled]
             # a line without its end comes alone, after all others
             if self.open_end and len(split(decoded(lines[-1]))) < len(names):
-                self.left_out = first + kept.pop()
+                self.left_out = first + filled.pop()
                 lines.pop()
-                if not kept:
+                if not filled:
                     continue
-            numbers = np.array(kept, dtype=np.int64) + first
+            numbers = np.array(filled, dtype=np.int64) + first
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 rows = [split(decoded(line)) for line in lines]
@@ -454,7 +454,7 @@ def timed_rows(
         blanked(of_names, names, repeated)
         for stack, block in ((times, time), (values, of_names), (lines, of_rows)):
             stack.append(block, reader.share_read)
-    printed, numbers, every = times.finished(), values.finished(), lines.finished()
+    printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
     if reader.left_out:
         warning = (
@@ -469,9 +469,9 @@ def timed_rows(
         cut = reader.open_end and count.isdecimal()
         warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
         kept = kept - cut
-    even, notes = checked_times(printed[:kept], every[:kept], reader.path, rate_hz)
+    even, notes = checked_times(printed[:kept], line_numbers[:kept], reader.path, rate_hz)
     notes = (*repeated_notes(kind, repeated, reader.path), *notes)
-    return even, numbers[:kept], every[:kept], notes, warning
+    return even, numbers[:kept], line_numbers[:kept], notes, warning
 
 
 def _all_at_once(

@@ -227,11 +227,11 @@ def read_mot(path: str | Path) -> Table:
                 "recording.text.column_names", file=path, count=len(names), columns=_COLUMNS[0], stated=stated
             )
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
-        kept = slice(1, None) if not repeated else list(columns.values())
+        indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
             reader,
             reader.blocks(names, str.split),
-            lambda rows: (rows[:, 0], rows[:, kept]),
+            lambda rows: (rows[:, 0], rows[:, indices]),
             "column",
             tuple(columns),
             repeated,
@@ -381,8 +381,8 @@ class _Layout:
 
     def without(self, lines: Lines, dropped: set[int]) -> Lines:
         """Return the lines without dropped ones, and with the right count in the header."""
-        kept = [line for k, line in enumerate(lines) if k not in dropped]
-        return self.with_count(kept, len(self.rows(kept)))
+        others = [line for k, line in enumerate(lines) if k not in dropped]
+        return self.with_count(others, len(self.rows(others)))
 
     def whole_rows(self, lines: Lines) -> Lines:
         """Remove incomplete rows."""

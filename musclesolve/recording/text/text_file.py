@@ -232,8 +232,8 @@ def no_file(path: Path) -> InputError:
         # Files of a recording, or of the same kind; no script of a similar name.
         kinds = (*RECORDED, path.suffix.casefold())
         with suppress(OSError):
-            there = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
-            remedy = suggestion(path.name, there) or remedy
+            present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
+            remedy = suggestion(path.name, present) or remedy
     return input_error(
         "recording.text.no_such_file", file=path, expected=expected, remedy=remedy, fault=problem
     )

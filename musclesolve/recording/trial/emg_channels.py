@@ -78,7 +78,7 @@ def read_emg(
     if checked:
         check_signals(document, emg)
     kind = kind_notes(emg, stated.processed)
-    return emg, [*table.sentences, *evened, *notes, *(each.sentence for each in kind), *_notes(emg)]
+    return emg, [*table.sentences, *evened, *notes, *(note.sentence for note in kind), *_notes(emg)]
 
 
 def check_overlap(recording: Recording, emg: Emg) -> None:
@@ -195,14 +195,14 @@ class KindNote:
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
     """Return notes on the kind of channels: envelopes if the trial file does not state it, and contradictions to it."""
     processed = bool(emg.options.processed)
-    known, notes = emg.kinds, []
+    kinds, notes = emg.kinds, []
     for envelopes in (processed, not processed):
-        own = [name for name, (smooth, *_) in known.items() if smooth == envelopes]
-        if not own or (envelopes == processed and (stated is not None or not envelopes)):
+        channels = [name for name, (smooth, *_) in kinds.items() if smooth == envelopes]
+        if not channels or (envelopes == processed and (stated is not None or not envelopes)):
             continue
         worst = max if envelopes else min
-        fast, negative = (worst(known[name][k] for name in own) for k in (1, 3))
-        notes.append(KindNote(tuple(own), envelopes, stated, fast, negative))
+        fast, negative = (worst(kinds[name][k] for name in channels) for k in (1, 3))
+        notes.append(KindNote(tuple(channels), envelopes, stated, fast, negative))
     return notes
 
 
@@ -256,29 +256,29 @@ def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
         np.interp(even, time[known], column[known]) if (known := np.isfinite(column)).any() else column
         for column in values.T
     ]
-    made = np.stack(columns, axis=-1)
+    resampled = np.stack(columns, axis=-1)
     after = np.searchsorted(time, even, side="left").clip(1, time.size - 1)
     apart = (time[after] - time[after - 1] > LONGEST_STEP) & (even < time[after]) & (even > time[after - 1])
     # gaps of a channel (NaN) stay gaps
     gap = np.isnan(values)
-    made[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
-    return even, made, True
+    resampled[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
+    return even, resampled, True
 
 
 def _evened(table: Table, resampled: bool) -> str:
     """Return a sentence on uneven times."""
     step = np.diff(table.time)
-    found = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
+    steps = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
     even = f"an even {1000.0 / table.rate:.4g} ms"
     if resampled:
-        return f"Envelopes of EMG are not evenly sampled ({found}): interpolated to {even}."
-    return f"Times of the EMG are rounded ({found}): its samples are taken as {even} apart."
+        return f"Envelopes of EMG are not evenly sampled ({steps}): interpolated to {even}."
+    return f"Times of the EMG are rounded ({steps}): its samples are taken as {even} apart."
 
 
 def are_envelopes(values: Array, rate_hz: float) -> bool:
     """Return whether most of the signals (S, k) that change are linear envelopes."""
-    known = [is_envelope(signal, rate_hz) for signal in values.T if not is_flat(signal)]
-    return 2 * sum(known) > len(known)
+    envelopes = [is_envelope(signal, rate_hz) for signal in values.T if not is_flat(signal)]
+    return 2 * sum(envelopes) > len(envelopes)
 
 
 def is_one_sided(signal: Array) -> bool:

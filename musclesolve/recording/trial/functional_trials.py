@@ -217,9 +217,9 @@ def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, si
         return []
     line, other, (low, high) = lines[side], lines["l" if side == "r" else "r"], HEIGHTS[body]
     # The lateral marker of the joint below moves with a segment.
-    own = {"thigh": f"knee_lateral_{side}", "shank": f"ankle_lateral_{side}"}[body]
-    elsewhere = {marker for name, weights in mapping.items() if name != own for marker in weights}
-    shown = list(mapping.get(own, ()))
+    landmark = {"thigh": f"knee_lateral_{side}", "shank": f"ankle_lateral_{side}"}[body]
+    elsewhere = {marker for name, weights in mapping.items() if name != landmark for marker in weights}
+    shown = list(mapping.get(landmark, ()))
     for name in static.names:
         if name in marker_mapping.walk and name not in elsewhere and name not in shown:
             place = np.nanmedian(static[name], axis=0) if _is_seen(static, name) else np.full(3, np.nan)
@@ -233,10 +233,10 @@ def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, si
     apart = np.linalg.norm(place[:, :, None] - place[:, None], axis=3)
     seen = np.isfinite(apart).all(axis=(1, 2))
     varies = apart[seen].std(axis=0) if seen.any() else np.full(apart.shape[1:], np.inf)
-    kept = list(range(len(shown)))
-    while len(kept) > 1 and varies[np.ix_(kept, kept)].max() >= RIGID:
-        kept.remove(max(kept, key=lambda k: float(np.median(varies[k, kept]))))
-    return [shown[k] for k in kept]
+    chosen = list(range(len(shown)))
+    while len(chosen) > 1 and varies[np.ix_(chosen, chosen)].max() >= RIGID:
+        chosen.remove(max(chosen, key=lambda k: float(np.median(varies[k, chosen]))))
+    return [shown[k] for k in chosen]
 
 
 def _is_seen(markers: Markers, name: str) -> bool:

@@ -44,12 +44,12 @@ def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
     notes = list[str]()
     for role, path in trial.files.items():
         if role in trial.hashes and not has_hash(path, trial.hashes[role]):
-            which = (
+            changed = (
                 "may be of either content" if read_later and role != "trial" else "is of what was read before"
             )
             notes.append(
                 WarningNote(
-                    f"{path.name} was changed or removed during the analysis: the result {which}. "
+                    f"{path.name} was changed or removed during the analysis: the result {changed}. "
                     "Run again to analyze the file as it is now.",
                     "file_changed",
                 )

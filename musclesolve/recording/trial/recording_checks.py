@@ -58,8 +58,8 @@ def check_trial(trial: Trial, document: Document, plates_tested: bool = True) ->
     check_size(trial, document)
     check_jumps(trial)
     check_heading(trial, document)
-    seen = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
-    check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in seen.items()})
+    mapped = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
+    check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in mapped.items()})
     for index, plate in enumerate(trial.forces if plates_tested else ()):
         if (error := plate_error(trial, plate, index, document)) is not None:
             raise error[1]

@@ -242,16 +242,16 @@ def check_errors(
         table: its [uncertainty].
         body, person, predicted: as in `error_keys`.
     """
-    known = error_keys(body, person, predicted)
+    keys = error_keys(body, person, predicted)
     for key, sd in table.stated.items():
-        if sd and key not in known:
+        if sd and key not in keys:
             raise document.error(
                 "recording.trial.no_such_error_here",
                 "uncertainty",
                 key,
                 about=settings_of(UncertaintySettings)[key].about,
                 bodies=_BODIES[body],
-                known=known,
+                known=keys,
             )
 
 

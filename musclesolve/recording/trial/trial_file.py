@@ -37,10 +37,7 @@ from musclesolve.recording.trial.emg_channels import check_overlap, check_signal
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
-from musclesolve.recording.trial.model_trial import (
-    is_model_trial,
-    read_model_trial,
-)
+from musclesolve.recording.trial.model_trial import is_model_trial, read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     check_consistency,
@@ -196,8 +193,8 @@ class TrialReader:
         self._check("consistency", check_consistency, "method")
         self._check("muscles", check_strain, "tendon_strain")
         self.settings = settings = resolved(document, self.settings)
-        own = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
-        person = own is not None and parent_of_person(own) is not None
+        muscle_file = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
+        person = muscle_file is not None and parent_of_person(muscle_file) is not None
         predicted = settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED
         of_errors = settings.uncertainty, "recording", person, predicted
         faults.attempt("trial file", None, check_errors, document, *of_errors)
@@ -231,7 +228,7 @@ class TrialReader:
             all_events_of=complete,
             emg=emg,
             fascicles=fascicles,
-            files=self._all_files(mapped, functional, own)
+            files=self._all_files(mapped, functional, muscle_file)
             | ({} if emg is None else {"emg": emg.path})
             | ({} if fascicles is None else {"fascicles": fascicles.path}),
             notes=notes,
@@ -385,7 +382,7 @@ def without_impossible(trial: Trial) -> Trial:
     """Return a trial without impossible samples of plates, with a note on each plate."""
     forces = tuple(without_instants(trial, plate) for plate in trial.forces)
     remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{capitalized(what)}; {remedy}." for what, remedy in remarks)
+    notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
@@ -407,17 +404,17 @@ def with_marker_diameter(
     )
     if named is None:
         return subject, []
-    found, name = named
-    given = document.content.get("subject")
-    if isinstance(given, dict) and "marker_diameter_m" in given:
-        apart = abs(found - subject.marker_diameter) > SAME_DIAMETER
+    diameter, name = named
+    stated = document.content.get("subject")
+    if isinstance(stated, dict) and "marker_diameter_m" in stated:
+        apart = abs(diameter - subject.marker_diameter) > SAME_DIAMETER
         note = (
             f"The diameter of the markers is {1000 * subject.marker_diameter:g} mm as the trial file states it; "
-            f"{name} states {1000 * found:g} mm."
+            f"{name} states {1000 * diameter:g} mm."
         )
         return subject, [note] if apart else []
-    note = f"The diameter of the markers is {1000 * found:g} mm, as {name} states it."
-    return replace(subject, marker_diameter=found), [note]
+    note = f"The diameter of the markers is {1000 * diameter:g} mm, as {name} states it."
+    return replace(subject, marker_diameter=diameter), [note]
 
 
 def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
