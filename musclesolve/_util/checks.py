@@ -1,4 +1,4 @@
-"""One function for each kind of argument: what does not fit is refused by name before anything is computed."""
+"""Checks of arguments, one function for each kind: wrong values are refused by name before any computation."""
 
 import contextlib
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 
 Shape = tuple[int | str, ...]
-"""A shape as messages print it: numbers are fixed, letters stand for any size."""
+"""A shape as in messages: numbers are fixed, letters fit any size."""
 
 
 def check_number(
@@ -28,7 +28,7 @@ def check_number(
 ) -> float:
     """Return a finite number from `least` to `most`, larger than `above` and smaller than `below`.
 
-    An array without an axis counts as the number that it holds; true, false and masked numbers are none.
+    An array without axes counts as its number; true, false and masked numbers are refused.
     """
     plain = isinstance(given, np.ndarray) and not given.ndim and not isinstance(given, np.ma.MaskedArray)
     number = given.item() if plain else given  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def check_number(
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
-    """Return an integer that is at least `least`; true, false and 2.0 are none."""
+    """Return an integer that is at least `least`; refuse true, false and 2.0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise input_error(
             "no_whole_number", where=where or name, name=name, given=as_text(given), least=least
@@ -77,9 +77,9 @@ def check_array(
 ) -> AnyArray:
     """Return an array of real or complex numbers of a shape, of which a letter fits any size; integers become floats.
 
-    `entries` are the names of the entries along `axis`; where this is not 0, the first axis are frames. With `real`
-    complex numbers are refused, None is NaN, and the array is one of double precision; `finite=False` lets numbers
-    pass that are not finite.
+    `entries` are the names of the entries along `axis`; if it is not 0, the first axis is frames. With `real`, complex
+    numbers are refused, None becomes NaN, and the array has double precision; `finite=False` allows numbers that are
+    not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     expected = f"numbers of the shape ({size})" if shape else "a number"
@@ -129,7 +129,7 @@ def check_real_array(
 
 
 def check_increasing(given: object, least: int = 1, *, where: str | None = None) -> Array:
-    """Return the times (T,) [s] of frames; none may be masked."""
+    """Return the times (T,) [s] of frames; refuse masked and not increasing ones."""
     plain = check_real_array(given, "time", "increasing times [s]", where=where)
     time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:

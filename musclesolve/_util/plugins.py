@@ -14,7 +14,7 @@ from warnings import warn
 def plugins(kind: str, taken: Container[str]) -> dict[str, Any]:
     """Return the objects of the entry points `musclesolve.{kind}` by name.
 
-    One whose name is taken, or that cannot be imported, is left out with a warning: it hinders nobody else.
+    An object whose name is already in use, or that cannot be imported, is skipped with a warning.
     """
     found: dict[str, Any] = {}
     for point in entry_points(group=f"musclesolve.{kind}"):

@@ -20,14 +20,14 @@ from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_co
 SHOWS = 2.0
 """Vertical force below which software gives no center of pressure [N]."""
 SLIP = (0.018, 0.0144, 0.0192)
-"""Way of a marker that is shown in the tests: 30 mm in a direction that no segment is square to [m]."""
+"""Displacement [m] of a marker that the tests detect: 30 mm in a direction perpendicular to no segment."""
 
 Spoil = Callable[[Copy], None]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a recording that can be made in a copy."""
+    """A fault of a recording, to be planted in a copy."""
 
     name: str  # of the fault
     about: str  # what was done wrong
@@ -67,7 +67,7 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
 def fault(code: str | None) -> Callable[[Spoil], Spoil]:
     """Register a function that spoils a copy; its name is the name of the fault, its docstring says what is wrong.
 
-    code: the finding that it should lead to; None where the recording cannot show it.
+    code: the expected finding; None if the recording cannot show the fault.
     """
 
     def register(spoil: Spoil) -> Spoil:
@@ -84,7 +84,7 @@ def fault(code: str | None) -> Callable[[Spoil], Spoil]:
 def scale_plates(
     copy: Copy, factor: float | Sequence[float], roles: Sequence[str], side: Side | None = None
 ) -> None:
-    """Multiply what the plates of a side, or all, show by a factor, or by one of every axis (3,)."""
+    """Multiply the output of the plates of a side, or of all, by a factor, or by a factor for each axis (3,)."""
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
         raise input_error("synthetic.no_force_names_moment")
@@ -100,7 +100,7 @@ def move_points(copy: Copy, forward_mm: float = 0.0, left_mm: float = 0.0, side:
 
 
 def stamp_forces_late(copy: Copy, seconds: float) -> None:
-    """Add to the times of the forces."""
+    """Shift the times of the forces."""
     copy.forces = replace(copy.forces, time=copy.forces.time + seconds)
 
 
@@ -116,14 +116,13 @@ def let_points_stray(copy: Copy, side: Side, away_mm: float, seconds: float) -> 
 
 
 def run_forces_at(copy: Copy, rate: float) -> None:
-    """Let the clock of the forces run at another rate from the first sample on."""
+    """Change the rate of the forces' clock from the first sample on."""
     time = copy.forces.time
     copy.forces = replace(copy.forces, time=time[0] + rate * (time - time[0]))
 
 
 def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate what all plates show about the middle of where each was trodden: their axes differ from the axes of the
-    markers.
+    """Rotate the output of all plates, each about the middle of its contacts: their axes differ from the markers' axes.
 
     forward_deg: of the vertical toward forward; left_deg: toward the left.
     """
@@ -141,7 +140,7 @@ def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> 
 
 
 def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate markers and plates together: what the files call up is not the vertical."""
+    """Rotate markers and plates together: the upward axis of the files is not vertical."""
     rotation = _tilt(forward_deg, left_deg)
     for static in (False, True):
         markers = copy.static if static else copy.walk
@@ -154,7 +153,7 @@ def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0)
 
 
 def _tilt(forward_deg: float, left_deg: float) -> Array:
-    """Return the rotation (3, 3) that takes the vertical so far toward forward or to the left."""
+    """Return the rotation (3, 3) of the vertical by angles toward forward and to the left."""
     (s, c), (t, d) = ((np.sin(a), np.cos(a)) for a in np.radians([forward_deg, left_deg]))
     forward = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     return forward @ np.array([[1.0, 0.0, 0.0], [0.0, d, t], [0.0, -t, d]])
@@ -168,7 +167,7 @@ def mix_channels(copy: Copy, share: float, into: Sequence[float]) -> None:
 
 
 def mix_plates(copy: Copy, share: float) -> None:
-    """Let every plate show a share of the wrench of the others; its point of force follows from both."""
+    """Add a share of the wrench of the other plates to every plate; its point of force follows from the sum."""
     force = {plate: copy.plate(plate, "force") for plate in copy.plates()}
     point = {plate: copy.plate(plate, "point") for plate in copy.plates()}
     for plate in copy.plates():
@@ -188,9 +187,9 @@ def mix_plates(copy: Copy, share: float) -> None:
 
 
 def lift_right_plate(copy: Copy, first_n: float, last_n: float) -> None:
-    """Add a vertical force that the sensors of the right plate show together: it acts at the middle of the plate.
+    """Add a vertical force to the sensors of the right plate: it acts at the middle of the plate.
 
-    As on a real plate, what was wrong in the channels goes on into the center of pressure and the free moment.
+    As on a real plate, the error of the channels changes the center of pressure and the free moment.
     """
     plate, extra = copy.plates("r")[0], np.linspace(first_n, last_n, copy.forces.time.size)
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
@@ -215,7 +214,7 @@ def scale_positions(copy: Copy, factor: float, static: bool = False) -> None:
 
 
 def _frames(copy: Copy, start: float | None, frames: int | None) -> slice:
-    """Return so many frames from a share of the time range on, all that follow, or all of a recording."""
+    """Return `frames` frames from a share of the time range on, all following ones, or all of a recording."""
     first = None if start is None else copy.frame(start)
     return slice(first, None if first is None or frames is None else first + frames)
 
@@ -269,7 +268,7 @@ for _name, _entry in bundled_toml(__package__, "faults.toml").items():
 
 
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
-    """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
+    """Return the contact, or the swing between two contacts, with the largest part in the time range."""
     time = copy.forces.time
     on = copy.plate(plate, "force")[:, 2] > LOADED_FROM_N
     start, end = copy.span
