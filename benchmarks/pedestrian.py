@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.progress import Progress
 from rich.table import Table
 from scipy.optimize import brentq
 
@@ -54,7 +53,7 @@ from benchmarks.chapter_4 import (
 from benchmarks.contact import FLOOR
 from benchmarks.impact_pictures import VIEWS, histories, outline, sequence, write
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
-from benchmarks.timing import console
+from benchmarks.timing import console, processors, side_by_side
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.belt import sled_model
@@ -111,6 +110,8 @@ LONGER, LONGEST = 0.5, 4.0
 TRUNK = ("lower_torso", "upper_torso", "hip_r", "hip_l", "scapula_r", "scapula_l", "neck")
 BRAKES = 7.0
 """Deceleration of a bus that brakes [m/s2]."""
+THROW = 2.0
+"""Processor time of a throw over that of a run."""
 RETURNED = 1.5
 """Speed of a man whom a bus throws over that of the bus (the runs have 1.32 to 1.47): for the time in which he slides
 to rest.
@@ -406,6 +407,18 @@ class Throw:
         }
 
 
+def outcome(who: str, at: tuple[int, int, Choices], _: Any) -> Outcome:
+    """Return the outcome of a position, a speed [km/h] and choices, in a process of its own."""
+    begin = time.process_time()
+    run = run_over(at[0], at[1], who, at[2])
+    return Outcome.from_run(run, time.process_time() - begin)
+
+
+def thrown(who: str, speed: int, _: Any) -> Throw:
+    """Return the throw by a bus with this speed [km/h], in a process of its own."""
+    return Throw.from_speed(speed, who)
+
+
 Cases = dict[tuple[int, int], Outcome]
 """Position and speed -> what is kept of a run."""
 
@@ -471,7 +484,7 @@ def show(cases: Cases) -> None:
     )
 
 
-def throws(speeds: Sequence[int], who: str) -> Figures:
+def throws(speeds: Sequence[int], who: str, processes: int) -> Figures:
     """Print the throws of a bus that brakes beside the speeds that Searle's formula concludes from them."""
     table = Table(
         "bus that brakes [km/h]",
@@ -483,8 +496,9 @@ def throws(speeds: Sequence[int], who: str) -> Figures:
         "energy, momentum",
     )
     found = {}
-    for speed in speeds:
-        throw = Throw.from_speed(speed, who)
+    computed = dict(side_by_side(thrown, who, speeds, processes, "throws"))
+    for number, speed in enumerate(speeds):
+        throw = computed[number]
         found[f"thrown at {speed}"] = throw.figures
         table.add_row(
             f"{speed}",
@@ -506,9 +520,10 @@ def pedestrian_case(
     speeds: Sequence[int] = SPEEDS,
     friction: float = PAINT,
     others: bool = True,
+    processes: int = processors,
 ) -> Figures:
     """Simulate positions and speeds, print and draw them; others: also what becomes of the feet with other choices
-    (`OTHERS`, `ROUGH_BUS`).
+    (`OTHERS`, `ROUGH_BUS`); processes: how many runs are computed side by side.
     """
     how = Choices(friction=friction)
     runs = [(p, v, how) for p in positions for v in speeds]
@@ -516,16 +531,17 @@ def pedestrian_case(
         runs += [(2, 20, other) for other in OTHERS.values()]
         runs += [(p, v, ROUGH_BUS) for p in (1, 2, 3) for v in (20, 25, 30)]
     shown = positions[len(positions) // 4], speeds[len(speeds) // 2]
-    outcomes: dict[tuple[int, int, Choices], Outcome] = {}
-    with Progress(console=console, transient=True) as bar:
-        for at in bar.track(runs, description="pedestrian and bus"):
-            if at in outcomes:
-                continue
-            begin = time.process_time()
-            run = run_over(at[0], at[1], who, at[2])
-            outcomes[at] = Outcome.from_run(run, time.process_time() - begin)
-            if at == (*shown, how):
-                kept = run
+    begin = time.process_time()
+    kept = run_over(*shown, who, how)
+    outcomes = {(*shown, how): Outcome.from_run(kept, time.process_time() - begin)}
+    missing = [at for at in dict.fromkeys(runs) if at not in outcomes]
+    seconds = outcomes[*shown, how].seconds * (len(missing) + THROW * len(speeds))
+    console.print(
+        f"{len(missing) + 1} runs and {len(speeds)} throws: some {seconds / 60.0:.0f} minutes of the processor, "
+        f"shared by {processes} processes."
+    )
+    finished = side_by_side(outcome, who, missing, processes, "pedestrian and bus")
+    outcomes |= {missing[number]: result for number, result in finished}
     cases = {(p, v): outcomes[p, v, how] for p in positions for v in speeds}
     show(cases)
     console.print(
@@ -548,7 +564,7 @@ def pedestrian_case(
                 ROUGH_BUS.friction, **found["rough bus"]
             )
         )
-    found |= throws(speeds, who)
+    found |= throws(speeds, who, processes)
     file = folder / "pedestrian.html"
     save_picture(kept, file, title="Pedestrian and bus, IP{}, {} km/h".format(*shown))
     console.print(f"moving picture: {file}")

@@ -58,7 +58,7 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
 
 
 def within(time: Array, first: float, last: float) -> Mask:
-    """Mask (T,) of the times (T,) [s] between two others; those that differ by less than a microsecond are the same."""
+    """Mask (T,) of the times (T,) [s] from first to last, with a tolerance of a microsecond."""
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 

@@ -1,8 +1,10 @@
 """Checks of arguments, one function for each kind: wrong values are refused by name before any computation."""
 
 import contextlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -113,10 +115,13 @@ def check_real_array(
     where: str | None = None,
     shapes: tuple[tuple[int, ...], ...] = (),
 ) -> Array:
-    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN."""
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
+
+    True and false are no numbers.
+    """
     try:
         raw = np.asanyarray(given)
-        if raw.dtype.kind not in "biufO":
+        if raw.dtype.kind not in "iufO":
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
@@ -141,6 +146,11 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
             "time_not_increasing", where=where, frame=k, time=time[k], next_frame=k + 1, next_time=time[k + 1]
         )
     return time
+
+
+def one_or_several(given: Any) -> list[Any]:
+    """Return a list: of the things in anything that can be iterated, or of one thing alone, as a text or path is."""
+    return [given] if isinstance(given, str | Path) or not isinstance(given, Iterable) else list(given)
 
 
 def _first_entry(array: AnyArray) -> str:

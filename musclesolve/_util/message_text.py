@@ -14,6 +14,11 @@ def few(names: Iterable[object], most: int = 3) -> str:
     return ", ".join(known[:most]) + (f" ... ({len(known)} in all)" if len(known) > most else "")
 
 
+def often(count: int) -> str:
+    """A number of times in words: "once", "twice", "3 times"."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def capitalized(text: str) -> str:
     """A text as the beginning of a sentence: "left foot" is "Left foot"; the other letters stay."""
     return text[:1].upper() + text[1:]

@@ -8,7 +8,6 @@ from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.message_text import as_text
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
@@ -19,7 +18,6 @@ from musclesolve.checking.markers.trajectories import fill_and_complete, remove_
 from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.constants import USUAL_COST
-from musclesolve.errors import input_error
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
@@ -28,6 +26,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial, Trial
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_file import as_read, read_trial
 from musclesolve.results.dataset.assemble import assemble
@@ -213,9 +212,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         >>> ms.check(ms.data.reference_stride()).judgement.label
         'Usable: certified and plausible'
     """
-    if not isinstance(path, str | Path):
-        raise input_error("checking.not_path", where="check", path=as_text(path))
-    path, report = Path(path), progress or no_progress
+    path, report = file_path(path, "check"), progress or no_progress
     findings, case = list[Finding](), None
     if not names_model(path):
         with collect_errors(findings, "reading of the recording"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.message_text import capitalized, few
+from musclesolve._util.message_text import capitalized, few, often
 from musclesolve._util.processes import cores
 from musclesolve.cli.printing import mode
 from musclesolve.live.live import Frame, Live
@@ -30,7 +30,7 @@ REPEATED = 10.0
 """and not again before this time has passed [s]."""
 REMEDY = (
     "end other programs, send fewer samples a second, or use --side; where the system allows it, give this program "
-    "precedence (Linux: `sudo renice -n -10 -p PID`; Windows: Task Manager, priority High)"
+    f"precedence (Linux: `sudo renice -n -10 -p {os.getpid()}`; Windows: Task Manager, priority High)"
 )
 MOST_HIDDEN = 3
 """So many hidden markers are named."""
@@ -146,7 +146,7 @@ def session_lines(passed: Passed) -> Iterator[str]:
     if passed.silences:
         yield line(
             "silence",
-            f"no sample came for more than a second, {len(passed.silences)} times, at most "
+            f"no sample came for more than a second, {often(len(passed.silences))}, at most "
             f"{max(passed.silences):.1f} s",
         )
     if passed.findings:
@@ -154,7 +154,7 @@ def session_lines(passed: Passed) -> Iterator[str]:
     for found in passed.findings:
         yield line(found.severity, found.line)
     for remark in passed.remarks:
-        yield line("stream", remark)
+        yield line("remark", remark)
 
 
 def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:

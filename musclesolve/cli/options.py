@@ -17,6 +17,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
+from musclesolve.settings.live import SessionSettings
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
 
@@ -143,8 +144,8 @@ def with_settings(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command with an option for each setting that it does not name itself; it gets what is stated by name.
 
-    file: of whose settings. arguments: keyword -> table and key. The options of a command with a trial file replace
-    what this file states.
+    file: of whose settings. arguments: keyword -> table and key. The options of `run` replace what its trial file
+    states. What no file states, as of a session, is checked here.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -153,7 +154,7 @@ def with_settings(
         places = {name: place for name, place in arguments.items() if name not in named}
         settings = {name: tables_of(file)[table].settings[key] for name, (table, key) in places.items()}
         settings = {name: each for name, each in settings.items() if each.kind in TYPES}
-        replaces = "trial" in named
+        replaces, no_file = file is RecordedSettings, file is SessionSettings
         more = [
             inspect.Parameter(
                 name,
@@ -170,7 +171,11 @@ def with_settings(
         @functools.wraps(command)
         def run(**given: Any) -> None:
             stated = {name: _stated(each, given.pop(name)) for name, each in settings.items()}
-            command(**given, **{name: value for name, value in stated.items() if value is not None})
+            stated = {name: value for name, value in stated.items() if value is not None}
+            for name, value in stated.items():
+                if no_file and (wrong := settings[name].problem(value)):
+                    raise typer.BadParameter(f"--{name.replace('_', '-')}: {wrong[0]}; expected {wrong[1]}")
+            command(**given, **stated)
 
         parameters = [*named.values(), *more]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ the two shortest ways, on one network some tenths of a millisecond.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,10 +37,9 @@ from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
+from musclesolve.settings.live import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 
-WAIT_MS = 10.0
-"""Longest time that a sample is held for what is missing unless stated [ms]."""
 AT = 0.25
 """So much of its period after the time of a sample a reading counts as at that time."""
 AGE = 1.5
@@ -256,6 +256,9 @@ class Joined:
         self._times, self._stretches = list[float](), 0  # by which the rate of the markers is measured
         self._last, self._late_time, self._late_since = -np.inf, np.inf, 0
         self.late = self.repeated = 0
+        self._newest: Reading | None = None  # markers of the newest sample
+        # stream -> how many of its readings came after their samples had gone on, and the longest delay [s]
+        self._behind = dict[int, tuple[int, float]]()
         self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()
         self._closing = Event()
         self._threads = [
@@ -316,6 +319,11 @@ class Joined:
         return [
             *own,
             *(
+                f"{self._names[number]}: {count} readings came after their samples had gone on, by up to "
+                f"{1e3 * most:.0f} ms: --wait-ms {1e3 * _rounded_up(most):.0f} waits for them."
+                for number, (count, most) in self._behind.items()
+            ),
+            *(
                 f"{name}: {text}"
                 for name, each in zip(self._names, self._streams, strict=True)
                 for text in each.remarks
@@ -343,6 +351,17 @@ class Joined:
                 self._take_markers(number, item)
             else:
                 self._past.setdefault((item.kind, number), _Past()).add(item)
+                self._count_behind(number, item)
+
+    def _count_behind(self, number: int, reading: Reading) -> None:
+        """Count a reading of plates or EMG that came later after its sample than a sample waits."""
+        if self._newest is None:
+            return
+        before = self._on_clock(self._newest, (reading.kind, number)) - reading.time
+        delay = reading.received - self._newest.received + before
+        if before > 0.0 and self._hold < delay < READINGS_KEPT_S:
+            count, most = self._behind.get(number, (0, 0.0))
+            self._behind[number] = count + 1, max(most, delay)
 
     def _take_markers(self, number: int, reading: Reading) -> None:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
@@ -439,8 +458,13 @@ class Joined:
             kept = values[reading.kind]
             np.copyto(kept, reading.values, where=np.isfinite(reading.values))
             received, measured = max(received, reading.received), measured or reading.kind == "emg"
-        self._last = markers.time
+        self._last, self._newest = markers.time, markers
         emg = values["emg"] if measured else None
         assert self._carrier is not None
         sample = Sample(markers.time, markers.values, values["plates"], emg)
         return Arrival(sample, received, self._streams[self._carrier].clock)
+
+
+def _rounded_up(delay: float) -> float:
+    """A time that is a tenth longer than a delay [s], in full hundredths."""
+    return math.ceil(110.0 * delay - 1e-6) / 100.0

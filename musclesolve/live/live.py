@@ -59,12 +59,13 @@ from musclesolve.pipeline.mechanics import MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import sorted_findings
+from musclesolve.settings.live import LAG_MS
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -184,7 +185,7 @@ class Live:
         cost: str | None = None,
         side: str = "both",
         rate_hz: float | None = None,
-        lag_ms: float = 25.0,
+        lag_ms: float = LAG_MS,
         cutoff_hz: float | None = None,
         bridge_ms: float = 50.0,
         plates: Sequence[Side | None] | None = None,
@@ -259,13 +260,18 @@ class Live:
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
-        self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight)
+        self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
 
     @property
     def unloaded_below(self) -> float:
         """Vertical force under which a plate counts as unloaded [N]."""
         return self.trial.unloaded_below
+
+    @property
+    def stuck_plates(self) -> Mask:
+        """Plates (P,) that have repeated the numbers of a load up to the newest sample."""
+        return self._assigned.stuck
 
     @property
     def document(self) -> Document:
@@ -275,7 +281,11 @@ class Live:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Findings on the labels and places of the markers, of the trial and of all samples since `clear`."""
-        of_samples = self.labels.findings
+        return self.findings_since(0.0)
+
+    def findings_since(self, start: float) -> tuple[Finding, ...]:
+        """The findings, with times of samples that count from `start` [s], the time of a sample."""
+        of_samples = [found.since(start) for found in self.labels.findings]
         exchanged = {found.where.markers for found in of_samples}
         # what the samples show too is said once
         of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
@@ -561,6 +571,8 @@ class Live:
         self._past.peak_force = max(self._past.peak_force * fading, greatest)
         if plausible is not None:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
+            bare = [SIDE_NAMES[side] for side, each in zip(SIDES, lost & known, strict=True) if each]
+            notes = (*notes, *(f"no plate carries the {side} foot" for side in bare))
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
         balanced = True
         if known.all():

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.checking.case import REACH
@@ -289,6 +290,11 @@ class MarkerLabels:
     def left_out(self) -> tuple[str, ...]:
         """Names of the markers that were left out of the newest sample."""
         return tuple(self.names[k] for k in self._out) if self._out else ()
+
+    @property
+    def order(self) -> NDArray[np.intp] | None:
+        """The number of the label under which each marker comes (n,); None where no labels are exchanged."""
+        return self._order.copy() if self._exchanged else None
 
     @property
     def findings(self) -> list[Finding]:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, input_error
@@ -106,13 +107,17 @@ class _Log:
 
 
 class _Item(NamedTuple):
-    """A sample with its frame, as it waits for the disk; slot: of the clock in its part, None where it was refused."""
+    """A sample with its frame, as it waits for the disk.
+
+    slot: of the clock in its part, None where it was refused. order: as `MarkerLabels.order`.
+    """
 
     part: int
     slot: int | None
     arrival: Arrival
     frame: Frame
     latency: float
+    order: NDArray[np.intp] | None
 
 
 class Recorder:
@@ -139,7 +144,6 @@ class Recorder:
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
         self._part, self._slot = 1, 0  # of the newest sample
         self._empty = True  # whether the part has no sample yet
-        self._first = 0.0  # time of the first sample of the part that is written [s]
         self._written = -1  # newest slot of that part
         self._noted: tuple[str, ...] = ()
         self._thread: Thread | None = None
@@ -174,7 +178,8 @@ class Recorder:
             elif not self._empty:
                 self._slot += taken.slots
             self._empty, slot = False, self._slot
-        self._waiting.append(_Item(self._part, slot, arrival, frame, perf_counter() - arrival.received))
+        latency, order = perf_counter() - arrival.received, self._live.labels.order
+        self._waiting.append(_Item(self._part, slot, arrival, frame, latency, order))
 
     def close(self) -> None:
         """See Sink: write what waits."""
@@ -245,17 +250,19 @@ class Recorder:
         live, count = self._live, len(items)
         times = np.full(count, np.nan)  # of the slots [s]
         if taken := [item for item in items if item.slot is not None]:
-            if self._written < 0:
-                self._first = taken[0].arrival.sample.time
             slots = np.array([item.slot for item in taken])
             # a row for every slot, empty where no sample came
             numbers = np.arange(self._written + 1, slots[-1] + 1)
-            at, time = slots - numbers[0], self._first + numbers / live.rate
+            at, time = slots - numbers[0], numbers / live.rate
             times[[item.slot is not None for item in items]] = time[at]
             samples = [item.arrival.sample for item in taken]
             markers = np.full((len(numbers), len(live.markers), 3), np.nan)
             plates = np.full((len(numbers), 3 * len(live.plates), 3), np.nan)
-            markers[at] = 1e3 * np.array([sample.markers for sample in samples]) @ self._axes
+            named = [
+                item.arrival.sample.markers if item.order is None else item.arrival.sample.markers[item.order]
+                for item in taken
+            ]
+            markers[at] = 1e3 * np.array(named) @ self._axes
             plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
             flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
             self._markers.waiting += self._marker_rows.text(np.column_stack([numbers + 1, time, flat[0]]))
@@ -403,7 +410,8 @@ def _decimals(name: str, unit: str) -> int:
 def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     """The frames of a recorded session as a dataset, with the names and dimensions of a result.
 
-    Times (T,) [s] are the times of the recording, so that frames can be compared with the result of `run` on it.
+    Times (T,) [s] are the times of the recording and count from its first sample, so that frames can be compared with
+    the result of `run` on it.
     The reserve moment is by side and shared degree of freedom; `sample_time` is the time of the newest sample as it
     came [s], `latency` how long after its arrival the frame was there [ms]. A last row that was cut short is left out.
 

@@ -149,7 +149,8 @@ class Passed:
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
     sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: remarks of source and
-    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`.
+    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`; times count from the first
+    sample.
     """
 
     samples: int = 0
@@ -206,6 +207,7 @@ def run_session(
     Source and sinks are closed in any case.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
+    start: float | None = None  # time of the first sample [s]
     heard = math.inf  # when the last sample arrived
     first = FirstMarkers(live.marker_bodies.place)
     idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
@@ -234,6 +236,7 @@ def run_session(
                     if hasattr(sink, "discard"):
                         sink.discard()
                 raise
+            start = arrival.sample.time if start is None else start
             step = perf_counter()
             frame = live.step(*arrival.sample)
             if last == math.inf:  # what the first frame compiles and loads does not count
@@ -254,7 +257,7 @@ def run_session(
                 closing.callback(sink.close)
             closing.callback(source.close)
         own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
-        passed.remarks, passed.findings = (*source.remarks, *own), live.findings
+        passed.remarks, passed.findings = (*source.remarks, *own), live.findings_since(start or 0.0)
     return passed
 
 

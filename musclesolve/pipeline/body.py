@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -256,6 +256,49 @@ class SharingGroup:
     def measured(self) -> Mask:
         """(T,) the frames whose shared moments are known."""
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
+
+
+class KeptArms:
+    """Moment arms (T, m, n) of a long motion, kept block by block without those that are zero in a whole block.
+
+    Read as an array of which one selects frames first. Most muscles cross few of the degrees of freedom of a leg.
+    """
+
+    def __init__(self, frames: int, dofs: int, muscles: int) -> None:
+        """No moment arms yet; of so many."""
+        self.shape = frames, dofs, muscles
+        self.size = frames * dofs * muscles
+        self.ndim = len(self.shape)
+        self._blocks = list[tuple[Mask, Array]]()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the numbers in memory [bytes]."""
+        return sum(values.nbytes for _, values in self._blocks)
+
+    def __setitem__(self, block: slice, values: Array) -> None:
+        """Keep the next block of frames."""
+        assert block.start == len(self._blocks) * BLOCK
+        crossed = (values != 0.0).any(axis=0)
+        self._blocks.append((crossed, values[:, crossed]))
+
+    def __getitem__(self, key: Any) -> Array:
+        """The moment arms in some frames, or of some degrees of freedom and muscles there."""
+        which, *rest = key if isinstance(key, tuple) else (key,)
+        frames = np.arange(self.shape[0])[which]
+        number, row = np.divmod(np.atleast_1d(frames), BLOCK)
+        found = np.zeros((len(row), *self.shape[1:]))
+        for each in np.unique(number):
+            crossed, values = self._blocks[each]
+            (own,) = np.nonzero(number == each)
+            found[own[:, None], *np.nonzero(crossed)] = values[row[own]]
+        return np.asarray(
+            found.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """All moment arms."""
+        return np.asarray(self[EVERY], dtype)
 
 
 class LaterParts(Sequence[SharingGroup]):

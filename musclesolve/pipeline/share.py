@@ -21,6 +21,7 @@ from musclesolve.pipeline.body import (
     Analysis,
     Body,
     JoinedGroup,
+    KeptArms,
     LaterLoads,
     LaterParts,
     Sharing,
@@ -100,7 +101,7 @@ def share_in_blocks(
     muscles, of which each part has its columns.
     """
     whole: dict[str, Array] = {}
-    kept: list[dict[tuple[str, str], Array]] = [{} for _ in range(len(parts))]
+    kept: list[dict[tuple[str, str], Any]] = [{} for _ in range(len(parts))]
     arrays, last = list[SolutionArrays](), list[SolvedGroup]()
     for block, made in parts.blocks():
         progress("sharing", 0.7 + 0.25 * block.start / parts.frames)
@@ -119,12 +120,13 @@ def share_in_blocks(
             arrays[number].store(block, SolutionArrays.from_solution(each.solution))
             for (kind, name), values in _kept(each).items():
                 if (kind, name) not in kept[number]:
-                    of_muscles = kind == "state" and values.ndim == 2
-                    kept[number][kind, name] = (
-                        over_muscles(name, values.dtype)
-                        if of_muscles
-                        else np.empty((parts.frames, *values.shape[1:]), values.dtype)
-                    )
+                    shape = parts.frames, *values.shape[1:]
+                    if kind == "state" and values.ndim == 2:
+                        kept[number][kind, name] = over_muscles(name, values.dtype)
+                    elif name == "moment_arm":
+                        kept[number][kind, name] = KeptArms(*shape)
+                    else:
+                        kept[number][kind, name] = np.empty(shape, values.dtype)
                 kept[number][kind, name][block] = values
             first += count
     return tuple(
@@ -157,11 +159,11 @@ def _joined(
     sharing: Sharing,
     last: SolvedGroup,
     arrays: SolutionArrays,
-    kept: dict[tuple[str, str], Array],
+    kept: dict[tuple[str, str], Any],
 ) -> JoinedGroup:
     """A part in all frames; last: the part in the last block."""
 
-    def of(kind: str) -> dict[str, Array]:
+    def of(kind: str) -> dict[str, Any]:
         return {name: values for (own, name), values in kept.items() if own == kind}
 
     loads = last.part.loads
@@ -170,8 +172,8 @@ def _joined(
         loads = LaterLoads.of(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
-    state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
-    part = replace(last.part, state=state, loads=loads, **of("part"))  # type: ignore[arg-type]
+    state = MuscleState(parameters=last.state.parameters, **of("state"))
+    part = replace(last.part, state=state, loads=loads, **of("part"))
     solution = replace(last.solution, **vars(arrays))
 
     def problem_in(frames: slice | Indices) -> Problem:

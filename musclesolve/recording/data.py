@@ -205,10 +205,15 @@ class PlateForce(Sampled):
     @property
     def measured(self) -> Mask:
         """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
-        spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
-        spans += [(span.first, span.last) for span in self.impossible]
+        spans = [(span.first, span.last) for span in self.impossible]
         lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
-        return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
+        return ~np.any([self.in_gap(self.time), *lost], axis=0)
+
+    def in_gap(self, time: Array, reach: float = 0.0) -> Mask:
+        """Return a mask of the times (T,) in gaps that are too long to be filled, or within `reach` [s] of one."""
+        spans = [(gap.first - reach, gap.last + reach) for gap in self.gaps if not gap.filled]
+        lost = [(time >= first) & (time <= last) for first, last in spans]
+        return np.any(lost, axis=0) if lost else np.zeros(time.size, bool)
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,11 @@ class Finding:
     # whether it is a warning only because it costs little, where the trial can be analyzed with it
     lowered: bool = field(default=False, repr=False, compare=False)
 
+    def since(self, start: float) -> Finding:
+        """The finding with times that count from `start` [s]."""
+        times = tuple((first - start, last - start) for first, last in self.where.times)
+        return replace(self, where=replace(self.where, times=times))
+
     @property
     def sentence(self) -> str:
         """Statement of the fault and its cost."""

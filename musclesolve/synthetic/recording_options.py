@@ -84,7 +84,7 @@ class RecordingOptions(SyntheticSettings):
     def _need(self, name: str, good: object, expected: str) -> None:
         if not good:
             value = as_text(self[name])
-            raise input_error("synthetic.bad_option", where=name, expected=expected, name=name, value=value)
+            raise input_error("synthetic.bad_option", where=name, expected=expected, value=value)
 
 
 def _are_gaps(value: Any) -> bool:

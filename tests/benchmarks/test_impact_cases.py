@@ -229,21 +229,22 @@ def test_what_is_said_of_a_map_is_that_of_its_rows():
 def test_a_map_that_is_stopped_goes_on(tmp_path, monkeypatch, capsys):
     table, asked = tmp_path / "new" / "map.csv", []
 
-    def stopped(tackles, *_):
-        asked.append(sorted(tackles))
-        yield row(2)
+    def rows(function, who, numbered, *_):
+        asked.append([number for number, _ in numbered])
+        yield from ((k, row(number)) for k, number in enumerate(asked[-1]))
+
+    def stopped(function, who, numbered, *_):
+        yield next(rows(function, who, numbered[2:]))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tackle_map, "implied", lambda: "")
-    monkeypatch.setattr(tackle_map, "computed", stopped)
+    monkeypatch.setattr(tackle_map, "side_by_side", stopped)
     with pytest.raises(SystemExit) as ended:
         tackle_map.main([str(table), "--runs", "4"])
     assert ended.value.code == 130 and "1 of 4 runs" in capsys.readouterr().out
-    monkeypatch.setattr(
-        tackle_map, "computed", lambda tackles, *_: (row(k) for k in asked.append(sorted(tackles)) or tackles)
-    )
+    monkeypatch.setattr(tackle_map, "side_by_side", rows)
     tackle_map.main([str(table), "--runs", "4", "--resume"])
-    assert asked == [[0, 1, 2, 3], [0, 1, 3]]
+    assert asked == [[2, 3], [0, 1, 3]]
     assert "4 runs" in capsys.readouterr().out
     assert len(table.read_text(encoding="utf-8").splitlines()) == 5
     with pytest.raises(SystemExit):

@@ -196,6 +196,21 @@ def test_emg_that_comes_late_is_used_where_the_wait_is_long_enough(live, monkeyp
     assert np.allclose([each.emg[0] for each in found], times[2:])
 
 
+def test_the_wait_that_late_emg_needs_is_in_the_summary(live, monkeypatch):
+    monkeypatch.setattr(live, "channels", ("soleus",))
+    stream = Given()
+    source = Joined(live, {"given": stream}, wait_ms=10.0)
+    of_markers = markers(live, 1.4)._replace(received=5.0)
+    stream.put(of_markers)
+    answer(source)
+    for time in (1.0, 1.01, 1.395):  # the last one is in time for its sample
+        stream.put(Reading("emg", time, np.array([0.1]), of_markers.received))
+    assert source.wait(0.05) is None
+    source.close()
+    (remark,) = source.remarks
+    assert "2 readings" in remark and "400 ms" in remark and "--wait-ms 440" in remark
+
+
 def test_without_waiting_a_late_reading_is_left_out(live):
     stream = Given()
     source, found = Joined(live, {"given": stream}, wait_ms=0.0), []

@@ -343,13 +343,14 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
     edge, least, path = max(1, round(EDGE * rate)), touch(case.trial), case.trial.forces[0].path
     for side, foot in seen_feet(case.trial).items():
         name, vertical = SIDE_NAMES[side], vertical_force(case.trial, side)
-        loaded = eroded(foot.air, edge) & inside & (vertical > least)
+        known = inside & case.trial.measured(side, time)
+        loaded = eroded(foot.air, edge) & known & (vertical > least)
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
         if loaded.any():
             values = {"most": vertical[loaded].max(), "side": name, "limit": least}
             where = Where(path, plate=name, times=stretches(loaded, time))
             yield finding("force_without_contact", "error", values, where)
-        standing = eroded(foot.ground, edge) & inside & case.trial.measured(side, time) & (vertical < least)
+        standing = eroded(foot.ground, edge) & known & (vertical < least)
         standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
         if standing.any():
             spans = stretches(standing, time)

@@ -396,7 +396,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
-    loaded = plate.force[:, 2] > least
+    loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = stretches(loaded, plate.time)

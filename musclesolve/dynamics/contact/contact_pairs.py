@@ -197,6 +197,8 @@ class ContactPairs:
     laws: tuple[ContactLaw, ...]
     body: Indices  # (S,) number of the body of each surface among all
     fixed: Mask  # (P,) pairs whose first surface is a plane
+    # share of the smaller surface's size beyond which the gap is a lower bound, without a point
+    near: float = 0.1
 
     @classmethod
     def build(
@@ -271,12 +273,13 @@ class ContactPairs:
         def over(field: str, *shape: int) -> Array:
             return contiguous(np.reshape([getattr(one, field) for one in self.surfaces], (-1, *shape)))
 
-        extent = contiguous([0.0 if one.is_plane else one.extent for one in self.surfaces])
+        extent = contiguous([np.inf if one.is_plane else one.extent for one in self.surfaces])
         places = over("center", 3), over("axes", 3, 3), over("semi_axes", 3)
         first, second = contiguous(self.first, np.intp), contiguous(self.second, np.intp)
+        far = 2.0 * self.near * np.minimum(extent[first], extent[second])
         return (
             SurfaceArrays(contiguous(self.body, np.intp), *places, over("order"), over("radius"), extent),
-            PairArrays(first, second, contiguous(self.fixed, bool)),
+            PairArrays(first, second, contiguous(self.fixed, bool), contiguous(far)),
         )
 
     @cached_property
@@ -347,8 +350,6 @@ class Separation:
 def separation(first: Surface, second: Surface) -> Separation:
     """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
 
-    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
-
     Args:
         first, second: the surfaces.
 
@@ -362,7 +363,7 @@ def separation(first: Surface, second: Surface) -> Separation:
         0.4
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
-    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)
+    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, np.inf)
     touches = pair.touches(BodyMotions.allocate(1))
     return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 

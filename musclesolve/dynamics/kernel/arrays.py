@@ -56,7 +56,7 @@ class SurfaceArrays(NamedTuple):
     semi_axes: Array  # (S, 3)
     order: Array  # (S,)
     radius: Array  # (S,)
-    extent: Array  # (S,) zero for a plane
+    extent: Array  # (S,) infinite for a plane
 
 
 class PairArrays(NamedTuple):
@@ -65,6 +65,7 @@ class PairArrays(NamedTuple):
     first: Indices  # (P,)
     second: Indices  # (P,)
     plane: Mask  # (P,)
+    far: Array  # (P,) gap [m] beyond which a lower bound is enough
 
 
 class PlacedSurfaces(NamedTuple):

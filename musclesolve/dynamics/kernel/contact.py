@@ -8,9 +8,6 @@ from math import sqrt
 
 from musclesolve._util.compiled_code import compiled
 
-NEAR = 0.1
-"""Pairs farther apart than this share of their size get a lower bound of the gap, and no point."""
-
 
 @compiled
 def place_surfaces(motions, shapes, placed):
@@ -41,12 +38,12 @@ def find_gap(shapes, placed, pairs, pair, touches):
         touches.normal[pair, x] = apart
         touches.point[pair, x] = 0.5 * (placed.center[one, x] + placed.center[two, x])
         distance += apart * apart
-    distance, size = sqrt(distance), shapes.extent[one] + shapes.extent[two]
-    touches.gap[pair] = distance - size
+    distance = sqrt(distance)
+    gap = touches.gap[pair] = distance - shapes.extent[one] - shapes.extent[two]
     for x in range(3):
         touches.normal[pair, x] /= max(distance, 1e-300)
-    if distance - size < NEAR * size:
-        between(shapes, placed, one, two, touches, pair)
+    if gap < pairs.far[pair]:
+        between(shapes, placed, one, two, pairs.far[pair], touches, pair)
 
 
 @compiled
@@ -117,7 +114,7 @@ def from_plane(shapes, placed, one, two, touches, pair):
 
 
 @compiled
-def between(shapes, placed, one, two, touches, pair):
+def between(shapes, placed, one, two, far, touches, pair):
     """Store gap, normal and point of two convex surfaces that do not contain each other's centers."""
     work, ball = placed.work, shapes.radius[one] + shapes.radius[two]
     distance = 0.0
@@ -129,6 +126,8 @@ def between(shapes, placed, one, two, touches, pair):
         work[NORMAL + x] = work[OFFSET + x] / distance if distance > 0.0 else (1.0 if x == 2 else 0.0)
     bare = _reaches(shapes, placed, one, two, NORMAL)
     for _ in range(ROUNDS):
+        if bare - ball > far:  # the gap along any direction is a lower bound
+            break
         if _slope(shapes, placed, one, two) <= CLOSE * (shapes.extent[one] + shapes.extent[two]):
             break
         _newton_step(shapes, placed, one, two, bare)

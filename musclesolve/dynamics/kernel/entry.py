@@ -61,7 +61,7 @@ def _tuple(kind: Any, fields: str) -> types.NamedTuple:
 _BODIES = _tuple(BodyArrays, "i2 b1 r2 r3 r2")
 _MOTIONS = _tuple(BodyMotions, "r3 r2 r2 r3")
 _SHAPES = _tuple(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple(PairArrays, "i1 i1 b1")
+_PAIRS = _tuple(PairArrays, "i1 i1 b1 r1")
 _PLACED = _tuple(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
 _JOINTS = _tuple(JointArrays, "i1 i1 i2 r1 r2 r1")

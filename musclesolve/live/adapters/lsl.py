@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pylsl
 
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
 from musclesolve.live.joining import Reading, Wanted
@@ -169,7 +169,7 @@ class LslStream:
     @property
     def remarks(self) -> list[str]:
         """See Stream."""
-        return [f"The stream vanished {self._vanished} times."] if self._vanished else []
+        return [f"The stream vanished {often(self._vanished)}."] if self._vanished else []
 
     def close(self) -> None:
         """See Stream."""

@@ -21,7 +21,7 @@ import numpy as np
 import qtm_rt
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 
@@ -208,7 +208,7 @@ class QualisysStream:
     @property
     def remarks(self) -> list[str]:
         """See Stream."""
-        return [f"QTM vanished {self._vanished} times."] if self._vanished else []
+        return [f"QTM vanished {often(self._vanished)}."] if self._vanished else []
 
     def close(self) -> None:
         """See Stream."""

@@ -70,15 +70,26 @@ class FootLoads:
         return max(2.0 * self.unloaded_below, weights * self.mass * STANDARD_GRAVITY)
 
     def vertical(self, side: Side) -> tuple[Array, Array]:
-        """Times (S,) [s] and total vertical force (S,) [N] on one foot from all its plates; empty without a plate."""
+        """Times (S,) [s] and total vertical force (S,) [N] on one foot from all its plates; empty without a plate.
+
+        The force is 0 in gaps that are too long to be filled.
+        """
         if side in self.predicted:
             return self.predicted[side].time, self.predicted[side].vertical
         plates = [plate for plate in self.plates if plate.side == side]
         if not plates:
             return np.zeros(0), np.zeros(0)
         time = plates[0].time
-        parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
+        measured = [np.where(p.in_gap(p.time), 0.0, p.force[:, 2]) for p in plates]
+        parts = [np.interp(time, p.time, force, 0.0, 0.0) for p, force in zip(plates, measured, strict=True)]
         return time, np.sum(parts, axis=0)
+
+    def cut_short(self, side: Side, time: float) -> bool:
+        """Whether a change of load at a time [s] is the edge of a gap in a plate of the foot."""
+        return any(
+            plate.side == side and plate.in_gap(np.array([time]), 1.0 / plate.rate).any()
+            for plate in self.plates
+        )
 
 
 def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReaction) -> PredictedLoad:
@@ -102,9 +113,9 @@ def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReac
 def force_events(loads: FootLoads) -> list[Event]:
     """Heel strikes and toe-offs by the forces on the feet, over the whole recording, in order of time.
 
-    A foot on a plate at the first or last sample has no event there. A step from one plate to the next is no event: the
-    forces of the plates are added. A predicted force is smooth and begins to rise before the heel strike: a predicted
-    strike is where the force passes the level of a firm contact.
+    A foot on a plate at the first or last sample, or where a gap begins or ends, has no event there. A step from one
+    plate to the next is no event: the forces of the plates are added. A predicted force is smooth and begins to rise
+    before the heel strike: a predicted strike is where the force passes the level of a firm contact.
     """
     events = []
     for side in SIDES:
@@ -112,7 +123,7 @@ def force_events(loads: FootLoads) -> list[Event]:
         for start, end in foot_contacts(loads, side):
             ends: list[tuple[EventKind, float]] = [("heel_strike", start), ("toe_off", end)]
             for kind, at in ends:
-                if not np.isfinite(at):
+                if not np.isfinite(at) or loads.cut_short(side, at):
                     continue
                 predicted = load is not None and load.at(at)
                 if load is not None and predicted and kind == "heel_strike":

@@ -38,7 +38,8 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
     envelope = emg.cleaned
     if not whole:
         columns = zip(emg.cleaned.T, known.T, strict=True)
-        envelope = np.stack([np.interp(sample, sample[k], v[k]) for v, k in columns], axis=-1)
+        bridged = [np.interp(sample, sample[k], v[k]) if k.any() else np.zeros(len(v)) for v, k in columns]
+        envelope = np.stack(bridged, axis=-1)
     if not emg.options.processed:
         envelope = linear_envelope(envelope, emg.rate, emg.options)
         if not whole:

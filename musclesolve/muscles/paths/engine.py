@@ -169,30 +169,11 @@ class PathLines(NamedTuple):
     position: AnyArray
     used: Indices
 
-    def trimmed(self) -> PathLines:
-        """The lines without points that are unused in all poses."""
+    def trimmed(self, most: Indices | None = None) -> PathLines:
+        """The lines with at most `most` points (n,) of each muscle; by default the largest number in use in a pose."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        used = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        used = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
         return PathLines(self.muscle[used], self.position[:, used], self.used)
-
-
-def joined_lines(parts: Sequence[PathLines]) -> PathLines:
-    """Lines of several parts, their poses one after the other; a muscle with fewer points in a part repeats its last
-    point.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    counts = np.array([np.bincount(part.muscle) for part in parts])
-    most = counts.max(axis=0)
-    muscle = np.repeat(np.arange(len(most)), most)
-    rank = np.arange(len(muscle)) - np.searchsorted(muscle, muscle)
-    position = np.empty((sum(len(part.position) for part in parts), len(muscle), 3), parts[0].position.dtype)
-    first = 0
-    for part, count in zip(parts, counts, strict=True):
-        slots = (np.cumsum(count) - count)[muscle] + np.minimum(rank, count[muscle] - 1)
-        position[first : first + len(part.position)] = part.position[:, slots]
-        first += len(part.position)
-    return PathLines(muscle, position, np.concatenate([part.used for part in parts]))
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))

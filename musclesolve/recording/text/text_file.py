@@ -37,10 +37,10 @@ RECORDED = (".trc", ".c3d", ".csv", *STORAGE, ".toml")
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
-def file_path(path: str | Path) -> Path:
-    """Return the path for a text or a path."""
+def file_path(path: object, where: str | None = None) -> Path:
+    """Return the path for a text or a path; where: the argument or function, for the message."""
     if not isinstance(path, str | Path):
-        raise input_error("recording.text.not_path", path=as_text(path))
+        raise input_error("recording.text.not_path", where=where, path=as_text(path))
     return Path(path)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import as_text, capitalized
-from musclesolve.errors import InputError, input_error
+from musclesolve._util.message_text import capitalized
+from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults
@@ -31,6 +31,7 @@ from musclesolve.recording.plates.foot_forces import (
 from musclesolve.recording.plates.plate_checks import instants_of, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
@@ -83,9 +84,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     """
     if isinstance(path, AnyTrial):
         return path
-    if not isinstance(path, str | Path):
-        raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
-    document = trial_document(Path(path))
+    document = trial_document(file_path(path, "read_trial"))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")

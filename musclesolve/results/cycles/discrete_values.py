@@ -22,6 +22,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error, not_installed
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
@@ -121,7 +122,9 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
         >>> ms.write_values(table, "values.csv").name
         'values.csv'
     """
-    with values_file(Path(path)) as add:
+    if not hasattr(table, "to_csv"):
+        raise input_error("results.no_table_of_values", where="write_values", given=as_text(table))
+    with values_file(file_path(path, "write_values")) as add:
         add(table)
     return Path(path)
 

@@ -14,7 +14,8 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.pipeline.body import Analysis, SolvedGroup, by_name
+from musclesolve.dynamics.vectors import blocks
+from musclesolve.pipeline.body import BLOCK, Analysis, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
@@ -224,9 +225,10 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     moment = body.moment
     reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
     for part in analysis.parts:
-        produced = np.einsum("tkm,tm->tk", part.state.moment_arm, part.tension)
+        tension, arm = part.tension, part.state.moment_arm
+        produced = [np.einsum("tkm,tm->tk", arm[some], tension[some]) for some in blocks(len(moment), BLOCK)]
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        left = moment[:, rows] - produced
+        left = moment[:, rows] - np.concatenate(produced)
         unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
         reserve[:, shared] = part.solution.reserve
         unassigned[:, shared] = np.where(np.isfinite(part.solution.reserve), 0.0, np.nan)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +12,14 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.pipeline.body import LONG
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
+from musclesolve.results.dataset.block_array import PathArray
 
 Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
 """Dimensions, values and attributes of a variable of a result."""
@@ -65,13 +69,25 @@ class Skeleton:
 
 def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAndAttributes:
     """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
-    names = np.array([name for names, _ in parts for name in names], np.str_)
-    first = np.cumsum([0, *(len(names) for names, _ in parts)])
-    muscle = np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)])
-    position = np.concatenate([lines.position for _, lines in parts], axis=1)
+    muscle = [np.asarray(names, np.str_)[lines.muscle] for names, lines in parts]
+    return _of_paths(np.concatenate(muscle), np.concatenate([lines.position for _, lines in parts], axis=1))
+
+
+def _of_paths(muscle: AnyArray, position: Any) -> VariablesAndAttributes:
     return {"path_position": (("time", "path_point", "axis"), position)}, {
-        "path_muscle": ("path_point", names[muscle])
+        "path_muscle": ("path_point", muscle)
     }
+
+
+def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesAndAttributes:
+    """Paths of the muscles of a subject; beyond `LONG` frames they are traced when they are read."""
+    q, coordinates = motion.q, motion.coordinates
+    if len(q) <= LONG:
+        return path_labels([(group.names, group.paths.lines(q, coordinates)) for group in groups])
+    most = [group.paths.points_used(q, coordinates).max(axis=0) for group in groups]
+    muscle = np.concatenate([np.repeat(group.names, each) for group, each in zip(groups, most, strict=True)])
+    paths = [(group.paths, each) for group, each in zip(groups, most, strict=True)]
+    return _of_paths(muscle, PathArray(paths, q, coordinates).variable_data())
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:

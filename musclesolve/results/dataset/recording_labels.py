@@ -32,7 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
     fiber_notes,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
+from musclesolve.results.dataset.picture import Variable, subject_paths, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
@@ -45,9 +45,7 @@ def recording_labels(analysis: Analysis) -> Labels:
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
-    paths, path_muscles = path_labels(
-        [(group.names, group.paths.lines(motion.q, motion.coordinates)) for group in placed]
-    )
+    paths, path_muscles = subject_paths(placed, motion)
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own

@@ -139,7 +139,7 @@ COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
 LARGE = 1 << 28
 """Bytes of numbers beyond which a result is not made in memory, but beside its place on disk."""
 FRAMES = 1024
-"""Frames of moment arms that are filled with zeros and written together."""
+"""Frames of moment arms and paths that are made and written together."""
 
 
 class _Later(ArrayWriter):
@@ -196,21 +196,21 @@ def result_content(result: xr.Dataset) -> Content:
 def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
     """Write a result into an open file."""
     writer = _Later()
-    sparse = {
+    later = {
         name: each
         for name, each in result.variables.items()
-        if each.dims[:1] == ("time",) and {"dof", "muscle"} <= set(each.dims)
+        if each.dims[:1] == ("time",) and ({"dof", "muscle"} <= set(each.dims) or "path_point" in each.dims)
     }
-    encoding = {name: COMPRESSED | _chunks(each) for name, each in sparse.items()}
+    encoding = {name: COMPRESSED | _chunks(each) for name, each in later.items() if "dof" in each.dims}
     # nothing is read of these before the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
-        for name, each in sparse.items()
+        for name, each in later.items()
     }
     with_storable_texts(result.assign(empty)).dump_to_store(
         NetCDF4DataStore(file), writer=writer, encoding=encoding
     )
-    writer.write(sparse)
+    writer.write(later)
 
 
 def _chunks(variable: xr.Variable) -> dict[str, Any]:

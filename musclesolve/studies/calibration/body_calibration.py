@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -99,7 +99,7 @@ def calibrate_body(
         True
     """
     report = progress or no_progress
-    listed = [trials] if isinstance(trials, Trial | str | Path) else list(trials)
+    listed = one_or_several(trials)
     if not listed:
         raise input_error("studies.no_trial_given", where="calibrate_body")
     priors = bundled_toml(__package__, "body_priors.toml")

@@ -27,6 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.checks import one_or_several
 from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
@@ -357,7 +358,7 @@ class CalibrationProblem:
 
 
 def calibrate_muscles(
-    trials: Sequence[AnyTrial | str | Path],
+    trials: AnyTrial | str | Path | Iterable[AnyTrial | str | Path],
     free: Mapping[str, Iterable[str]] | None = None,
     fixed: Mapping[str, Iterable[str]] | None = None,
     strength: str | Path | None = None,
@@ -390,7 +391,7 @@ def calibrate_muscles(
         InputError: trials of two subjects or with other muscles, nothing measured, nothing free, a trial that has no
             solution, or whatever `run` refuses.
     """
-    report = progress or no_progress
+    report, trials = progress or no_progress, one_or_several(trials)
     if not trials:
         raise input_error("studies.no_trial_to_calibrate", where="trials")
     tests = None if strength is None else read_strength_tests(strength)

@@ -17,12 +17,13 @@ from time import monotonic
 from typing import Any, TypedDict
 
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve._util.checks import check_integer
+from musclesolve._util.checks import check_integer, one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import current_style
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.trial import run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
@@ -112,8 +113,8 @@ def run_many(
     jobs, scheduler, again, figures, further, questions, progress = _options(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)
-    paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
-    output = Path(os.path.realpath(output))
+    paths = find_trials(one_or_several(trials))
+    output = Path(os.path.realpath(file_path(output, "output")))
     stated = {name: option for name, option in options.items() if option is not None}
     todo = [
         Job(name, path, output / name, stated, figures, again, current_style(), further, questions)
@@ -258,7 +259,7 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     A file that does not exist is kept: that trial alone fails.
     """
     paths: list[Path] = []
-    for argument in map(Path, arguments):
+    for argument in (file_path(each, "trials") for each in arguments):
         if not os.path.isdir(argument):
             paths.append(argument)
             continue

@@ -67,6 +67,21 @@ def test_no_normal_parts_two_surfaces_farther(orders):
         assert found.gap <= brute + 0.01 * touching  # the normals are half a degree apart
 
 
+@pytest.mark.parametrize("aside", [0.01, 0.02, 0.05, 0.1, 1.0, 3.0])
+def test_pairs_of_a_simulation_have_a_lower_bound_of_their_gap_where_far_apart(aside):
+    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; the separation is exact at any distance."""
+    block = ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
+    ball = sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
+    exact = separation(block, ball).gap
+    assert exact >= plane_gaps(block, ball, normals(20_000)).max() - 1e-12
+    assert exact <= aside  # flat faces bulge
+    model, law = free_body(name="one"), {("block", "ball"): HertzContact(1e5)}
+    pairs = ContactPairs.build({"one": model}, [block, replace(ball, body="one")], law)
+    there = BodyStates.from_models([model], [(model.standing, 0.0 * model.standing)])
+    bound = float(pairs.gaps(there)[0])
+    assert bound == exact if exact < 0.02 else 0.02 < bound <= exact
+
+
 def test_spheres_and_planes_in_closed_form():
     one, two = sphere("a", (0.1, 0.2, 0.3), 0.1), sphere("b", (0.3, 0.2, 0.3), 0.15)
     found = separation(one, two)
