@@ -59,12 +59,12 @@ class MotionWarning:
 
     # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced", "pose", "not_carried" or "inconsistent_motion"
     code: str
-    what: str  # what is wrong, with numbers and times
+    what: str  # the problem, with numbers and times
     remedy: str  # how to fix it
-    invalid: bool  # whether there are frames that are not valid
+    invalid: bool  # whether some frames are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
-    markers: tuple[str, ...] = ()  # that determine what is not plausible
-    # largest force that the pelvis lacks there, beyond what is usual [body weights]
+    markers: tuple[str, ...] = ()  # markers that determine the implausible part
+    # largest residual force at the pelvis in these frames, beyond the usual one [body weights]
     residual: float | None = None
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class MotionValidity:
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
-    consistent: Mask  # a pose that satisfies the constraints of the model fits what was measured
+    consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
 
     @classmethod
     def from_motion(

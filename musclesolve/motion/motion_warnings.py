@@ -27,17 +27,17 @@ LOOSE = 0.010
 BROKEN = 0.040
 # This is asked of so many of the frames, those that fit best: a jump in a few frames costs these alone.
 BEST = 0.8
-# Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
+# Below the first cut-off the filter removes a part of a walking motion, above the second it passes noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)
-# What is customary where there is flight, in running and jumping [Hz].
+# Usual cut-offs with flight, in running and jumping [Hz].
 CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # A cut-off that is not stated is at most this share of the rates of markers and plates.
 CARRIED = 0.2
-# Shorter than so many periods of the cut-off, the range has few values of its own.
+# Number of periods of the cut-off below which a range has few independent values.
 FEWEST_PERIODS = 2.0
-# Share of what is due: above the first no recording is right; outside the second a reader should know.
+# Share of the required force: refused above the first; a warning outside the second.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
-# Over less than this the forces of both feet say too little [s].
+# Shortest time of forces of both feet for this check [s].
 SHORTEST_SUPPORT = 0.1
 
 

@@ -57,7 +57,7 @@ def _made(path: str, sha: str) -> MuscleDatabase:
     left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
     shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in database]
     notes = (left_out if others else "", left_leg_note(model, right), shift_note(names, np.array(shift)))
-    # files that are written for this model need its own spelling
+    # files for this model need its spelling of names
     muscles = tuple(
         replace(muscle, short_name=name.removesuffix("_r"))
         for muscle, name in zip(database, names, strict=True)

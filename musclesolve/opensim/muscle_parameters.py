@@ -78,7 +78,7 @@ Range = Mapping[str, float | str]
 def muscle_number(context: Context, muscle: Element, tag: str) -> float:
     """A parameter of every muscle, such as optimal_fiber_length, within its range."""
     value = _number(context, muscle, tag, _table()["muscle"][tag])
-    assert value is not None  # all of these have a default
+    assert value is not None  # all these parameters have a default
     return value
 
 
@@ -132,7 +132,7 @@ def _curves(
             }
             for part, curve in _PARTS.items()
         }
-        # OpenSim takes no other least active force where fibers are damped or tendons rigid, whatever the file says.
+        # With damped fibers or rigid tendons OpenSim ignores the least active force in the file.
         shape["active"]["minimum"] = 0.0
         zero, one = (
             values[f"{_PARTS['passive']}.strain_at_{end}"] for end in ("zero_force", "one_norm_force")

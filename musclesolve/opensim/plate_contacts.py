@@ -129,14 +129,14 @@ def feet_on_plate(
             foot[contact] = main
         elif named in sides and away[sides.index(named)] <= FARTHEST_PRESSURE:
             foot[contact] = sides.index(named)
-        else:  # feet in turn: one of them stands under the force, the other one does not stand
+        else:  # feet in turn: one stands under the force, the other does not stand
             alone = contact & ~both & ~_between(above)
             alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
             lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
             shared |= contact & ~alone
             far |= lost & (size > _LIGHT)
-    # what remains is noise of the unloaded plate, and belongs to the nearest contact
+    # the other samples are noise of the unloaded plate and belong to the nearest contact
     if (assigned := np.flatnonzero((foot >= 0) | shared | far)).size:
         closest = assigned[np.searchsorted(0.5 * (assigned[1:] + assigned[:-1]), np.arange(len(time)))]
         foot = np.where(shared | far, -1, foot[closest])

@@ -98,7 +98,7 @@ class Context:
             if part == ".." and parts and parts[-1] != "..":
                 parts.pop()
             elif part not in ("", "."):
-                parts.append(part)  # ".." that leads out of the model too, where there is no frame
+                parts.append(part)  # also ".." that leads out of the model, where there is no frame
         frame = self.frames.get("/" + "/".join(parts))
         if frame is not None:
             return frame

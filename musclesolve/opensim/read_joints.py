@@ -69,7 +69,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
     if element.tag == "CustomJoint":
         transform = element.require("SpatialTransform")
         axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
-        if set(axes) != set(_NAMED_AXES):  # in whatever order
+        if set(axes) != set(_NAMED_AXES):  # in any order
             transform.fail("opensim.dependent_axes", axes=", ".join(axes) or "none", named_axes=_NAMED_AXES)
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
@@ -206,7 +206,7 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
             frames = [
                 context.pose(context.connectee(element, socket)) for socket in sockets if socket.words()
             ]
-            # none where it does not say what it joins in a way that is read
+            # none if it does not state its bodies in a supported form
             bodies = [] if None in frames else [frame.body for frame in frames if frame]
             links.append((element.name, element.tag, bodies))
     locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}

@@ -39,7 +39,9 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
             surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
             if surface is None:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
-            elif surface.kind == "cylinder" and surface.side.endswith("z"):  # OpenSim's lengths jump there
+            elif surface.kind == "cylinder" and surface.side.endswith(
+                "z"
+            ):  # OpenSim's lengths jump at such points
                 context.unsupported[f"wrap object {element.name}"] = (
                     "a cylinder with a quadrant along its axis"
                 )
@@ -89,7 +91,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
         is_muscle = (
             element.tag.endswith("Muscle") or context.property(element, "optimal_fiber_length") is not None
         )
-        holder = element.find("path") or element  # the path is of its own kind, or inside <path>
+        holder = element.find("path") or element  # the path is an element of its kind, or inside <path>
         path = next((child for child in holder.children if child.tag.endswith("Path")), None)
         if is_muscle and path is not None and path.tag == "GeometryPath":
             muscles[element.name] = _muscle(context, element, path)

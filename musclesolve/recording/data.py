@@ -388,7 +388,7 @@ class Fascicles:
     muscles: tuple[str, ...]
     error: float  # standard deviation of a length [m]
     path: Path
-    offset: float = 0.0  # what was added to the times of the file [s]
+    offset: float = 0.0  # added to the times of the file [s]
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ class Gap:
     last: float  # time of the last one [s]
     frames: int
     filled: bool
-    account: str  # by what it was filled, or why it was not
+    account: str  # the method of filling, or the reason why it was not filled
     # root mean square error of the filled positions that 19 of 20 gaps of the same form stay below, closed
     # elsewhere in the same marker where it moves about as fast [m]; NaN where it is not known
     error: float = float("nan")
@@ -428,11 +428,11 @@ class Recording:
     messages.
     """
 
-    document: Document  # the text of the trial file, so that an error of any stage can name a line of it
+    document: Document  # the text of the trial file, so that an error of any stage can name its line
     markers: Markers  # the motion, all recorded frames
-    # the standing trial; z is up, the heading is whatever it was. None when there is none
+    # the standing trial; z is up, the heading is arbitrary. None without one
     static: Markers | None
-    # side -> a recording in which that hip moves in all directions; empty when there is none
+    # side -> a recording in which this hip moves in all directions; empty without one
     functional: Mapping[Side, Markers] = field(default_factory=dict)
     # joint with side, such as "knee_r", ankles first -> its movement, of joints whose axis is found by it
     hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
@@ -447,11 +447,11 @@ class Recording:
     # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None where
     # nothing is to be predicted
     predicted_spans: Mapping[Side, tuple[tuple[float, float], ...]] | None = None
-    # heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them
+    # stated heel strikes and toe-offs; see ``motion.gait_events`` for all events
     events: tuple[Event, ...] = ()
-    # kinds of events of which these are all: forces and markers are not asked
+    # kinds of events of which these are all: forces and markers are not used
     all_events_of: frozenset[tuple[EventKind, Side]] = frozenset()
-    # of the needed markers, in or near the time range: what was filled and what was left
+    # gaps of the needed markers, in or near the time range, filled or not
     gaps: tuple[Gap, ...] = ()
 
     @property

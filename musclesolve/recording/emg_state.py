@@ -80,7 +80,7 @@ class ChannelState:
     spiky: bool = False  # whether spikes are too many to be removed; else they are
     clipped: float = 0.0  # share of samples at the end of the range of the amplifier
     clipped_at: float = float("nan")  # time of the first of them [s]
-    lost_peak: bool = False  # whether so many are clipped that the size of the envelope is lost
+    lost_peak: bool = False  # whether clipping is so frequent that the size of the envelope is lost
     hum: float = 0.0  # share of the power that is the mains
     mains: float = float("nan")  # their frequency [Hz]
     no_hum: bool = False  # whether it was removed

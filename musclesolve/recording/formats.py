@@ -164,7 +164,7 @@ def convert(
     for option, axis in (("--forward", forward), ("--up", up)):
         if axis is not None and axis not in AXES:
             raise unknown_name(axis, "axis", AXES, where=option)
-    # In the axes of the source unless turned forward: back to where it came from, over any frame whose z is up.
+    # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
     across = forward or next(axis for axis in AXES if axis[1] != upward[1])
     to_global = global_from_laboratory(across, upward)

@@ -248,7 +248,7 @@ class _Examination:
             return tuple(
                 table.holds(**self.values(name, part, settings, k)) for k, part in enumerate(value or [])
             )
-        # An absent table lacks nothing, or its one error names the keys that it lacks.
+        # An absent table either needs no keys, or its one error names the missing keys.
         return table.holds(**self.values(name, value or {}, settings, 0, lacking=value is not None))
 
     def values(

@@ -157,7 +157,7 @@ def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
                 return [list(row) for row in rows]
         except InputError:
             raise
-        except Exception as reason:  # openpyxl raises errors of zip, of XML and of its own
+        except Exception as reason:  # openpyxl raises errors of zip, XML and openpyxl
             raise input_error("recording.bad_workbook", file=path, reason=as_text(str(reason))) from None
     with open_input(path) as stream, opening(path):
         raw = stream.read()

@@ -16,7 +16,7 @@ _FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
 _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 # The one prefix that programs put before a moment; kilo- comes with the force.
 _MOMENTS = {"mnm": 0.001}
-# What makes another unit of it; all other signs are ways to write the same one.
+# Signs that change the unit; all other signs are variants of writing.
 _SIGNS = "/%^"
 _FEWEST_LETTERS = {"newtons": 4, "kilonewtons": 5}
 """Words of units, which may be cut off: C3D files keep four letters ("mete", "newt"); "kilo" alone could be a

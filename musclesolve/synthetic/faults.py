@@ -30,8 +30,8 @@ class Fault:
     """A fault of a recording, to be planted in a copy."""
 
     name: str  # of the fault
-    about: str  # what was done wrong
-    code: str | None  # the finding of `musclesolve.check` that it should lead to; None where nothing shows it
+    about: str  # the mistake in the measurement
+    code: str | None  # the expected finding of `musclesolve.check`; None if the recording cannot show it
     spoil: Spoil  # does it to a copy
 
 

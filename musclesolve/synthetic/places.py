@@ -67,7 +67,7 @@ def marker_places(person: StrideSubject, name: str | None, by_motion: bool = Fal
             if body in CLUSTER_ENDS:
                 places[marker] = (_on_segment(person, body, side, k), f"{body}_{side}")
             else:
-                # What a set adds to a pelvis or a foot lies beside its landmarks.
+                # Additional markers of a set on pelvis or foot are beside its landmarks.
                 at, carrier = known["sacrum" if body == "pelvis" else f"heel_{side}"]
                 places[marker] = (at - [0.0, 0.0, 0.03 * (k + 1)], carrier)
     standing, bodies = zip(*places.values(), strict=True)
@@ -120,7 +120,7 @@ def segment_places(person: StrideSubject) -> Places:
 def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
     """Markers that show a landmark, by its first definition in the set; known: place and body of landmarks."""
     places: dict[str, tuple[Array, str]] = {}
-    # Weighted sums last: they add one marker to those of other landmarks.
+    # Weighted sums last: they add one marker to the markers of other landmarks.
     for landmark, (way, *_) in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
         at, body = known[landmark]
         if _is_weighted(way):

@@ -51,10 +51,10 @@ class GroundForce:
 class ReferenceStride:
     """A periodic stride of one subject."""
 
-    layout: StrideLayout  # which coefficients there are
+    layout: StrideLayout  # the layout of the coefficients
     coefficients: Array  # (P,) their values
 
-    # What it follows from, besides the laws of motion; the table [muscles] of its trial file.
+    # Its data besides the laws of motion; the table [muscles] of its trial file.
     source: ClassVar[str] = "normative curves"
     muscles: ClassVar[str] = ""
 
@@ -439,7 +439,7 @@ class CurvedStride(ReferenceStride):
         angle = self.heading + self.angular_velocity * time
         lean = np.arctan(self.curvature * self.speed**2 / STANDARD_GRAVITY)
         rotation = rotation_about(_UP, angle) @ rotation_about(_FORWARD, np.array(-lean))
-        # A chord of the arc: its length, and the direction half-way.
+        # A chord of the arc: its length, and its direction at half the arc.
         chord = self.speed * time * np.sinc(0.5 * self.angular_velocity * time / np.pi)
         middle = self.heading + 0.5 * self.angular_velocity * time
         return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)

@@ -73,7 +73,7 @@ HEIGHT = 0.545
 class RunningStride(ReferenceStride):
     """A periodic stride of a run."""
 
-    contact: RunGround  # what the ground does to the feet
+    contact: RunGround  # the ground forces on the feet
     base: Base  # how the pelvis rotates
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
@@ -141,7 +141,7 @@ class RunningStride(ReferenceStride):
         def missing(base: AnyArray) -> AnyArray:
             return projected_moments(self.model, moving(base), wrenches)[:, -6:]
 
-        # With the right acceleration nothing is left for the pelvis to be held by; what is left is linear in it.
+        # The residual at the pelvis is linear in the acceleration, and zero for the right one.
         wrenches, still = self.wrenches(time), np.zeros((time.size, 6))
         first = missing(still)
         slope = np.stack([missing(still + unit) - first for unit in np.eye(6)], axis=2)
@@ -384,7 +384,7 @@ class RunGround:
 
         vx, vy = integral(self.drive * tau * up, 0.0), integral(SIDEWAYS * up, 0.0)
         vz = integral(up - STANDARD_GRAVITY, -STANDARD_GRAVITY)
-        # Forward on average the speed; sideways the opposite after a step; up and down on average nothing.
+        # The mean is the speed forward, zero vertically; sideways the velocity is opposite after a step.
         vx = raised(vx, self.speed - vx.integrate(0.0, half) / half)
         vy = raised(vy, -0.5 * vy(half))
         vz = raised(vz, -vz.integrate(0.0, half) / half)
@@ -439,7 +439,7 @@ class Carried:
 class Base:
     """Rotation of the pelvis over a stride, and the angular momentum of the body."""
 
-    ground: RunGround  # what the ground does
+    ground: RunGround  # the ground forces
     amount: Array  # (3,) angular momentum in the flight before the right foot strikes [kg m2/s]
     rotations: Callable[[Array], Array]  # spline of the rotation matrices (9,) over a stride
 

@@ -176,7 +176,7 @@ def standing(stride: ReferenceStride, options: RecordingOptions, places: Places)
     """Markers of the standing subject, soles on the ground."""
     count = options.standing_frames
     position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
-    # Standing still: skin does not slide, the cameras alone are left.
+    # Standing still: skin does not slide, only the cameras have noise.
     noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
     position = position + options.noise_mm * MILLIMETER * noise
     time = np.arange(count) / options.marker_rate_hz

@@ -27,7 +27,7 @@ class Copy:
     lines: list[str]  # of the trial file
     settings: RecordedSettings  # of the trial file, as it was read
     walk: Markers  # the motion, in the axes of its file [m]
-    static: Markers | None  # the standing trial, None where there is none
+    static: Markers | None  # the standing trial, or None
     forces: Table  # the table of the plates
     mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
     emg: Table | None = None  # the signals of EMG, None where the trial file names no file of them

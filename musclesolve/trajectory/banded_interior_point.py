@@ -36,7 +36,7 @@ from musclesolve.trajectory.newton_system import NewtonSystem
 FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
 START_INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
-LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
+LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
 FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
 """Sigma at the start, over the size of multipliers; the least sigma at the start, and of all steps."""
 WARM_START_DISTANCE = 1e-4
@@ -260,7 +260,7 @@ class MotionInteriorPoint:
         c = basis.coefficients(z)
         lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
         a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
-        # what the bounds of a bear is what its slope leaves
+        # the multipliers of the bounds of a are the rest of its slope
         state = problem.state(z, basis.rates(c))
         by_activation = self.weight * self.cost.slopes(state.active.value, a)[2]
         multiplier, balance, of_z, of_limit = (

@@ -111,7 +111,7 @@ def label_solution(
         fiber_length=state.fiber_length,
         fiber_velocity=state.fiber_velocity,
         cos_pennation=state.cos_pennation,
-        # where the tendon is slack and longer than the path, what the fiber leaves of the path
+        # if the tendon is slack and longer than the path, the path length minus the fiber
         tendon_length=np.where(taut < path, taut, path - state.fiber_length * state.cos_pennation),
         tendon_strain=np.where(muscles.elastic, muscles.strain(attempt.coordinate), 0.0),
         tendon_energy=tendon_energy(muscles, attempt.coordinate),

@@ -8,7 +8,7 @@ from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
 REACH = 24  # frames up to which the blocks of S are factored
-LARGEST = 1000  # multipliers of a motion whose S is factored as a whole where it is not made convex
+LARGEST = 1000  # largest number of multipliers for which S is factored as a whole and not made convex
 ALL = 60  # frames of a motion so short that all blocks of S are factored
 _ENOUGH = 1e-11
 _FEW_STEPS = 40

@@ -214,7 +214,7 @@ def _without_multipliers(
     return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
 
 
-BEYOND_BOUNDS = 1.0  # bounds of z beyond those of the activation, so that they are never met
+BEYOND_BOUNDS = 1.0  # bounds of z beyond the bounds of the activation, so that they are never active
 LEAST_INSIDE = 1e-15
 """Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
 
@@ -337,7 +337,7 @@ GOOD = 1e-8
 """Certificate with which the method ends immediately: a convex motion reaches it a few steps after 1e-7."""
 RESERVE = 1e-3
 STIFF = 1e4
-START_SHARE = 0.3  # of the way from the lower to the upper bound: where activations start
+START_SHARE = 0.3  # start of activations, as a share of the distance from lower to upper bound
 
 
 def solve_coupled(

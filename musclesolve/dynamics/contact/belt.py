@@ -315,7 +315,7 @@ def three_point_belt(
         side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))
     }
     over_hips = ((fixed["r"], hips["r"]), (hips["l"], fixed["l"]))
-    # The way over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
+    # The path over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
     a, b = 0.5 * _apart(hips["l"], hips["r"]), skin["hip_r"].radius
     arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
     straps = [Strap("lap", over_hips, cloth, arc, slack)]

@@ -323,7 +323,7 @@ class ContactPairs:
                 square = np.einsum("px,px->p", slip, slip)
                 rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
                 force[chosen] = pressed[:, None] * touches.normal[chosen] - rubbing[:, None] * slip
-                # What damping and friction of the law take.
+                # Power that damping and friction of the law dissipate.
                 loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
         return Touch(touches, force, loss)
 

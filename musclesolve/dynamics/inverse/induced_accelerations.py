@@ -225,7 +225,7 @@ def induced_accelerations(
     turns = spin[:, carriers]
     moves = reach[:, carriers] + vector_product(turns, (points - bodies.center[:, carriers])[:, :, None])
 
-    # generalized forces: what acts, and the rest of the equations in the recorded motion
+    # generalized forces: of the actuators, and the rest of the equations in the recorded motion
     other = demand - along(moves, push) - along(turns, about)
     for force in forces.values():
         other -= force

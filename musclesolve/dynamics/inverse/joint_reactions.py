@@ -204,7 +204,7 @@ def expand(model: Model) -> ExpandedModel:
                 return (None if start is None else copy(start, body)), copy(end, body)
         return direction
 
-    # Points, then vectors; of each the first holder's own before the others'.
+    # Points, then vectors; the original on its first body before the copies on others.
     named_copies = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
     named_copies.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
     source, names = np.array([slot[name] for name, _ in named_copies]), [copy(*item) for item in named_copies]

@@ -27,7 +27,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import MuscleSolveError, input_error
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
-_RANK = 1e-9  # A direction this much weaker than the strongest one is none
+_RANK = 1e-9  # Ratio to the strongest direction below which a direction counts as zero
 
 
 @dataclass(frozen=True)

@@ -293,7 +293,7 @@ def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
     shift, rotation = flat[:, -6:-3], flat[:, -3:]
 
     def rank(columns: Array) -> int:
-        # What a shift of the body does as well does not count.
+        # Motion that a shift of the body also produces does not count.
         both = np.hstack([columns, shift])
         return int(
             np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)

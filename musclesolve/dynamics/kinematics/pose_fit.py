@@ -55,9 +55,9 @@ from musclesolve.dynamics.rotations import (
 )
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
-_KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
+_KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
 
-_PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+_PASSES = 6  # Largest number of fits with rotations at straight hinges from the whole motion
 FEW_UNFITTED = 0.05
 """Largest share of frames without a fitting pose, which are interpolated. With more of them, markers are mapped to the
 wrong landmarks or exchanged.
@@ -144,7 +144,7 @@ def fit_pose(
         """The fit from poses near it; up to a share of the frames may have no fitting pose."""
         nearest = problem if rest is None else replace(problem, rest=rest)
         found = np.ones(frames, bool)
-        # What the points show of a rotation is seen from a pose: again from where that led.
+        # The part of a rotation that points show depends on the pose: repeat from the new pose.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
@@ -257,7 +257,7 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
 
 
 _JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
-_WORST = 3  # So many of the points that fit worst are named where no pose is found
+_WORST = 3  # Number of the worst points that the error of an unfitted frame names
 
 
 class Pose(NamedTuple):
@@ -373,7 +373,7 @@ class NearestPose:
             weights[:, hinge.rotation] = bent.hidden * np.maximum(neighbors, hinge.rest**2)
             after[:, hinge.bend] = np.arctan2((bent.beside * np.exp(-1j * rotation)).real, bent.along)
             if hinge.twist is not None:
-                # What lies beyond stays as it is where the hinge is turned over.
+                # Bodies beyond the hinge do not move when it is turned over.
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._drawn(angles, weights), pose._replace(angles=after)
@@ -412,7 +412,7 @@ class NearestPose:
 
     def misfit(self, pose: Pose) -> Array:
         """The sum of weighted squares of each frame (T,) [m2]."""
-        # What moves no target is left as it is in standing.
+        # Degrees of freedom that move no target keep their standing values.
         tree, slots = self.model.tree, self.targets.slots
         q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2

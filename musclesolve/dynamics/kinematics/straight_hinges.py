@@ -152,7 +152,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     frames = len(beside)
     prior = rest**2 / frames
     grid = np.arange(_GRID) * (2.0 * np.pi / _GRID) - np.pi
-    # how far a pair of angles is apart, the shorter way round
+    # distance of a pair of angles, in the shorter direction
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
     turned = beside[:, None] * np.exp(-1j * grid)

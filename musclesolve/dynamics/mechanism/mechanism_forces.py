@@ -26,7 +26,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-_NONE = 1e-9  # A singular value this small against the largest one is none
+_NONE = 1e-9  # Ratio to the largest singular value below which one counts as zero
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Pose
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.trial.recording_checks import check_sides
 
-# What fixes the rotation of the foot about the line from heel to toe, the best first.
+# Landmarks that determine the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
 CLEAR_BREADTH = 1.5 * SMALLEST_BREADTH
@@ -77,7 +77,7 @@ class Anatomy:
     points: Points  # model point -> (T, 3) measured position [m]
     directions: Points  # model axis -> (T, 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
-    pelvis_depth: float | None  # from between the ASIS to between the PSIS, standing [m]; None: not seen
+    pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
     uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
@@ -101,7 +101,7 @@ class Measured:
     offsets: Points  # as in Anatomy
     pelvis_depth: float | None  # as in Anatomy
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
-    unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
+    unusual: list[Unusual]  # unusual proportions; empty if not examined
 
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
         """Return whether two anatomies result in the same model of the subject, bit for bit."""

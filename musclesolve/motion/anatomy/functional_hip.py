@@ -46,7 +46,7 @@ def functional_hips(
     notes = []
     for side, markers in recording.functional.items():
         leg, key = SIDE_NAMES[side], file_key("hip", side)
-        # Pelvis and thigh as they stand, and in the motion.
+        # Pelvis and thigh in standing, and in the motion.
         thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
         if cluster is not None:
             shape = np.stack([standing[marker] for marker in cluster])

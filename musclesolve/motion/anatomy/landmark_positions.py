@@ -160,7 +160,7 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
-    # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
+    # The others are the feet, and triangles by the names of their corners, of which the wand is named.
     wand = body.partition(", ")[2].partition(" ")[0]
     return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
 

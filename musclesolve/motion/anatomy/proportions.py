@@ -46,8 +46,8 @@ class Unusual:
 
     what: str  # the length that was measured
     landmark: str  # the landmark to check first
-    expected: str  # what is usual
-    remedy: str  # what to check
+    expected: str  # the usual value
+    remedy: str  # the remedy
 
     def __str__(self) -> str:
         """Return the proportion as a sentence."""
@@ -91,7 +91,7 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
     """Return segments that are shorter or longer than usual for this stature; refuse impossible lengths."""
     fitting = fitting_stature(offsets)
-    # Before the segments: with a wrong stature all of them are wrong.
+    # Before the segments: with a wrong stature all segments are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
         raise recording.document.error(

@@ -42,12 +42,14 @@ class Stride:
     opposite_toe_off: float  # the other foot leaves the ground
     opposite_foot_below_hip: float  # the other foot passes the point below the hip joint of this leg
     opposite_heel_strike: float  # the other foot strikes
-    toe_off: float  # the own foot leaves the ground
-    foot_below_opposite_hip: float  # the own foot passes the point below the hip joint of the other leg
+    toe_off: float  # this foot leaves the ground
+    foot_below_opposite_hip: float  # this foot passes the point below the hip joint of the other leg
     # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
     length: float = np.nan
-    step_length: float = np.nan  # of the second step, from the other heel's strike to the own one [m]
-    # distance of the other heel's strike from the line through the two own ones [m]
+    step_length: float = (
+        np.nan
+    )  # of the second step, from the other heel's strike to the strike of this foot [m]
+    # distance of the other heel's strike from the line through the two strikes of this foot [m]
     step_width: float = np.nan
     # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
     # some hundredths of a second early and late: little of a stride, much of a double support
@@ -85,9 +87,9 @@ class Stride:
 class Gait:
     """Events and strides of a trial, with notes on them."""
 
-    events: list[Event]  # all of them, in order of time; passages below the hip only within the time range
+    events: list[Event]  # all events, in order of time; passages below the hip only within the time range
     strides: list[Stride]  # between recorded strikes, in order of time
-    notes: list[str]  # sentences on conflicts and on what was filled in
+    notes: list[str]  # sentences on conflicts and on filled-in events
     time: Array = field(default_factory=lambda: np.zeros(0))  # (T,) frames of the measured anatomy [s]
     # (T, 3) horizontal unit vector of the walking direction in these frames
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
@@ -103,7 +105,7 @@ class Gait:
         """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
-            # Not all markers of the steps are there: the direction comes from the anatomy alone.
+            # Some markers of the steps are missing: the direction comes from the anatomy.
             hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
             heading = headings(measured.time, hips, measured.directions["pelvis_forward"])[0]
             passages = []

@@ -98,7 +98,7 @@ def gait_events(
     by_markers = [] if walking is None else marker_events(walking)
     by_markers = [event for event in by_markers if (event.kind, event.side) not in trial.all_events_of]
     if flight:
-        # A toe that has left the ground goes on backward, seen from the pelvis: farthest behind it is in flight.
+        # A toe moves on backward after toe-off, relative to the pelvis, and is farthest behind in flight.
         by_markers = [event for event in by_markers if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.
@@ -111,7 +111,7 @@ def gait_events(
     conflicts += _conflicts([(twin, event) for twin, event in pairs if twin.source != "predicted"])
     lone = [event for event in by_markers if surer.twin(event) is None]
 
-    # What markers show while the foot surely stands on a plate is no event.
+    # Marker events while the foot certainly stands on a plate are ignored.
     notes: list[str] = []
     stands = {side: standing(loads, side) for side in SIDES}
     sure = [_inside(stands[event.side][0], event).any() for event in lone]

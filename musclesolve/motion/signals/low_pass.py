@@ -10,7 +10,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 
-# What is left of the amplitude at the cut-off is 1/sqrt(2), that is 3 dB less.
+# At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
 

@@ -54,10 +54,10 @@ HIGHEST_SHARE = 0.48
 CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
 # A line that begins beyond this share of the range has seen no noise.
 LATEST_START = 0.7
-# One that begins so low has seen no motion: walking has more of it at its step frequency.
+# A line that begins so low includes no motion: walking has more at its step frequency.
 EARLIEST_START_HZ = 1.0
 SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
-# Beyond so many times the frequency where residual and noise are equal no motion is to be seen.
+# Multiple of the frequency of equal residual and noise beyond which there is no motion.
 MOTION_FACTOR = 1.6
 # The line is fitted up to so many times the frequency where residual and noise are equal, and to so much at least.
 RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0

@@ -179,7 +179,7 @@ class LengtheningCurves:
         downward = np.cumsum(rise[:rest][::-1], axis=0)[::-1]
         at_rest = forces[rest : rest + 1]
         samples = np.concatenate([at_rest - downward, at_rest, at_rest + upward])
-        spline = PchipInterpolator(_GRID.points, samples)  # keeps what increases increasing
+        spline = PchipInterpolator(_GRID.points, samples)  # keeps an increasing function increasing
         coefficient = np.ascontiguousarray(spline.c[::-1])
         slopes = np.maximum(spline.derivative()(np.array([-1.0, 1.0])), OUTER_SLOPE)
         curve = SampledCurves(_GRID, coefficient, samples, column.astype(np.intp))

@@ -108,7 +108,7 @@ class SampledCurves:
     def place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
         grid = self.grid
-        # fmin: an argument that is no number has a value that is none, not an interval
+        # fmin: NaN as an argument has the value NaN, and no interval
         place = np.fmin((inside - grid.first) / grid.step, grid.steps - 1).astype(np.intp)
         return place, inside - (grid.first + place * grid.step)
 

@@ -310,7 +310,7 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
         others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
         on[0, row][:, switched] = others | switching
         on[1, row][:, switched] = others & ~switching
-        # only the muscles that are sought here, and near their ends
+        # only the muscles of this search, and near their edges
         sought = np.zeros((len(few), len(angles)), dtype=bool)
         sought_muscles = np.broadcast_to(column, ends.shape)[ends]
         sought[sought_muscles] = np.abs(angles - edges[ends][:, None]) <= SEARCH

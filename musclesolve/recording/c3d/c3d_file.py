@@ -82,7 +82,7 @@ class Coding:
         halves = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.uint32)
         bits = (halves[:, 0] << np.uint32(16)) | halves[:, 1]
         exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)
-        # Below this exponent a quarter of the number is smaller than any normal one: nothing that was measured.
+        # Below this exponent a quarter of the number is subnormal: not a measurement.
         bits = np.where(exponent > 2, bits - np.uint32(2 << 23), np.uint32(0))
         return bits.view(np.float32)
 
@@ -418,7 +418,7 @@ _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 DIAMETERS = (0.002, 0.05)
 CHUNK = 4 << 20
 """Bytes of a file that are read together."""
-# What capture software calls them.
+# Names of events in capture software.
 _KINDS: dict[str, EventKind] = {
     "foot strike": "heel_strike",
     "heel strike": "heel_strike",

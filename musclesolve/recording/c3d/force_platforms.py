@@ -37,7 +37,7 @@ _POUND_LENGTHS = {
     for length, meters in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
-# Units that do not state the quantity of the channel: none, or that of the amplifier.
+# Units that do not state the quantity of the channel: no unit, or the unit of the amplifier.
 _NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
 _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
@@ -122,7 +122,7 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
             "recording.c3d.plates_analog_channels", file, "USED", count=count, channels=file.layout.channels
         )
     recordings, notes = [], []
-    # All plates are read before any channel: what is wrong with one needs no numbers.
+    # All plates are read before any channel: their faults can be found without samples.
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
         values = file.analog(channels)
         values *= factors

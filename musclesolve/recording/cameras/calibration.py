@@ -21,7 +21,7 @@ UNKNOWNS = 11
 CRITICAL = 0.003
 # Root mean square residual over that of the image points about their middle: beyond it they are other points.
 LARGEST_MISFIT = 0.1
-# Probability of naming any point when all of them are equally good.
+# Probability of naming any point if all points are equally good.
 FALSE_ALARM = 0.01
 MOST_ITERATIONS = 100
 FEWEST_POINTS = 6
@@ -134,7 +134,7 @@ def calibrate_cameras(
         labels=names,
         residual=residual,
         outlying=_outlying(misfit, slopes, names),
-        # A pixel and a meter are so many units of the normalized coordinates.
+        # Size of a pixel and of a meter in normalized coordinates.
         center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
         distance_to_points=distance / to_world[0, 0],
     )
@@ -195,11 +195,11 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
 
     count = len(names)
     spare = misfit.size - UNKNOWNS - 2
-    # Residuals of the last digits say nothing.
+    # Residuals of the last digits carry no information.
     if spare < 1 or misfit @ misfit < 1e-18 * misfit.size:
         return ()
     basis = np.linalg.qr(slopes)[0].reshape(count, 2, UNKNOWNS)
-    # How much of its own error a point leaves in its residual: I - H_kk.
+    # Part of a point's error in its own residual: I - H_kk.
     left = np.eye(2) - basis @ basis.transpose(0, 2, 1)
     pairs = misfit.reshape(count, 2)
     gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(left, hermitian=True), pairs)

@@ -36,7 +36,7 @@ from musclesolve.settings.other_files import CameraFileSettings
 SPARSEST, SPARE_FRAMES = 10, 1000
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1
-# No recording has so many frames: a number beyond is not one of a frame.
+# Largest number of a frame: no recording has more frames.
 LAST_FRAME = 1e9
 
 
@@ -395,7 +395,7 @@ def write_camera_file(
             _write_csv(path, titles, labels, image.reshape(len(labels), -1), PIXEL_DECIMALS)
         lines += ["", "[[camera]]", f'name = "{camera.name}"']
         lines += [f'control_points = "{control}"', f'markers = "{seen}"']
-    # Last: a camera file that is there names tables that are complete.
+    # Last, so that the tables of an existing camera file are complete.
     write_text(folder / f"{name}.toml", "\n".join(lines) + "\n")
     return folder / f"{name}.toml"
 

@@ -140,7 +140,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     good = solved.in_front & firm
     position = _placed(np.where(good[:, None], solved.points, np.nan), enough)
     projected = [camera.project(position) for camera in cameras]
-    # Every point has three unknowns of its own.
+    # Every point has three unknowns.
     spare = 2.0 * (there & ~bad).sum(axis=0) - 3.0
     if noise is None:
         sure = good & ~doubtful

@@ -179,7 +179,7 @@ def fill_gaps(
         if start < last and stop > first
     ]
     filler = GapFiller(markers, together)
-    # First all short ones: those markers then help to fill the longer gaps of others.
+    # First all short gaps: their markers then help to fill the longer gaps of others.
     gaps = {place: filler.fill_by_spline(place, spline_s) for place in places}
     for place, gap in gaps.items():
         if not gap.filled:
@@ -344,7 +344,7 @@ class GapFiller:
         return Gap(name, float(time[start]), float(time[stop - 1]), stop - start, False, account)
 
     def _frames(self, longest_s: float) -> int:
-        # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, whatever the rounding of the division.
+        # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, for any rounding of the division.
         return int(longest_s * self.markers.rate + 0.01)
 
 

@@ -35,11 +35,11 @@ class Landmark:
     """
 
     name: str  # for example "asis_r"
-    description: str  # what it is on the body
+    description: str  # its place on the body
     required: bool  # whether the motion cannot be measured without it
-    standing: bool  # whether a standing trial, if there is one, must show it too
+    standing: bool  # whether an existing standing trial must show it, too
     instead: tuple[str, ...]  # names of the landmarks of which one can replace it
-    without: str | None  # what is done when it is absent
+    without: str | None  # consequence of its absence
 
 
 @cache

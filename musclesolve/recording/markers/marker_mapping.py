@@ -79,7 +79,9 @@ def read_marker_mapping(
         wrong = [document.error("recording.markers.markers_no_mapping", "mapping", remedy=remedy)]
     elif not tables["mapping"]:
         wrong = wrong[:1]
-    if not (unread and chosen):  # what a set has for markers of the standing trial is missing for want of it
+    if not (
+        unread and chosen
+    ):  # entries of a set for markers of the standing trial are missing because the trial is
         faults.add("mapping", *wrong)
 
     clusters: dict[str, tuple[str, ...]] = {}
@@ -92,7 +94,7 @@ def read_marker_mapping(
     if not wrong and not (unread and chosen):
         standing = static is not None or unread
         faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))
-    # What a cluster that is at fault would carry is missing for want of it.
+    # Landmarks carried by a cluster at fault are missing because of this fault.
     uncarried = tables["carried"].keys() - carried.keys()
     mapping = {name: weights for name, weights in mapping.items() if not uncarried & set(weights)}
 
@@ -158,7 +160,7 @@ def requested_mapping(
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
-        # Some programs list in the motion what only the standing trial sees.
+        # Some programs list markers in the motion that only the standing trial shows.
         visible: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
         usable = [
             k

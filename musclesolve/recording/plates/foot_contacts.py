@@ -65,12 +65,12 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
         ground = ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
     for path in paths:
         height, speed = path[:, 2], np.linalg.norm(velocity(path, rate) - ground, axis=1)
-        # The floor is where the marker is while its foot stands: the lower quartile of where it rests.
+        # The floor is at the marker of a standing foot: the lower quartile of its resting heights.
         seen = np.isfinite(height) & np.isfinite(speed)
         slow = seen & (speed < SLOW)
         resting = height[slow if slow.sum() > 5 else seen]
         above = height - (float(np.quantile(resting, 0.25)) if resting.size else np.nan)
-        # Comparisons with what was not seen are false: then the foot is neither on the floor nor in the air.
+        # Comparisons with NaN are false: an unseen foot is neither on the floor nor in the air.
         floor |= (above < LOW) & (speed < SLOW)
         air &= (above > HIGH) | (speed > FAST)
     vertical = vertical_force(trial, side)

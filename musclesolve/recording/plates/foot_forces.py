@@ -107,7 +107,7 @@ def plate_of(
                 stated=stated,
                 role=role,
             )
-        # A column of nothing but zeros may stand for as many components as are not measured.
+        # A column of zeros may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
@@ -470,7 +470,7 @@ def _way(foot: FootTrack, contact: Contact) -> Array | None:
     travel = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
     far, axis = float(np.linalg.norm(travel)), toe[1] - heel[1]
     straight = abs(float(travel @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
-    # Comparisons with what was not seen are false.
+    # Comparisons with NaN are false.
     if far > _STEP_LENGTH and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
         return np.asarray(travel / far)
     return None

@@ -10,17 +10,17 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 
-# A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
+# Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
 _BRIEF, _LIGHT = 0.05, 50.0
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 CLEAR = 0.9
-# Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
+# Largest distance of heel and toe markers beyond the edge of a plate while the sole is on it [m].
 _OVERHANG = 0.03
-# A foot that moves more slowly stands [m/s]; for so long [s] it has to.
+# Speed below which a foot stands [m/s], and the least duration [s].
 _STANDING, _STANDING_TIME = 0.3, 0.1
-# What shows the back and the front of a foot, the better one first.
+# Landmarks of the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 

@@ -47,7 +47,7 @@ LONGEST_SPIKE = 0.05
 """Longest duration [s] of a spike or dropout, a force that jumps and returns: no contact is so short. A force that
 does not return is a contact of which a part was cut off.
 """
-# The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
+# Periods of the cut-off frequency after which the step response of the filter is below a thousandth.
 _PERIODS = 1.6
 
 
@@ -230,7 +230,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         fault = sample_fault(force, moment, off, weight) or f"jumps to {np.linalg.norm(force):.4g} N"
         span = float(time[first]), float(time[stop - 1])
         instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst])))
-    # An unloaded plate bears nothing, whatever its point.
+    # An unloaded plate has no force, at any point.
     bears = np.abs(plate.force[:, 2]) >= trial.unloaded_below
     about = np.where(bears[:, None], np.cross(plate.point, plate.force) + plate.moment, 0.0)
     force, point = plate.force.copy(), plate.point.copy()

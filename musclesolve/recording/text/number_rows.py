@@ -359,7 +359,7 @@ class RowReader:
                 continue
             if len(filled) < len(lines):
                 lines = [lines[k] for k in filled]
-            # a line without its end comes alone, after all others
+            # a line without its end is read separately, after all others
             if self.open_end and len(split(decoded(lines[-1]))) < len(names):
                 self.left_out = first + filled.pop()
                 lines.pop()
@@ -409,7 +409,7 @@ class Stack:
             self._array = np.empty((0, *block.shape[1:]), block.dtype)
         count = self._count + len(block)
         if count > len(self._array):
-            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            # One hundredth of slack: the next rows may be a little shorter than the earlier ones.
             expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
             self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
         self._array[self._count : count] = block

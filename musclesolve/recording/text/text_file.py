@@ -268,7 +268,7 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         if lock is None:
             raise input_error("recording.text.another_run_writing_file", file=path)
         with lock as part:
-            os.ftruncate(part.number, 0)  # what a killed run left
+            os.ftruncate(part.number, 0)  # left by a killed run
             with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
                 stream.writelines([text] if isinstance(text, str) else text)
             # A lock is private; a recording is as readable as any other file.

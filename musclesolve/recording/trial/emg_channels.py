@@ -58,7 +58,7 @@ def read_emg(
     if resampled and not processed:
         check_sampling(table.time, path)
     evened = [] if time is table.time else [_evened(table, resampled)]
-    # The envelope that counts as activation 1; a word stands for the largest of the recording.
+    # The envelope that corresponds to activation 1; a word is the largest one of the recording.
     maximum = {} if isinstance(stated.maximum, str) else stated.maximum
     for name in maximum:
         if name not in muscles:
@@ -163,8 +163,8 @@ class KindNote:
     """Channels with a kind of signal that differs from the trial file, or that the trial file does not state."""
 
     channels: tuple[str, ...]
-    envelopes: bool  # what the signals are
-    stated: bool | None  # what the trial file says of them; None: nothing
+    envelopes: bool  # kind of the signals
+    stated: bool | None  # kind in the trial file; None: not stated
     fast: float  # share of the power above 20 Hz, that of the channel nearest to the other kind
     negative: float  # share of the area below zero, likewise
 

@@ -22,7 +22,7 @@ from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.settings.trial import RecordedSettings
 
 # The regression that functional centers are compared with.
-# joint -> the body above and the one below it, what moves in its trial, and the other way to find it.
+# joint -> the bodies above and below, the movement of its trial, and the alternative method.
 BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
 MOVEMENT_WORDS = {
     "hip": "moves in all directions",
@@ -38,7 +38,7 @@ FOOT = ("heel", "toe", "metatarsal_5")
 # A marker is on a segment between these shares of the height of the anterior spine over the heel, standing, on a
 # thigh and a shank, and no farther from the line between them than the last share of its length.
 HEIGHTS, BESIDE = {"thigh": (0.5, 0.9), "shank": (0.06, 0.47)}, 0.3
-# Skin lets the distance of two markers of a segment vary by about this much [m]; a hand beside it moves more.
+# Variation of the distance of two markers of a segment by skin motion [m]; a hand beside it moves more.
 RIGID = 0.015
 
 

@@ -207,7 +207,7 @@ def muscle_files(path: Path) -> dict[str, Path]:
     """Return role -> file of a user's muscle database: the file itself, and the parent of a person's muscles."""
     parent = parent_of_person(path)
     file = None if parent is None or not is_own_set(parent) else without_detours(path.parent / parent)
-    # a parent that is not there is refused with its line where the factors are read
+    # a missing parent is refused with its line when the factors are read
     return (
         {"muscles": path} if file is None or not is_file(file) else {"muscles": path, "muscle parent": file}
     )

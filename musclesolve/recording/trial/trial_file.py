@@ -104,7 +104,7 @@ def _recording(document: Document) -> tuple[Trial, bool]:
     """Return a recording with the content of its files, and whether a header states a wrong number of rows."""
     reader = TrialReader(document, validated(document, RecordedSettings))
     recorded = reader.trial()
-    assert recorded is not None  # what keeps it from being read was raised
+    assert recorded is not None  # an error that prevents reading was raised
     return recorded, bool(reader.faults.found)
 
 
@@ -161,7 +161,7 @@ class TrialReader:
         mapped = self.markers()
         files, settings = self.files, self.settings
         if mapped is None:
-            # Nothing can be found in forces without the feet, but whether their file can be read.
+            # Without the feet, only the file of the forces can be checked.
             if "forces" in files and not is_c3d(files["forces"]):
                 faults.rows(files["forces"], read_forces_table)
             return None
@@ -321,7 +321,7 @@ class TrialReader:
         """Return role -> path of all files; own: the user's muscle set."""
         document, marker_set = self.document, self.settings.markers.set
         files = {"trial": document.path, **self.files}
-        # What the files of markers were put together from, such as the pixels of cameras.
+        # Sources of the marker files, such as the pixels of cameras.
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
         files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}

@@ -287,6 +287,6 @@ def between(time: Array, values: Array, new: Array) -> Array:
     """Values (T, k) at other times (S,), on the straight line through the nearest two; exact at their own times."""
     before = np.clip(np.searchsorted(time, new, side="right") - 1, 0, len(time) - 2)
     share = ((new - time[before]) / (time[before + 1] - time[before]))[:, None]
-    # a value that is not known (NaN) spoils only what lies between it and its neighbors
+    # an unknown value (NaN) affects only the times between it and its neighbors
     first, last = np.where(share == 1.0, 0.0, values[before]), np.where(share == 0.0, 0.0, values[before + 1])
     return np.asarray((1.0 - share) * first + share * last)
