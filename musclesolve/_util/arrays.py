@@ -64,27 +64,27 @@ def within(time: Array, first: float, last: float) -> Mask:
 
 def mean_of_known(values: Array, axis: int | tuple[int, ...] = 0) -> Array:
     """Mean over axes of the finite values; NaN without any."""
-    there = np.isfinite(values)
-    count = there.sum(axis=axis)
-    return np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
+    finite = np.isfinite(values)
+    count = finite.sum(axis=axis)
+    return np.where(count > 0, np.where(finite, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
 
 
 def sd_of_known(values: Array) -> Array:
     """Standard deviation (n - 1) over the first axis of the finite values; NaN for fewer than two."""
-    there = np.isfinite(values)
-    count = there.sum(axis=0)
-    squares = np.where(there, values - mean_of_known(values), 0.0) ** 2
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    squares = np.where(finite, values - mean_of_known(values), 0.0) ** 2
     return np.where(count > 1, np.sqrt(squares.sum(axis=0) / np.maximum(count - 1, 1)), np.nan)
 
 
 def median_of_known(values: Array) -> Array:
     """Median over the first axis of the finite values; NaN without any."""
-    there = np.isfinite(values)
-    if there.all():
+    finite = np.isfinite(values)
+    if finite.all():
         return np.asarray(np.median(values, axis=0))
-    some = there.any(axis=0)
+    some = finite.any(axis=0)
     # zeros in columns without values avoid a warning of numpy
-    middle = np.nanmedian(np.where(some, np.where(there, values, np.nan), 0.0), axis=0)
+    middle = np.nanmedian(np.where(some, np.where(finite, values, np.nan), 0.0), axis=0)
     return np.where(some, middle, np.nan)
 
 

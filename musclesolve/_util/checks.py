@@ -165,10 +165,17 @@ def _not_finite(
         return input_error("not_finite", where=where, name=name, value=array)
     bad = np.argwhere(~np.isfinite(array))
     first = tuple(int(part) for part in bad[0])
-    of = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
+    entry = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
     at = f" in frame {first[0]}" if axis else ""
     count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
-    place = "" if of or array.ndim == 1 else f", at {list(first)}"
+    place = "" if entry or array.ndim == 1 else f", at {list(first)}"
     return input_error(
-        "entry_not_finite", where=where, name=name, of=of, value=array[first], at=at, place=place, count=count
+        "entry_not_finite",
+        where=where,
+        name=name,
+        of=entry,
+        value=array[first],
+        at=at,
+        place=place,
+        count=count,
     )

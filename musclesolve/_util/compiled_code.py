@@ -76,10 +76,10 @@ def source_version(*sources: Path) -> str:
     files = [
         file for place in sources for file in (sorted(place.glob("*.py")) if place.is_dir() else [place])
     ]
-    own = Path(__file__), Path(joined_compilation.__file__)
-    known = b"".join(file.read_bytes() for file in (*files, *own))
-    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
-    return hashlib.sha256(known).hexdigest()[:16]
+    compilers = Path(__file__), Path(joined_compilation.__file__)
+    content = b"".join(file.read_bytes() for file in (*files, *compilers))
+    content += f"{numba.__version__} {get_host_cpu_name()}".encode()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 class CompiledFunction:
@@ -165,11 +165,11 @@ class CompiledFunction:
         except OSError:  # the folder exists, but is not writable
             return self._in_memory()
         except DAMAGED as error:
-            return self._anew(error)
+            return self._recompiled(error)
         self.dispatcher.disable_compile()
         return self.dispatcher
 
-    def _anew(self, error: Exception) -> Any:
+    def _recompiled(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""
         LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
         try:

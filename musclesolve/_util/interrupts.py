@@ -59,12 +59,15 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
-    handlers = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {
+        signal_number: signal.signal(signal_number, on_signal)
+        for signal_number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield stopped.is_set
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 @contextmanager
@@ -75,14 +78,14 @@ def ignore_interrupts() -> Iterator[None]:
         return
     handlers = {}
     try:
-        for each in (signal.SIGINT, signal.SIGTERM):
-            if callable(signal.getsignal(each)):
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(signal_number)):
                 # Not SIG_IGN: Python would print that a signal that has already arrived is not handled.
-                handlers[each] = signal.signal(each, _ignore)
+                handlers[signal_number] = signal.signal(signal_number, _ignore)
         yield
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

@@ -10,8 +10,8 @@ _MOST_CHARACTERS = 160
 
 def few(names: Iterable[object], most: int = 3) -> str:
     """Names between commas: "a, b, c ... (80 in all)"."""
-    known = [str(name) for name in names]
-    return ", ".join(known[:most]) + (f" ... ({len(known)} in all)" if len(known) > most else "")
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:most]) + (f" ... ({len(texts)} in all)" if len(texts) > most else "")
 
 
 def often(count: int) -> str:

@@ -121,12 +121,16 @@ def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> C
             if names is None:
                 raise AttributeError(f"module {package!r} has no attribute {name!r}")
             return names(name)
-        new, given = NEW_PLACES[old], ARGUMENTS.get(old, {})
-        shown = f"{new}(..., {', '.join(f'{key}={value}' for key, value in given.items())})" if given else new
+        new, arguments = NEW_PLACES[old], ARGUMENTS.get(old, {})
+        shown = (
+            f"{new}(..., {', '.join(f'{key}={value}' for key, value in arguments.items())})"
+            if arguments
+            else new
+        )
         warn(f"{old} is now {shown}; the old name goes with the next version", FutureWarning, stacklevel=2)
         home, _, last = new.rpartition(".")
         found = getattr(import_module(home), last)
-        return partial(found, **given) if given else found
+        return partial(found, **arguments) if arguments else found
 
     return find
 

@@ -49,8 +49,8 @@ class HoleLimits:
         Linear between samples with no hole between them, a cubic spline across short holes, NaN in long ones and beyond
         the first and last sample.
         """
-        seen = ~np.isnan(column)
-        known, values = time[seen], column[seen]
+        present = ~np.isnan(column)
+        known, values = time[present], column[present]
         if not known.size:
             return np.full(new.shape, np.nan)
         after = np.clip(np.searchsorted(known, new), 1, max(len(known) - 1, 1))

@@ -86,16 +86,16 @@ class Pool:
 
         MuscleSolveError: no process can be started, or several died computing a task.
         """
-        self.retry_last, kept, window = False, dict[int, Any](), AHEAD * self.most
+        self.retry_last, waiting, window = False, dict[int, Any](), AHEAD * self.most
         with contextlib.closing(self.results()) as results:
             for number in range(len(self.tasks)):
                 self.limit = number + window
-                while number not in kept:
+                while number not in waiting:
                     found, result = next(results)
                     if isinstance(result, Lost):
                         raise MuscleSolveError(f"{result.reason}\n  remedy: compute with fewer processes")
-                    kept[found] = result
-                yield kept.pop(number)
+                    waiting[found] = result
+                yield waiting.pop(number)
 
     def _assign(self) -> None:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
@@ -206,7 +206,11 @@ class Worker:
         code = self.process.exitcode or 0
         if code >= 0:
             return f"the process that computed it ended with exit code {code}"
-        name = signal.Signals(-code).name if -code in {int(each) for each in signal.Signals} else str(-code)
+        name = (
+            signal.Signals(-code).name
+            if -code in {int(signal_number) for signal_number in signal.Signals}
+            else str(-code)
+        )
         memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
         return f"the process that computed it was ended by {name}{memory}"
 

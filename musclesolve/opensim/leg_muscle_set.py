@@ -28,11 +28,11 @@ def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     the group "other". `notes` state which muscles of the model are left out, where its left leg differs, and which
     tendons are longer than in the model because OpenSim reports lengths that differ from the path (`tendon_shifts`).
     """
-    return _made(str(path), sha256(Path(path)))
+    return _set_of_file(str(path), sha256(Path(path)))
 
 
 @lru_cache(maxsize=8)
-def _made(path: str, sha: str) -> MuscleDatabase:
+def _set_of_file(path: str, sha: str) -> MuscleDatabase:
     """The set of a file, computed once for each content."""
     model = read_osim(path)
     about = SetDescription(
@@ -122,7 +122,7 @@ def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
         twin = model.muscles.get(left_name(muscle.name))
         if twin is None:
             missing.append(muscle.name)
-        elif not _alike(muscle, twin):
+        elif not _equal_muscles(muscle, twin):
             different.append(twin.name)
     mirrored = "The left leg is the mirror image of the right leg of the model"
     if len(missing) == len(right):
@@ -154,7 +154,7 @@ def is_left(name: str) -> bool:
     return folded.endswith(("_l", "_left")) or folded.startswith(("l_", "left_"))
 
 
-def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
+def _equal_muscles(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
     """Whether parameters and fixed points are equal except for the side."""
     values = [[getattr(muscle, name) for name in _PARAMETERS] for muscle in (right, left)]
     if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):

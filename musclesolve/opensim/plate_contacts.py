@@ -122,7 +122,7 @@ def feet_on_plate(
             np.array([size[contact & (nearest == k)].sum() for k in range(len(sides))]) / size[contact].sum()
         )
         away, main = np.median(above[:, contact], axis=1), int(share.argmax())
-        between = _between(away) and both[contact].mean() > 0.5
+        between = _between_feet(away) and both[contact].mean() > 0.5
         if away.min() > FARTHEST_PRESSURE:
             far |= contact & (not light)
         elif light or (share[main] >= _CLEAR and not between):
@@ -130,7 +130,7 @@ def feet_on_plate(
         elif named in sides and away[sides.index(named)] <= FARTHEST_PRESSURE:
             foot[contact] = sides.index(named)
         else:  # feet in turn: one stands under the force, the other does not stand
-            alone = contact & ~both & ~_between(above)
+            alone = contact & ~both & ~_between_feet(above)
             alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
             lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
@@ -149,7 +149,7 @@ def _level(point: Array, up: Array) -> Array:
     return point - (point @ up)[..., None] * up
 
 
-def _between(away: Array) -> Mask:
+def _between_feet(away: Array) -> Mask:
     """Mask of forces that act between the feet, by their distances (feet, ...) from them."""
     return np.asarray((away.min(axis=0) > np.maximum(_SOLE, 0.5 * away.max(axis=0))) & (len(away) > 1))
 

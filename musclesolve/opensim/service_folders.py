@@ -110,25 +110,28 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
     subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
-    measured = [*_files(folder / "ForceData", STORAGE), *_below(folder / "MeasuredForces", STORAGE)]
+    measured = [*_files(folder / "ForceData", STORAGE), *_files_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
     described = _files(folder / "ForceData", (".xml",))
     trials, homes = [], _kinematics(folder)
     for place in homes:
         home = place.parent
-        models = _below(home / "Model", (".osim",))
+        models = _files_below(home / "Model", (".osim",))
         model = next((path for path in models if path.stem.endswith("_scaled")), next(iter(models), None))
-        computed = [path for name in _DYNAMICS for path in _below(home / name, STORAGE)]
-        external = [*described, *(path for name in _DYNAMICS for path in _below(home / name, (".xml",)))]
-        for coordinates in _below(place, (".mot",)):
+        computed = [path for name in _DYNAMICS for path in _files_below(home / name, STORAGE)]
+        external = [
+            *described,
+            *(path for name in _DYNAMICS for path in _files_below(home / name, (".xml",))),
+        ]
+        for coordinates in _files_below(place, (".mot",)):
             name = coordinates.stem
             if name.casefold().startswith(_STANDING):
                 continue
-            xml = (path for path in external if _is_of(path, name, ("setup_externalloads", "external")))
-            grf = (path for path in measured if _is_of(path, name, ("forces", "grf")))
+            xml = (path for path in external if _belongs_to(path, name, ("setup_externalloads", "external")))
+            grf = (path for path in measured if _belongs_to(path, name, ("forces", "grf")))
             loads = next((path for path in (*xml, *grf) if _is_complete(path)), None)
-            moments = next((path for path in computed if _is_of(path, name, ("id",))), None)
+            moments = next((path for path in computed if _belongs_to(path, name, ("id",))), None)
             called = (
                 name if len(homes) == 1 else "_".join((name, *home.relative_to(folder / "OpenSimData").parts))
             )
@@ -207,7 +210,7 @@ def _subject(numbers: Mapping[str, Any], sex: Any) -> dict[str, Any]:
     return stated
 
 
-def _is_of(path: Path, trial: str, words: Iterable[str]) -> bool:
+def _belongs_to(path: Path, trial: str, words: Iterable[str]) -> bool:
     """Whether a file belongs to a trial: in a folder of its name, or with its name, possibly followed by one of the
     words.
     """
@@ -235,7 +238,7 @@ def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     ]
 
 
-def _below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+def _files_below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     """The files of these endings in a folder and the folders in it."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [path for place in (folder, *inside) for path in _files(place, ends)]

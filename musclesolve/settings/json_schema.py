@@ -78,8 +78,9 @@ def _in_range(described: dict[str, Any], setting: Setting) -> dict[str, Any]:
         limits = {"minimum": setting.minimum, "exclusiveMinimum": setting.above, "maximum": setting.maximum}
         return described | {word: limit for word, limit in limits.items() if math.isfinite(limit)}
     described = {
-        key: _in_range(each, setting) if isinstance(each, dict) else each for key, each in described.items()
+        key: _in_range(value, setting) if isinstance(value, dict) else value
+        for key, value in described.items()
     }
     if "anyOf" in described:
-        described["anyOf"] = [_in_range(each, setting) for each in described["anyOf"]]
+        described["anyOf"] = [_in_range(value, setting) for value in described["anyOf"]]
     return described

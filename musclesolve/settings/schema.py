@@ -347,8 +347,8 @@ class Settings:
     def __init__(self, **values: Any) -> None:
         if unknown := values.keys() - self.__settings__.keys() - self.__tables__.keys():
             raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}")
-        defaults = {key: each.default for key, each in self.__settings__.items()}
-        empty = {name: each.empty() for name, each in self.__tables__.items() if name not in values}
+        defaults = {key: rule.default for key, rule in self.__settings__.items()}
+        empty = {name: rule.empty() for name, rule in self.__tables__.items() if name not in values}
         self.__dict__.update(defaults | empty | values)
 
     def __setattr__(self, key: str, value: object) -> None:

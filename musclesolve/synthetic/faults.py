@@ -235,8 +235,8 @@ def move_marker(
     static: bool = False,
 ) -> None:
     """Move the marker of a landmark along SLIP, which is 30 mm long."""
-    way = way_mm / 30.0 * copy.in_file(SLIP)
-    copy.move(copy.marker(landmark), _frames(copy, start, frames), way, static=static)
+    shift = way_mm / 30.0 * copy.in_file(SLIP)
+    copy.move(copy.marker(landmark), _frames(copy, start, frames), shift, static=static)
 
 
 def set_key(copy: Copy, table: str, key: str, value: str) -> None:
@@ -363,8 +363,8 @@ def forces_in_other_axes(copy: Copy) -> None:
 @fault("durations_differ")
 def forces_cut(copy: Copy) -> None:
     """The forces begin a quarter of a second or more after the markers, at the beginning of the time range."""
-    kept = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
-    copy.forces = replace(copy.forces, time=copy.forces.time[kept], values=copy.forces.values[kept])
+    late = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
+    copy.forces = replace(copy.forces, time=copy.forces.time[late], values=copy.forces.values[late])
 
 
 @fault("truncated")
@@ -391,7 +391,7 @@ WAYS = ("medial", "lateral")
 @fault("joint_width")
 def knee_marker_20mm_inward(copy: Copy) -> None:
     """The right medial knee marker of the standing trial sits 20 mm too far from the bone."""
-    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{way}_r") for way in WAYS)
+    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{side}_r") for side in WAYS)
     inward = (medial - lateral) / np.linalg.norm(medial - lateral)
     copy.move(marker, slice(None), 0.02 * inward, static=True)
 
@@ -399,7 +399,7 @@ def knee_marker_20mm_inward(copy: Copy) -> None:
 @fault(None)
 def knee_marker_20mm_ahead(copy: Copy) -> None:
     """The left medial knee marker of the standing trial sits 20 mm too far forward: so do epicondyles of some knees."""
-    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{way}_l") for way in WAYS)
+    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{side}_l") for side in WAYS)
     ahead = np.cross(lateral - medial, copy.in_file((0.0, 0.0, 1.0)))
     copy.move(marker, slice(None), 0.02 * ahead / np.linalg.norm(ahead), static=True)
 

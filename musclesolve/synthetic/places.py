@@ -58,8 +58,8 @@ def marker_places(person: StrideSubject, name: str | None, by_motion: bool = Fal
     """
     if name is None:
         return segment_places(person) if by_motion else Places(*person.markers)
-    chosen, known = marker_sets()[name], landmark_places(person)
-    places = _on_landmarks(known, chosen)
+    chosen, landmarks = marker_sets()[name], landmark_places(person)
+    places = _on_landmarks(landmarks, chosen)
     for cluster, markers in chosen.clusters.items():
         kind, _, side = cluster.partition("_")
         body, loose = CLUSTER_BODIES[kind], [marker for marker in markers if marker not in places]
@@ -68,7 +68,7 @@ def marker_places(person: StrideSubject, name: str | None, by_motion: bool = Fal
                 places[marker] = (_on_segment(person, body, side, k), f"{body}_{side}")
             else:
                 # Additional markers of a set on pelvis or foot are beside its landmarks.
-                at, carrier = known["sacrum" if body == "pelvis" else f"heel_{side}"]
+                at, carrier = landmarks["sacrum" if body == "pelvis" else f"heel_{side}"]
                 places[marker] = (at - [0.0, 0.0, 0.03 * (k + 1)], carrier)
     standing, bodies = zip(*places.values(), strict=True)
     # Hip centers have no marker to take off: they are known in every frame.
@@ -121,15 +121,19 @@ def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> 
     """Markers that show a landmark, by its first definition in the set; known: place and body of landmarks."""
     places: dict[str, tuple[Array, str]] = {}
     # Weighted sums last: they add one marker to the markers of other landmarks.
-    for landmark, (way, *_) in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
+    for landmark, (definition, *_) in sorted(
+        chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])
+    ):
         at, body = known[landmark]
-        if _is_weighted(way):
+        if _is_weighted(definition):
             # The marker that is not placed yet, where the weighted sum of all is the landmark.
-            (marker,) = set(way["weights"]) - set(places)
-            others = [weight * places[name][0] for name, weight in way["weights"].items() if name != marker]
-            places[marker] = ((at - sum(others, np.zeros(3))) / way["weights"][marker], body)
+            (marker,) = set(definition["weights"]) - set(places)
+            others = [
+                weight * places[name][0] for name, weight in definition["weights"].items() if name != marker
+            ]
+            places[marker] = ((at - sum(others, np.zeros(3))) / definition["weights"][marker], body)
             continue
-        markers = markers_of(way)
+        markers = markers_of(definition)
         for k, marker in enumerate(markers):
             aside = PAIR_OFFSET * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
             places[marker] = (at + aside, body)

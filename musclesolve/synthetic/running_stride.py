@@ -219,9 +219,9 @@ def _reaching(stride: RunningStride) -> AnyArray:
     right, left = (
         foot_points(layout.person, ground, path, time - shift) for shift in (0.0, 0.5 * ground.period)
     )
-    gone = np.array([0.5 * ground.period * ground.speed, 0.0, 0.0])
+    half_stride = np.array([0.5 * ground.period * ground.speed, 0.0, 0.0])
     for name in right:
-        feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + gone
+        feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + half_stride
     forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
     targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
     angles = fit_pose(model, targets, max_iterations=400, start=coordinates).coordinates
@@ -341,7 +341,7 @@ class RunGround:
 
     def force(self, time: Array, side: int) -> Array:
         """Force on the right (0) or the left foot (1), (T, 3) [N], at times (T,) [s]; right heel strike is at 0."""
-        _, since = _whole(time - 0.5 * side * self.period, self.period)
+        _, since = _periods(time - 0.5 * side * self.period, self.period)
         up = np.where(since < self.contact, self.peak * self._bell(since), 0.0)
         tau = since - 0.5 * self.contact
         force = up[:, None] * np.stack([self.drive * tau, 0.0 * tau + SIDEWAYS, 0.0 * tau + 1.0], axis=1)
@@ -349,7 +349,7 @@ class RunGround:
 
     def alternation(self, time: Array) -> tuple[Array, Array]:
         """Return the factor (T,) of the alternating angular momentum, from 1 to -1, and its rate (T,) [1/s]."""
-        step, since = _whole(time, 0.5 * self.period)
+        step, since = _periods(time, 0.5 * self.period)
         sign = 1.0 - 2.0 * (step % 2)
         total = self._bell.integ()
         done = np.where(since < self.contact, total(np.minimum(since, self.contact)), total(self.contact))
@@ -360,7 +360,7 @@ class RunGround:
     def center(self, time: Array) -> tuple[Array, Array]:
         """Position (T, 3) [m] and velocity (T, 3) [m/s] of the center of mass."""
         half = 0.5 * self.period
-        step, since = _whole(time, half)
+        step, since = _periods(time, half)
         sign = 1.0 - 2.0 * (step % 2)
         x, y, z, vx, vy, vz = (curve(since) for curve in self._step)
         place = np.stack([x + step * half * self.speed, sign * y, z], axis=1)
@@ -393,7 +393,7 @@ class RunGround:
         return [x, y, z, vx, vy, vz]
 
 
-def _whole(time: Array, period: float) -> tuple[Array, Array]:
+def _periods(time: Array, period: float) -> tuple[Array, Array]:
     """Return the number of whole periods that have passed (T,), and the time since the last (T,), consistent despite
     round-off.
     """

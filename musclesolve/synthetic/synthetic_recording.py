@@ -87,10 +87,10 @@ def recording_files(
     stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
-    known = ("gaps", *settings_of(RecordingOptions))
+    names = ("gaps", *settings_of(RecordingOptions))
     for name in options:
-        if name not in known:
-            raise unknown_name(name, "option", known, where="synthetic_recording")
+        if name not in names:
+            raise unknown_name(name, "option", names, where="synthetic_recording")
     chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set, by_motion=chosen.functional_deg > 0.0)
@@ -129,9 +129,9 @@ def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStri
 
 def check_free(folder: Path, names: Iterable[str]) -> None:
     """Refuse to replace a recording that may not be synthetic: one without a file of its truth."""
-    there = [name for name in names if (folder / name).exists()]
-    if there and not (folder / TRUTH).is_file():
-        raise input_error("synthetic.another_recording", file=folder, there=there, truth=TRUTH)
+    existing = [name for name in names if (folder / name).exists()]
+    if existing and not (folder / TRUTH).is_file():
+        raise input_error("synthetic.another_recording", file=folder, there=existing, truth=TRUTH)
 
 
 def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Places) -> None:

@@ -54,8 +54,8 @@ class Copy:
     @property
     def span(self) -> tuple[float, float]:
         """First and last time to analyze [s]."""
-        given, time = self.settings.time, self.walk.time
-        start, end = given.start_s, given.end_s
+        stated, time = self.settings.time, self.walk.time
+        start, end = stated.start_s, stated.end_s
         return float(time[0] if start is None else start), float(time[-1] if end is None else end)
 
     def frame(self, share: float) -> int:

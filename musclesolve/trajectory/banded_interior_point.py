@@ -120,8 +120,8 @@ class BandedInteriorPoint:
 
             for iteration in range(1, self.max_iterations + 1):
                 if self.progress is not None:
-                    way = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
-                    self.progress(float(np.clip(np.nan_to_num(way), 0.0, 1.0)))
+                    progress = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
+                    self.progress(float(np.clip(np.nan_to_num(progress), 0.0, 1.0)))
                 near, moved = residual < NEARLY, None
                 if near and method.system.share.any() and iteration >= next_as_is:
                     moved = method.step(x, least, convex=False)

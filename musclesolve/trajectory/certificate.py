@@ -77,8 +77,8 @@ class Misses:
     @property
     def residual(self) -> Array:
         """The largest miss of each frame, (T,); infinite where a number is not finite."""
-        every = np.stack(list(vars(self).values()))
-        return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
+        misses = np.stack(list(vars(self).values()))
+        return np.where(np.isfinite(misses).all(axis=0), misses.max(axis=0), np.inf)
 
 
 class Certifier:

@@ -379,9 +379,9 @@ class CoupledMotion:
         """The frames of a problem at times (T,) [s]."""
         frames = problem.n_frames
         more = max(ROW - frames, 0)
-        which = np.minimum(np.arange(frames + more), frames - 1)
+        repeated = np.minimum(np.arange(frames + more), frames - 1)
         coupling = ActivationLimits.from_rate_limits(limits, time).with_loose_frames(more)
-        return cls(problem.frames(which), coupling, cost, frames)
+        return cls(problem.frames(repeated), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
         """The result with the reserves of the problem, if any; if single frames are infeasible, infeasibility is
@@ -389,23 +389,23 @@ class CoupledMotion:
         """
         weight = self.problem.reserve_weight
         if weight is not None:
-            return self._attempt(weight)
+            return self._solved(weight)
         none = np.full_like(self.problem.moment, np.inf)
-        result = None if infeasible_frames else self._attempt(none)
+        result = None if infeasible_frames else self._solved(none)
         if result is not None and result.arrays.solved.all():
             return result
         reach = least_reserves(self.problem, self.limits)
         if reach.proved:
             result = self._unsolved(Status.INFEASIBLE, reach.shortage)
             result.arrays.infeasibility_proof[:] = reach.direction
-        return self._attempt(none) if result is None else result
+        return self._solved(none) if result is None else result
 
     def with_reserves(self, shortage: Array) -> CoupledResult:
         """The result with soft reserves where the muscles lack moments (T, m) [N m], and stiff ones elsewhere."""
         lacking = needs_reserve(np.nan_to_num(shortage), self.problem.moment).any(axis=1)
         soft = RESERVE * fallback_weight(self.problem, self.cost)
         weight = soft * np.where(lacking, 1.0, STIFF)[:, None]
-        return replace(self._attempt(weight), shortage=shortage)
+        return replace(self._solved(weight), shortage=shortage)
 
     def without_limits(self, activation: Array, multiplier: Array, iterations: int) -> CoupledResult:
         """The result from activations (T, n) and multipliers (T, m) of single frames, certified with the limits."""
@@ -417,7 +417,7 @@ class CoupledMotion:
             attempt, np.full_like(self.problem.moment, np.inf) if weight is None else weight
         )
 
-    def _attempt(self, weight: Array) -> CoupledResult:
+    def _solved(self, weight: Array) -> CoupledResult:
         return self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), weight)
 
     def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
@@ -515,6 +515,7 @@ def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_m
     one = np.ones((frames - 1, 1))
     pairs = (-limits.e_d, one), (limits.e_a, -one)
     rows = [
-        sparse.diags([here[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames)) for here, after in pairs
+        sparse.diags([present[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames))
+        for present, after in pairs
     ]
     return sparse.kron(sparse.vstack(rows), sparse.identity(muscles), format="csr")

@@ -312,11 +312,12 @@ def three_point_belt(
     )
     skin = {surface.name: surface for surface in body_surfaces(occupant)}
     hips = {
-        side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))
+        side: _outermost(skin[f"hip_{side}"], (0.0, sign, 0.0), called)
+        for side, sign in (("r", -1.0), ("l", 1.0))
     }
     over_hips = ((fixed["r"], hips["r"]), (hips["l"], fixed["l"]))
     # The path over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
-    a, b = 0.5 * _apart(hips["l"], hips["r"]), skin["hip_r"].radius
+    a, b = 0.5 * _distance(hips["l"], hips["r"]), skin["hip_r"].radius
     arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
     straps = [Strap("lap", over_hips, cloth, arc, slack)]
     if (
@@ -324,18 +325,18 @@ def three_point_belt(
     ):  # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
         over = Attachment(np.asarray(anchor_points["shoulder"], float), body, base)
         near, far = ("r", "l") if over.position[1] < 0.5 * (lap[0][1] + lap[1][1]) else ("l", "r")
-        top = _on(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
-        chest = _on(skin["upper_torso"], (1.0, 0.0, 0.0), called)
+        top = _outermost(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
+        chest = _outermost(skin["upper_torso"], (1.0, 0.0, 0.0), called)
         spans = ((over, top), (chest, hips[far]), (hips[far], fixed[far]))
-        straps.append(Strap("shoulder", spans, cloth, _apart(chest, top), slack))
+        straps.append(Strap("shoulder", spans, cloth, _distance(chest, top), slack))
     return straps
 
 
-def _apart(one: Attachment, other: Attachment) -> float:
+def _distance(one: Attachment, other: Attachment) -> float:
     return float(np.linalg.norm(np.subtract(one.position, other.position)))
 
 
-def _on(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
+def _outermost(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
     """The outermost point of a surface in a direction along its axes."""
     reach = surface.semi_axes + surface.radius
     return Attachment(surface.center + reach * np.array(direction), surface.body, called)

@@ -393,7 +393,7 @@ class _ContactRun:
                 self.state = self.world.projected(end, self.state)
                 if not len(met):
                     solver.y, solver.f = self.state, derivative(end, self.state)
-            self._part(between)
+            self._end_contacts(between)
             self.now = float(end)
             if len(met):
                 # The law of contact needs the speeds at which the pairs begin to touch.
@@ -444,7 +444,7 @@ class _ContactRun:
             before = time
         return end, free[:0]
 
-    def _part(self, between: Any) -> None:
+    def _end_contacts(self, between: Any) -> None:
         """End the contact of the pairs that have parted in a step."""
         from scipy.optimize import brentq
 

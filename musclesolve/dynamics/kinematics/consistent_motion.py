@@ -262,7 +262,7 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
         away = np.linalg.norm(model.standing[slots] - model.standing[slots[0]], axis=1)
         return int(slots[0]), int(slots[np.argmax(away)])
 
-    _, whole = _seen(moved[places[tree.root]], np.array([], int))
+    _, whole = _determined(moved[places[tree.root]], np.array([], int))
     lying[tree.root] = add(tree.root, 0, base, None if whole else line_of(tree.root))
     grown = True
     while grown:
@@ -273,7 +273,7 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
             chain = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
             before = max((f for f in chain if f in lying), key=lambda f: int(on_joints[f].sum()))
             pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & nearest.free[: tree.joint_count])
-            shows, whole = _seen(moved[places[body]], pending)
+            shows, whole = _determined(moved[places[body]], pending)
             if not (shows or whole):
                 continue
             pose = lying[before]
@@ -287,7 +287,7 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
     return DrivePlan(tuple(solves), shown)
 
 
-def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
+def _determined(moved: Array, pending: Indices) -> tuple[bool, bool]:
     """Whether points, moved (n, 3, K+6) per unit speed, determine all pending joints, and the body's orientation."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, rotation = flat[:, -6:-3], flat[:, -3:]

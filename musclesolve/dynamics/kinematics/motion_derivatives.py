@@ -244,7 +244,7 @@ def joint_angles(model: Model, rotation: Array) -> Array:
         rotated = relative @ b
         angles[:, first] = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
         rest = np.swapaxes(rotation_about(a, angles[:, first]), 1, 2) @ relative
-        angles[:, second] = _about(b, rest)
+        angles[:, second] = _angle_about(b, rest)
     return angles
 
 
@@ -260,14 +260,14 @@ def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
     """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
     tree = model.tree
     axes = tree.axes(model.standing[None])[0, joints]
-    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+    return _angle_about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
 def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: Array, rotation: Array) -> Array:
+def _angle_about(axis: Array, rotation: Array) -> Array:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
     odd = rotation - np.swapaxes(rotation, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]

@@ -166,7 +166,7 @@ def residual_analysis(
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
         # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
         while True:
-            fit = _fit(passed, square, end, threshold)
+            fit = _fit_line(passed, square, end, threshold)
             equal = _crossing(frequency, square - fit.intercept)
             ends = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
             if np.all(ends >= end):
@@ -175,7 +175,7 @@ def residual_analysis(
         line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
         noise = np.sqrt(np.maximum(fit.intercept, 0.0))
     else:
-        fit = _fit(frequency, residual, end, threshold)
+        fit = _fit_line(frequency, residual, end, threshold)
         equal = _crossing(frequency, residual - fit.intercept)
         line = fit.intercept + fit.slope * frequency[:, None]
         noise = np.maximum(fit.intercept, 0.0)
@@ -228,7 +228,7 @@ class _Fit:
     reached: Mask
 
 
-def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     """Fit a line to every curve (C, k) over x (C,), from the first start with sufficient correlation to the end.
 
     All starts are computed at once, by sums from the end backward: small values are added before large ones.

@@ -263,12 +263,12 @@ def _millard() -> Callable[[Array], Array]:
     return force
 
 
-def _straight(z: Array) -> Array:
+def _rigid(z: Array) -> Array:
     """Force over F0 of a rigid tendon, whose coordinate z is the force."""
     return np.asarray(z, dtype=float)
 
 
-RIGID = TendonCurve("rigid", _straight)
+RIGID = TendonCurve("rigid", _rigid)
 """The curve of a tendon without stretch: z is the force over F0."""
 
 

@@ -61,7 +61,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     moving = []  # body, coordinate, pivot and motion of each frame
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
-        both = _both(on.rotation * on.scale, on.rotation)
+        both = _block_map(on.rotation * on.scale, on.rotation)
         spline = _spline(frame.angles, frame.translations, frame.rotations).mapped(both, np.zeros(6))
         moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
@@ -74,7 +74,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     for p, (_, point) in enumerate(points):
         if point.moving is not None:
             on = map_of[point.frame]
-            both = _both(on.rotation * on.scale, np.zeros((3, 3)))
+            both = _block_map(on.rotation * on.scale, np.zeros((3, 3)))
             away = np.concatenate([on.origin - standing[p], np.zeros(3)])
             spline = _spline(point.moving.angles, point.moving.positions).mapped(both, away)
             carrier[p] = len(moving)
@@ -146,7 +146,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     )
 
 
-def _both(shifts: Array, turns: Array) -> Array:
+def _block_map(shifts: Array, turns: Array) -> Array:
     """The matrix (6, 6) that maps translations by one (3, 3) and rotation vectors by the other."""
     matrix = np.zeros((6, 6))
     matrix[:3, :3], matrix[3:, 3:] = shifts, turns

@@ -185,9 +185,9 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     plate = Plate(
         number=index + 1,
         kind=kind,
-        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
+        corners=_plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
         # The point of type 1 lies on the surface.
-        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.meters,
+        origin=np.zeros(3) if kind == 1 else _plate_numbers(file, "ORIGIN", index, 3) * file.meters,
         matrix=matrix,
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
@@ -214,7 +214,7 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     return plate, channels, factors
 
 
-def _part(file: C3D, name: str, index: int, size: int) -> Array:
+def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:
     """Return the numbers of one plate from a parameter with the numbers of all plates."""
     values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
     part = values[size * index : size * (index + 1)]

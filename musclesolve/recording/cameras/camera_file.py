@@ -127,7 +127,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
             )
         digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
-    first, names, image = _together(document, digitized)
+    first, names, image = _on_common_frames(document, digitized)
     limit = recording.largest_residual_px
     return CameraFile(
         path=document.path,
@@ -142,7 +142,9 @@ def read_camera_file(path: str | Path) -> CameraFile:
     )
 
 
-def _together(document: Document, digitized: Sequence[Digitized]) -> tuple[int, tuple[str, ...], Array]:
+def _on_common_frames(
+    document: Document, digitized: Sequence[Digitized]
+) -> tuple[int, tuple[str, ...], Array]:
     """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames.
 
     Refuses cameras with few rows for many frames, with the row that jumps, or the offsets of the cameras.

@@ -138,7 +138,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     condition = np.sqrt(ratio)
     firm = condition <= LARGEST_CONDITION
     good = solved.in_front & firm
-    position = _placed(np.where(good[:, None], solved.points, np.nan), enough)
+    position = _scattered(np.where(good[:, None], solved.points, np.nan), enough)
     projected = [camera.project(position) for camera in cameras]
     # Every point has three unknowns.
     spare = 2.0 * (there & ~bad).sum(axis=0) - 3.0
@@ -147,17 +147,17 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
         noise = float(np.sqrt(solved.misfit[sure].sum() / spare[sure].sum())) if sure.any() else np.nan
     variance = np.where(doubtful, np.maximum(noise**2, solved.misfit / spare), noise**2)
     covariance = np.full((*enough.shape, 3, 3), np.nan)
-    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(solved.normal[good])
+    covariance[_scattered(good, enough)] = variance[good, None, None] * np.linalg.inv(solved.normal[good])
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
         residual=pixels - np.stack(projected),
         views=seen.sum(axis=0),
-        bad_view=np.stack([_placed(view, enough) for view in bad]),
-        doubtful=_placed(good & doubtful, enough),
-        condition=_placed(condition, enough),
-        nearly_parallel=_placed(solved.in_front & ~firm, enough),
-        behind=_placed(~solved.in_front, enough),
+        bad_view=np.stack([_scattered(view, enough) for view in bad]),
+        doubtful=_scattered(good & doubtful, enough),
+        condition=_scattered(condition, enough),
+        nearly_parallel=_scattered(solved.in_front & ~firm, enough),
+        behind=_scattered(~solved.in_front, enough),
         noise=noise,
         covariance=covariance,
     )
@@ -181,7 +181,7 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     return pixels
 
 
-def _placed(values: Array | Mask, where: Mask) -> Any:
+def _scattered(values: Array | Mask, where: Mask) -> Any:
     """Return values (P, ...) at the P true places of ``where`` (T, n); NaN or false elsewhere."""
     whole = np.full((*where.shape, *values.shape[1:]), False if values.dtype == bool else np.nan)
     whole[where] = values

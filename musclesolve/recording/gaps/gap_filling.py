@@ -204,9 +204,9 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
         by = " and ".join(dict.fromkeys(gap.account for gap in filled))
         certain = f"{1000 * worst.error:.1f} mm"
         where = f"in {len(filled)} gaps"
-        least = f", the least certain {_when(worst)} to within about {certain}."
+        least = f", the least certain {_times_text(worst)} to within about {certain}."
         if len(filled) == 1:
-            where, least = _when(worst), f", to within about {certain}."
+            where, least = _times_text(worst), f", to within about {certain}."
         notes.append(f"'{marker}' was not seen {where} ({frames} frames): filled by {by}{least}")
     if len(notes) <= _MOST_SENTENCES:
         return notes
@@ -214,12 +214,12 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     longest, worst = max(filled, key=lambda gap: gap.frames), max(filled, key=lambda gap: gap.error)
     return [
         f"Gaps of {len(by_marker)} markers were filled, {sum(gap.frames for gap in filled)} frames in all: the longest "
-        f"belongs to '{longest.marker}' {_when(longest)}, by {longest.account}; the least certain to "
-        f"'{worst.marker}' {_when(worst)}, to within about {1000 * worst.error:.1f} mm."
+        f"belongs to '{longest.marker}' {_times_text(longest)}, by {longest.account}; the least certain to "
+        f"'{worst.marker}' {_times_text(worst)}, to within about {1000 * worst.error:.1f} mm."
     ]
 
 
-def _when(gap: Gap) -> str:
+def _times_text(gap: Gap) -> str:
     return f"at {gap.first:g} s" if gap.frames == 1 else f"from {gap.first:g} to {gap.last:g} s"
 
 

@@ -248,7 +248,7 @@ def with_feet(
     ]
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
-    forces, notes = _assigned(document, settings, recordings, steps)
+    forces, notes = _assigned_plates(document, settings, recordings, steps)
     assigned = (
         replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
     )
@@ -298,12 +298,12 @@ def c3d_forces(
         steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
     for recording in recordings:
         check_steps(recording, steps[recording.plate.number], feet)
-    divide = _named if settings.force else _assigned
+    divide = _named_plates if settings.force else _assigned_plates
     forces, more = divide(document, settings, recordings, steps)
     return forces, notes + more
 
 
-def _named(
+def _named_plates(
     document: Document,
     settings: RecordedSettings,
     recordings: list[PlateRecording],
@@ -363,7 +363,7 @@ def _named(
     return tuple(forces), notes
 
 
-def _assigned(
+def _assigned_plates(
     document: Document,
     settings: RecordedSettings,
     recordings: list[PlateRecording],
@@ -415,7 +415,9 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         samples = np.arange(contact.first, contact.last)
         samples = samples[recording.force[samples, 2] > SURE]
         direction = (
-            _way(feet[contact.side], contact) if contact.side is not None and whole and lasts else None
+            _travel_direction(feet[contact.side], contact)
+            if contact.side is not None and whole and lasts
+            else None
         )
         if direction is None or samples.size < 10:
             continue
@@ -460,7 +462,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
             )
 
 
-def _way(foot: FootTrack, contact: Contact) -> Array | None:
+def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:
     """Return the horizontal direction (2,) of travel of a foot over a contact, None if it is not clear."""
     quarter = 0.25 * (contact.end - contact.start)
     times = np.array(

@@ -178,7 +178,7 @@ def loaded(trial: Trial, plate: PlateForce) -> Mask:
     return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0) & plate.measured)
 
 
-def _near(trial: Trial, plate: PlateForce) -> Mask:
+def _near_range(trial: Trial, plate: PlateForce) -> Mask:
     """Return a mask (S,) of the samples of a plate that affect the time range through the filter."""
     (start, end), cutoff = trial.time_range, trial.settings.filter.fixed_cutoff
     reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
@@ -194,7 +194,7 @@ def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
     return FootTrack(trial.markers.time[both], heel[both], toe[both]) if both.any() else None
 
 
-def _seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
+def _foot_seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
     """Return a mask (S,) of the samples of a plate at which a foot is seen."""
     seen = np.isin(markers.time, foot.time).astype(float)
     return np.asarray(np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
@@ -209,10 +209,10 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     samples; their effect through the filter ends after `BESIDE_GAP`.
     """
     time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
-    near, foot = _near(trial, plate), _foot_track(trial, plate.side)
+    near, foot = _near_range(trial, plate), _foot_track(trial, plate.side)
     in_use = near & loaded(trial, plate)
     beside = np.zeros(time.size)
-    if foot is not None and (known := in_use & _seen(trial.markers, foot, plate)).any():
+    if foot is not None and (known := in_use & _foot_seen(trial.markers, foot, plate)).any():
         beside[known] = foot.distance(plate.point[known], time[known])
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
@@ -305,7 +305,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     foot, weight = f"{SIDE_NAMES[plate.side]} foot", trial.subject.mass * STANDARD_GRAVITY
     start, end = trial.time_range
     inside = (plate.time >= start) & (plate.time <= end) & plate.measured
-    near = _near(trial, plate)
+    near = _near_range(trial, plate)
     in_use = near & loaded(trial, plate)
     force, vertical = plate.force[near], plate.force[inside, 2]
 
@@ -397,7 +397,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
     # point of 20 N may miss the foot by a meter, one of the body weight only by some centimeters.
     if plate.side in feet:
-        known = in_use & _seen(trial.markers, feet[plate.side], plate)
+        known = in_use & _foot_seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])
         load = np.abs(plate.force[known, 2])
         wrong = stray_moment(off, load)

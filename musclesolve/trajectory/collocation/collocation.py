@@ -243,9 +243,9 @@ def defects(
     if not all(np.isfinite(part).all() for part in (z, rate, activation)):
         return np.full_like(largest, np.nan)
     middles = transcription.middles
-    there = motion_at(problem, middles.time)
+    between_frames = motion_at(problem, middles.time)
     value, slope = (by_state @ z + by_rate @ rate for by_state, by_rate in (middles.value, middles.rate))
-    lengths = there.musculotendon_length, there.musculotendon_velocity
+    lengths = between_frames.musculotendon_length, between_frames.musculotendon_velocity
     state = equilibrium(problem.muscles, *lengths, value, slope)
     straight = between(transcription.time, activation, middles.time)
     missed = state.imbalance(straight) / state.capacity.value
@@ -312,8 +312,14 @@ def program_residual(program: Program, x: Array, row_multiplier: Array, bound_mu
         program.row / np.maximum(1.0, np.abs(program.held.moment)),
         *(np.ones(shape) for shape in program.row_shapes[1:]),
     )
-    held = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
-    kept = np.clip(value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"])
-    misses = (np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held), np.abs(value - kept) * row_unit)
-    every = np.concatenate(misses)
-    return float(every.max()) if np.isfinite(every).all() else np.inf
+    clipped = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
+    clipped_rows = np.clip(
+        value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"]
+    )
+    misses = (
+        np.abs(np.sum(terms, axis=0)) / size,
+        np.abs(x - clipped),
+        np.abs(value - clipped_rows) * row_unit,
+    )
+    all_misses = np.concatenate(misses)
+    return float(all_misses.max()) if np.isfinite(all_misses).all() else np.inf
