@@ -18,7 +18,6 @@ The last lines print both sides.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.arguments import command_line
 from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, table
@@ -217,9 +217,7 @@ def report(folder: Path, repeats: int) -> str:
 
 def main() -> None:
     """Print the tables, and write them into a folder where one is named."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.md")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ def python_and_walk(about: str) -> tuple[str, Path] | None:
     Args:
         about: what the command does, for its help.
     """
-    parser = argparse.ArgumentParser(description=about)
+    parser = command_line(about)
     parser.add_argument("--opensim-python", default=sys.executable)
     python = parser.parse_args().opensim_python
     data = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve()

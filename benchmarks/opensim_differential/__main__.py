@@ -11,7 +11,6 @@ or is refused by name; what differs is listed with its size.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 import sys
@@ -22,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
+from benchmarks.arguments import command_line
 from benchmarks.opensim_differential.comparison import AGREES, DIFFERS, QUANTITIES, REFUSED, SELF, TOLERANCE
 from benchmarks.opensim_differential.sweep import Outcome, mutants, outcomes, public_models
 from benchmarks.timing import console
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> None:
     """Compare, print what is refused and what differs, and the table of all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--poses", type=int, default=2)

@@ -15,7 +15,6 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.live.live import Live
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
 from musclesolve.pipeline.run import recording_of
@@ -121,8 +120,6 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
 
 def test_who_needs_plates_says_so() -> None:
     trial = recording_of(without_plates(), "this test")
-    with refused("conflict", "forces", "predicted"):
-        Live(trial)
     with refused("conflict", "forces", "predicted"):
         ms.calibrate_body([trial])
 
