@@ -96,8 +96,8 @@ class CompiledEquations:
         groups += [slot[one:two] for one, two in pairwise(start)]
         neighbors = np.eye(rows.size, dtype=bool)
         for group in groups:
-            held = group[group < rows.size]
-            neighbors[np.ix_(held, held)] = True
+            members = group[group < rows.size]
+            neighbors[np.ix_(members, members)] = True
         order = _elimination_order(neighbors)
         begin = _first_elements(neighbors, order)
         coordinate = (3 * order[:, None] + np.arange(3)).ravel()

@@ -88,16 +88,16 @@ class LinkedBodies:
         """The bodies of a model of natural coordinates; speeds are the joint speeds, then the six speeds
         of its base.
         """
-        segments, every = segment_motion(model, motion), np.arange(len(model.topology.bodies))
-        spin, reach = model.tree.body_directions(motion.q, motion.origin, every, segments.center)
+        segments, bodies = segment_motion(model, motion), np.arange(len(model.topology.bodies))
+        spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, segments.center)
         return cls(
             model.mass.mass,
             segments.center,
-            turned_inertia(model, segments, every),
+            turned_inertia(model, segments, bodies),
             spin,
             reach,
             segments.center_acceleration,
-            angular_momentum_rate(model, segments, every),
+            angular_momentum_rate(model, segments, bodies),
             motion.speeds,
             motion.speed_rates,
             np.arange(spin.shape[2]) >= model.tree.joint_count,
@@ -216,16 +216,16 @@ def induced_accelerations(
     velocity = (mass @ bodies.rates[:, :, None])[:, :, 0] - demand - gravity
 
     # the feet: points at the centers of pressure, and the directions in which they and the feet move
-    own = [foot.body for foot in feet]
+    carriers = [foot.body for foot in feet]
     touching = np.stack([foot.force[:, 2] > LOADED_FROM_N for foot in feet], axis=1)
     pressed = np.stack([center_of_pressure(foot.force, foot.moment) for foot in feet], axis=1)
     points = np.where(touching[:, :, None], pressed, 0.0)
     push = np.stack([foot.force for foot in feet], axis=1)
     about = np.stack([foot.moment for foot in feet], axis=1) - vector_product(points, push)
-    turns = spin[:, own]
-    moves = reach[:, own] + vector_product(turns, (points - bodies.center[:, own])[:, :, None])
+    turns = spin[:, carriers]
+    moves = reach[:, carriers] + vector_product(turns, (points - bodies.center[:, carriers])[:, :, None])
 
-    # generalized forces: what acts, and the rest of the equations in the recorded motion
+    # generalized forces: of the actuators, and the rest of the equations in the recorded motion
     other = demand - along(moves, push) - along(turns, about)
     for force in forces.values():
         other -= force
@@ -240,7 +240,7 @@ def induced_accelerations(
     # loads of joints by unit accelerations, and those that no acceleration of the speeds gives
     beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
     centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
-    carries = beyond[:, own].astype(float)
+    carries = beyond[:, carriers].astype(float)
 
     def carried(force: Array, moment: Array) -> tuple[Array, Array]:
         """Force and moment about the joints, (T, J, ..., 3), of forces at and moments about the mass centers."""
@@ -266,7 +266,7 @@ def induced_accelerations(
     total = bodies.mass.sum()
     of_center = heavy.sum(axis=1).swapaxes(1, 2) / total
 
-    found = {}
+    shares = {}
     ahead = np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0]
     ahead /= np.maximum(np.linalg.norm(ahead, axis=2, keepdims=True), 1e-12)
     upward = np.broadcast_to(UP, ahead.shape)
@@ -305,14 +305,14 @@ def induced_accelerations(
         hover[:, :, of_residual] = push * hovering
         bearing[:, :, of_residual] += about * hovering
         loads = []
-        for each, weights, velocities, lifted in zip(
+        for inertia, weights, velocities, lifted in zip(
             by_rate, by_weight, by_velocity, of_ground(ground + hover, bearing), strict=True
         ):
-            load = np.einsum("tjkx,tpk->tpjx", each, rates) + lifted.swapaxes(1, 2)
+            load = np.einsum("tjkx,tpk->tpjx", inertia, rates) + lifted.swapaxes(1, 2)
             load[:, of_gravity] += weights
             load[:, of_motion] += velocities
             loads.append(load)
-        found[contact] = InducedAccelerations(
+        shares[contact] = InducedAccelerations(
             names,
             generalized.swapaxes(1, 2),
             rates,
@@ -322,4 +322,4 @@ def induced_accelerations(
             loads[1],
             touching,
         )
-    return found
+    return shares

@@ -62,13 +62,13 @@ class Links:
             for b in np.flatnonzero(mass == 0.0)
             if b != tree.root and model.topology.bodies[b].name not in loaded
         ]
-        some = cls._between(model, np.setdiff1d(np.arange(len(mass)), light))
+        some = cls._linked(model, np.setdiff1d(np.arange(len(mass)), light))
         if all(len(joint.dofs) <= 3 for joint in some.joints):
             return some
-        return cls._between(model, np.arange(len(mass)))
+        return cls._linked(model, np.arange(len(mass)))
 
     @classmethod
-    def _between(cls, model: Model, bodies: Indices) -> Links:
+    def _linked(cls, model: Model, bodies: Indices) -> Links:
         tree, on_joints = model.tree, model.tree.distal_frames[bodies] > 0
         depth = on_joints.sum(axis=1)
         joints = []

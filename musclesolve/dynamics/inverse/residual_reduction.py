@@ -258,7 +258,7 @@ class ResidualReduction:
                 rate[:, :, dof] = 0.0
         speeds, number = metric.shape[1], splines.shape[1]
         reach = [np.flatnonzero(splines[:, k]) for k in range(number)]
-        spans = [slice(each[0], each[-1] + 1) if each.size else slice(0, 0) for each in reach]
+        spans = [slice(span[0], span[-1] + 1) if span.size else slice(0, 0) for span in reach]
         rows = tuple(
             sum(
                 scale[on, :, None] * rate[on] * base[on, k, None, None]
@@ -277,11 +277,11 @@ class ResidualReduction:
                 share = splines[both, k] * splines[both, other]
                 share = share + curvatures[both, k] * curvatures[both, other] / (2.0 * np.pi * cutoff) ** 4
                 lower = place + (other - k) * speeds
-                kept = lower >= 0
-                at = lower[kept], column[kept] + k * speeds
+                valid = lower >= 0
+                at = lower[valid], column[valid] + k * speeds
                 flat = theirs.reshape(-1, speeds), mine.reshape(-1, speeds)
-                bands[0][at] = (flat[0].T @ flat[1])[kept]
-                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[kept]
+                bands[0][at] = (flat[0].T @ flat[1])[valid]
+                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[valid]
         return cls(np.stack([splines, slopes, curvatures]), rows, scale, (bands[0], bands[1]))
 
     def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
@@ -291,10 +291,10 @@ class ResidualReduction:
         """
         tried = self
         for _ in range(MOST_TRIALS):
-            found = tried.reduced(body)
-            most = float(found.change.max(initial=0.0))
+            reduced = tried.reduced(body)
+            most = float(reduced.change.max(initial=0.0))
             if most <= largest:
-                return tried, found
+                return tried, reduced
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
 
@@ -309,13 +309,15 @@ class ResidualReduction:
         by_mass = self._gradient(heavier)
         with_mass = cho_solve_banded((self._factor, True), by_mass.ravel(), check_finite=False)
         # the mass borders the band by one row and column
-        own = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
+        curvature = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
         coefficients, mass, changed = np.zeros_like(by_mass), 0.0, body
         for _ in range(MOST_STEPS):
             residual = self.scale * changed.lacking() - mass * heavier
             right = -self._gradient(residual) - self._held(coefficients)
             plain = cho_solve_banded((self._factor, True), right.ravel(), check_finite=False)
-            gain = (float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)) / own
+            gain = (
+                float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)
+            ) / curvature
             step = (plain + gain * with_mass).reshape(coefficients.shape)
             coefficients, mass = coefficients + step, mass + gain
             changed = body.changed(*(self.splines @ coefficients))

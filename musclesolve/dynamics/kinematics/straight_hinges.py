@@ -74,7 +74,7 @@ class Hinge:
 
 def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
     """The free hinges at the end of bodies with an undetermined rotation; masks free (K+6,) and drawn (K,)."""
-    topology, found = model.topology, list[Hinge]()
+    topology, hinges = model.topology, list[Hinge]()
     for k, dof in enumerate(topology.dofs):
         if not (free[k] and drawn[k]):
             continue
@@ -97,8 +97,8 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
             first = before[topology.dofs[first].parent]
         reach = float(np.linalg.norm(straight[1]))
         twist = twists[0] if twists else None
-        found.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
-    return found
+        hinges.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
+    return hinges
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     frames = len(beside)
     prior = rest**2 / frames
     grid = np.arange(_GRID) * (2.0 * np.pi / _GRID) - np.pi
-    # how far a pair of angles is apart, the shorter way round
+    # distance of a pair of angles, in the shorter direction
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
     turned = beside[:, None] * np.exp(-1j * grid)

@@ -101,8 +101,10 @@ class PlanarMuscles:
         moment = arm[..., 0] * pull[..., 1] - arm[..., 1] * pull[..., 0]
         acting = np.concatenate([pull, moment[..., None]], axis=2)
         on_segment = self.segment == np.arange(len(tree.names))[:, None]
-        taken = self.share[:, None, self.line] * on_segment
-        return np.einsum("nbp,tpc->tbcn", taken, acting, optimize=True).reshape(len(p), -1, len(self.names))
+        line_forces = self.share[:, None, self.line] * on_segment
+        return np.einsum("nbp,tpc->tbcn", line_forces, acting, optimize=True).reshape(
+            len(p), -1, len(self.names)
+        )
 
     def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
         """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in

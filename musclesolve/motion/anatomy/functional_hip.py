@@ -46,16 +46,16 @@ def functional_hips(
     notes = []
     for side, markers in recording.functional.items():
         leg, key = SIDE_NAMES[side], file_key("hip", side)
-        # Pelvis and thigh as they stand, and in the motion.
+        # Pelvis and thigh in standing, and in the motion.
         thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
         if cluster is not None:
             shape = np.stack([standing[marker] for marker in cluster])
-            seen = [markers[marker] for marker in cluster]
+            paths = [markers[marker] for marker in cluster]
         else:
             landmarks = pelvic_landmarks(pelvis)
             shape = np.stack([pelvis[landmark] for landmark in landmarks])
-            seen = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
-        bodies = {"pelvis": seen, f"{leg} thigh": [markers[marker] for marker in thigh]}
+            paths = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
+        bodies = {"pelvis": paths, f"{leg} thigh": [markers[marker] for marker in thigh]}
         above, below = functional_frames(recording, markers, bodies, key)
         legs = np.stack([standing[marker] for marker in thigh])
         center = rotation_center(

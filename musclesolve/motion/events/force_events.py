@@ -60,9 +60,9 @@ class FootLoads:
         loads = cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
         if time is None or trial.predicted_spans is None:
             return loads
-        completed = {each.side: _completed(trial, loads, time, each) for each in reactions}
+        completed = {reaction.side: _completed(trial, loads, time, reaction) for reaction in reactions}
         return replace(
-            loads, predicted={side: each for side, each in completed.items() if each.predicted.any()}
+            loads, predicted={side: load for side, load in completed.items() if load.predicted.any()}
         )
 
     def level(self, weights: float) -> float:
@@ -196,11 +196,13 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
 
     Plates alone do not show flight: a subject may step beside them.
     """
-    time, seen = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
-    if time.size < 2 or not seen:
+    time, landmarks = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
+    if time.size < 2 or not landmarks:
         return np.zeros((0, 2))
     rate, falls = recording.markers.rate, np.zeros(time.size, bool)
-    height = np.mean([recording.markers.weighted(recording.mapping[name])[:, 2] for name in seen], axis=0)
+    height = np.mean(
+        [recording.markers.weighted(recording.mapping[name])[:, 2] for name in landmarks], axis=0
+    )
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
         if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):

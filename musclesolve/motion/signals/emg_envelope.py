@@ -49,7 +49,9 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
             known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
-    maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
+    maximum = [
+        highest if stated is None else stated for stated, highest in zip(emg.maximum, largest, strict=True)
+    ]
     return envelope, np.array(maximum, dtype=float)
 
 
