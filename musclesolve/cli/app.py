@@ -121,7 +121,7 @@ def with_options(command: Callable[..., None], *names: str) -> Callable[..., Non
 
     parameters = [*own.parameters.values(), *more]
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 

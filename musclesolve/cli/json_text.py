@@ -49,7 +49,7 @@ def error_document(error: BaseException, message: str, exit_code: int) -> dict[s
     parts["file"] = getattr(error, "file", None) or getattr(error, "filename", None)
     line = getattr(error, "line", None)  # of a muscle set
     places = (getattr(error, "where", None), f"line {line}" if line else None, getattr(error, "field", None))
-    parts["place"] = ", ".join(str(each) for each in places if each) or None
+    parts["place"] = ", ".join(str(place) for place in places if place) or None
     return {"error": parts, "exit_code": exit_code}
 
 

@@ -83,7 +83,7 @@ class StatusLine:
         if now - self._since < RENEWED:
             return
         status = ", ".join(
-            dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
+            dict.fromkeys(STATUS_NAMES[int(code)].lower().replace("_", " ") for code in frame.status)
         )
         if frame.faults:  # the cause, before what follows from it
             self._show(f"{self._clock(frame)}  {status}; {frame.faults[0]}", wrong=True)

@@ -140,9 +140,9 @@ def field(
         with ui.column().classes("ms-beside"):
             ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
-                for each in trial.opens if value is None else ():
-                    if (each.table, each.key) == (table, key):
-                        _suggestion(each, take)
+                for item in trial.opens if value is None else ():
+                    if (item.table, item.key) == (table, key):
+                        _suggestion(item, take)
 
 
 def heading(text: str) -> None:

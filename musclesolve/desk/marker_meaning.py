@@ -119,12 +119,16 @@ class Meaning:
     @property
     def missing(self) -> list[str]:
         """Landmarks that are needed and not mapped."""
-        return [name for name, each in self.mapped.items() if each.missing]
+        return [name for name, meaning in self.mapped.items() if meaning.missing]
 
     @property
     def suggestions(self) -> dict[str, Any]:
         """Landmark -> how it may be mapped, of those that are not."""
-        return {name: each.suggestion for name, each in self.mapped.items() if each.suggestion is not None}
+        return {
+            name: meaning.suggestion
+            for name, meaning in self.mapped.items()
+            if meaning.suggestion is not None
+        }
 
     @property
     def faults(self) -> list[Finding]:
@@ -149,8 +153,8 @@ class Meaning:
     def landmark_of(self) -> dict[str, str]:
         """Marker -> the first landmark that it shows."""
         shown = dict[str, str]()
-        for name, each in self.mapped.items():
-            for marker in each.markers:
+        for name, meaning in self.mapped.items():
+            for marker in meaning.markers:
                 shown.setdefault(marker, name)
         return shown
 
@@ -392,10 +396,10 @@ def _way(weights: Mapping[str, float], name_of: Mapping[str, str]) -> Any:
 
 def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mapped]:
     """The landmarks without suggestions of a point that another landmark is mapped to."""
-    taken = [each.way for each in mapped.values() if each.way is not None]
+    taken = [meaning.way for meaning in mapped.values() if meaning.way is not None]
     return {
-        name: replace(each, suggestion=None) if each.suggestion in taken else each
-        for name, each in mapped.items()
+        name: replace(meaning, suggestion=None) if meaning.suggestion in taken else meaning
+        for name, meaning in mapped.items()
     }
 
 

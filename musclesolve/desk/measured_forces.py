@@ -79,7 +79,9 @@ def measured_forces(path: Path) -> MeasuredForces:
     case, findings = load(path)
     if case is None:
         errors = [finding for finding in findings if finding.severity == "error"]
-        first = next((each for each in errors if each.code == "unreadable"), errors[0] if errors else None)
+        first = next(
+            (problem for problem in errors if problem.code == "unreadable"), errors[0] if errors else None
+        )
         raise input_error(
             "desk.unreadable_file_what",
             file=path,

@@ -55,7 +55,7 @@ def result_facts(path: Path) -> ResultFacts:
         top.label,
         top.mark,
         " ".join(top.why),
-        [each.sentence for each in chosen(said, "error", "warning", "careful")],
+        [statement.sentence for statement in chosen(said, "error", "warning", "careful")],
         rows(said),
         _contact(facts),
         _muscles(facts),

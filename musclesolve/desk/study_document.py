@@ -24,7 +24,9 @@ class StudyDocument(TrialDocument):
         changes = self._of_subject(name, {key: value})
         if key == GROUP:
             study = self.study
-            of = {each: study.of_subject(each, GROUP, "") for each in study.subjects} | {name: value or ""}
+            of = {subject: study.of_subject(subject, GROUP, "") for subject in study.subjects} | {
+                name: value or ""
+            }
             changes |= self._listed("groups", of.values())
         self.state_all(changes)
 
@@ -39,7 +41,7 @@ class StudyDocument(TrialDocument):
             if condition is not None:
                 changes["trials", name, "condition"] = condition or None
         if condition is not None:
-            used = [condition if each.name in moved else each.condition for each in study.trials]
+            used = [condition if trial.name in moved else trial.condition for trial in study.trials]
             changes |= self._listed("conditions", used)
         self.state_all(changes)
 
@@ -53,7 +55,9 @@ class StudyDocument(TrialDocument):
         if stated := study.design[key]:
             return list(stated)
         if key == "groups":
-            return in_order({str(each[GROUP]) for each in study.subjects.values() if each.get(GROUP)})
+            return in_order(
+                {str(subject[GROUP]) for subject in study.subjects.values() if subject.get(GROUP)}
+            )
         return in_order({trial.condition for trial in study.trials} - {""})
 
     def mending(self, found: Mapping[str, Finding]) -> Changes:

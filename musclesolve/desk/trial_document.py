@@ -243,11 +243,11 @@ class TrialDocument:
     def _open_at(self, place: Place) -> Open | None:
         """Return the open decision at a place: its value, or the whole table that contains the place."""
         wanted = ".".join(map(str, place[:-1]))
-        for each in self.opens:
-            if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
-                return each
-            if (each.table, each.key) == (place[0], None) and self.value(each.table) is None:
-                return each
+        for item in self.opens:
+            if (item.table, item.key) == (wanted, place[-1]) and self.value(*place) is None:
+                return item
+            if (item.table, item.key) == (place[0], None) and self.value(item.table) is None:
+                return item
         return None
 
     def _no_toml(self, error: Exception) -> InputError:

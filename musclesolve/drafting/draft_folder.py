@@ -112,12 +112,13 @@ def draft_folder(
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     if modeled:
-        called = [each.levels[-1] if len(modeled) > 1 else "" for each in modeled]
+        called = [trial_draft.levels[-1] if len(modeled) > 1 else "" for trial_draft in modeled]
         paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
         return FolderDraft(
             folder,
             tuple(
-                _draft_model(each, path, subject.mass_kg) for each, path in zip(modeled, paths, strict=True)
+                _draft_model(trial_draft, path, subject.mass_kg)
+                for trial_draft, path in zip(modeled, paths, strict=True)
             ),
         )
     trials = tuple(
@@ -142,7 +143,7 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     schemas = {
         schema_name(kind): schema_text(file).encode("utf-8")
         for kind, file in kinds.items()
-        if any(each.text.startswith(schema_line(kind)) for each in draft.trials)
+        if any(trial.text.startswith(schema_line(kind)) for trial in draft.trials)
     }
     write_files(folder / FOLDER, schemas)
     return write_files(folder, {trial.path.name: trial.text.encode("utf-8") for trial in draft.trials})
@@ -400,9 +401,9 @@ SAME_MASS = 0.02
 def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
     """The trials of OpenSim models in a folder that have no trial file yet, but those without a model or a motion."""
     return tuple(
-        each
-        for each in study_trials(folder).trials
-        if {"model", "coordinates"} <= each.source.keys() and not each.exclude
+        trial
+        for trial in study_trials(folder).trials
+        if {"model", "coordinates"} <= trial.source.keys() and not trial.exclude
     )
 
 

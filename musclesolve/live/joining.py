@@ -325,8 +325,8 @@ class Joined:
             ),
             *(
                 f"{name}: {text}"
-                for name, each in zip(self._names, self._streams, strict=True)
-                for text in each.remarks
+                for name, stream in zip(self._names, self._streams, strict=True)
+                for text in stream.remarks
             ),
         ]
 

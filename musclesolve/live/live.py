@@ -313,7 +313,7 @@ class Live:
         """(2,) height of the ground under the right and the left foot [m], by the recording; 0 where it shows none."""
         under = {ground.side: ground.center_of_pressure[:, 2] for ground in self.body.mechanics.reactions}
         shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
-        return np.array([np.nanmedian(each) if np.isfinite(each).any() else 0.0 for each in shown])
+        return np.array([np.nanmedian(event) if np.isfinite(event).any() else 0.0 for event in shown])
 
     def _rows_of_parts(self) -> list[list[int]]:
         return [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
@@ -343,8 +343,8 @@ class Live:
         """Begin anew with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
-        for each in (self._coordinates, *self._wrenches):
-            each.clear()
+        for wrench in (self._coordinates, *self._wrenches):
+            wrench.clear()
         if self._reactions is not None:
             self._reactions.clear()
 

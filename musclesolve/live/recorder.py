@@ -278,15 +278,15 @@ class Recorder:
         stamps = [(item.part, item.arrival.sample.time, 1e3 * item.latency) for item in items]
         part, stamp, latency = np.array(stamps).T
         known: dict[str, Any] = {
-            name: np.array([getattr(frame, each.frame) for frame in frames])
-            for name, each in QUANTITIES.items()
-            if each.frame
+            name: np.array([getattr(frame, quantity.frame) for frame in frames])
+            for name, quantity in QUANTITIES.items()
+            if quantity.frame
         }
         known |= by_formula(known, "live")
         values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
         rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
         for frame, row in zip(frames, rows.split(b"\n"), strict=False):
-            words = ",".join(STATUS_NAMES[int(each)].lower() for each in frame.status)
+            words = ",".join(STATUS_NAMES[int(code)].lower() for code in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
             if (notes := item.frame.notes) != self._noted:
@@ -368,7 +368,7 @@ def _recording_in(folder: Path) -> list[str]:
 
 def _recorded() -> dict[str, tuple[str, ...]]:
     """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
-    of_frame = {name: each.dims[1:] for name, each in QUANTITIES.items() if each.frame}
+    of_frame = {name: quantity.dims[1:] for name, quantity in QUANTITIES.items() if quantity.frame}
     formulas = {
         name: QUANTITIES[name].dims[1:]
         for name in in_set("live")
@@ -396,9 +396,15 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
-        for each in product(*(labels[dim] for dim in dims)):
-            own = unit if variable != "pelvis_residual" else "N" if each[0].startswith("force") else "N m"
-            columns.append((".".join([variable, *each]), own))
+        for combination in product(*(labels[dim] for dim in dims)):
+            own = (
+                unit
+                if variable != "pelvis_residual"
+                else "N"
+                if combination[0].startswith("force")
+                else "N m"
+            )
+            columns.append((".".join([variable, *combination]), own))
     return columns
 
 
@@ -448,7 +454,7 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
             attributes["long_name"] = QUANTITIES[variable].long_name
         shape = (len(kept), *(len(labels[dim]) for dim in dims))
         data[variable] = (("time", *dims), cells.reshape(shape), attributes)
-    return xr.Dataset(data | {dim: (dim, each) for dim, each in labels.items()}).set_coords("time")
+    return xr.Dataset(data | {dim: (dim, label) for dim, label in labels.items()}).set_coords("time")
 
 
 def plate_columns(plate: int) -> dict[str, str]:

@@ -71,15 +71,15 @@ FIGURE_NAMES = _figure_names()
 def figures_by(field: str) -> dict[str, list[FigureName]]:
     """The figures by section, by tab or by another field that they have, in their order."""
     found: dict[str, list[FigureName]] = {}
-    for each in FIGURE_NAMES.values():
-        if value := getattr(each, field):
-            found.setdefault(value, []).append(each)
+    for figure in FIGURE_NAMES.values():
+        if value := getattr(figure, field):
+            found.setdefault(value, []).append(figure)
     return found
 
 
 def needs_of(kind: str) -> dict[str, str]:
     """Figure -> the variable without which there is none, of the figures of a kind of dataset."""
-    return {name: each.needs for name, each in FIGURE_NAMES.items() if kind in each.of and each.needs}
+    return {name: figure.needs for name, figure in FIGURE_NAMES.items() if kind in figure.of and figure.needs}
 
 
 def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
@@ -92,13 +92,13 @@ def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
         function: Callable[..., Figure] = getattr(module, each.name)
         return function
 
-    return {name: drawing(each) for name, each in FIGURE_NAMES.items() if kind in each.of}
+    return {name: drawing(figure) for name, figure in FIGURE_NAMES.items() if kind in figure.of}
 
 
 def files_of(*kinds: str) -> tuple[str, ...]:
     """The names of the PNG files of all figures of some kinds of datasets."""
-    figures = [each for each in FIGURE_NAMES.values() if not set(kinds).isdisjoint(each.of)]
-    return tuple(f"{page}.png" for each in figures for page in each.pages)
+    figures = [figure for figure in FIGURE_NAMES.values() if not set(kinds).isdisjoint(figure.of)]
+    return tuple(f"{page}.png" for figure in figures for page in figure.pages)
 
 
 UNCERTAINTY, REPORT, STUDY_PAGE = "uncertainty.nc", "report.html", "study.html"

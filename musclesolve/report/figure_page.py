@@ -33,7 +33,7 @@ def figure_page(result: Path) -> str:
     """The figures of a result and of its uncertainty, where that lies beside it, as one page for a browser."""
     beside = result.with_name(UNCERTAINTY)
     (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
-    kinds: dict[str, list[Picture]] = {each.tab: [] for each in FIGURE_NAMES.values() if each.tab}
+    kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
     for job in jobs_of(trial, 1, 0, picture=False):
         data = dataset_of(trial, job.kind)
         if job.what == FIGURE and data is not None:

@@ -122,7 +122,7 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
             unreadable.append(Unreadable(source.path, NO_RESULT))
         for trial in own[:1]:
             trial.answers.setdefault(source.kind, source.data)
-    left_out = {each.path for each in unreadable}
+    left_out = {failure.path for failure in unreadable}
     kept = tuple(source for source in sources if source.path not in left_out)
     if not trials and not averages:
         raise fault or input_error("report.answers_need_result", file=unreadable[0].path)
@@ -202,7 +202,7 @@ def identity(data: xr.Dataset) -> frozenset[str]:
 def first_cost(comparison: xr.Dataset) -> xr.Dataset:
     """The result under the first cost of a comparison."""
     name = str(comparison["cost"].values[0])
-    own = [each for each in comparison.data_vars if "other" not in comparison[each].dims]
+    own = [variable for variable in comparison.data_vars if "other" not in comparison[variable].dims]
     result = comparison[own].isel(cost=0).drop_vars("cost")
     if "least_cost" in result:
         result = result.rename(least_cost="cost")

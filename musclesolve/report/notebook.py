@@ -132,7 +132,7 @@ def _tables(trial: TrialFiles, section: Callable[[TrialFiles], dict[str, Any]]) 
         first, *others = section(trial)["tables"]
     except Absent:
         return []
-    return [replace(first, note=""), *(replace(each, compact=True) for each in others)]
+    return [replace(first, note=""), *(replace(view, compact=True) for view in others)]
 
 
 def _comparison(result: xr.Dataset) -> View:
@@ -142,7 +142,7 @@ def _comparison(result: xr.Dataset) -> View:
         for draw in (partial(compare_group_forces, side=side) for side in frames.sides(result))
     ]
     tables = comparison_tables.tables
-    return View(identity(result), None, figures, lambda: [from_rich(each) for each in tables(result)[:2]])
+    return View(identity(result), None, figures, lambda: [from_rich(table) for table in tables(result)[:2]])
 
 
 def _average(result: xr.Dataset) -> View:

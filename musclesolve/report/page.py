@@ -153,7 +153,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
         of_kinds = (dataset_of(trial, kind) for kind in KINDS)
-        datasets += [none if each is None else each for each in of_kinds]
+        datasets += [none if dataset is None else dataset for dataset in of_kinds]
     for number, source in enumerate(inputs.averages, start=1):
         for name, draw in figures_of(source.data, AVERAGE).items():
             jobs.append(

@@ -77,7 +77,14 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         shown = number(f"contact_peak {peak.joint}", value, digits)
         rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
     unit = "body weights" if known else "N"
-    emg = next((each for each in said if each.path == ("emg",) and each.value and facts.correlations), None)
+    emg = next(
+        (
+            statement
+            for statement in said
+            if statement.path == ("emg",) and statement.value and facts.correlations
+        ),
+        None,
+    )
     return Headline(
         judged,
         " ".join(judged.why),
@@ -153,7 +160,7 @@ def sections_of(
             continue
         wanted = spec["figures"]
         if name == LAST:
-            wanted = [each for each in figures if each not in named]
+            wanted = [figure for figure in figures if figure not in named]
             if not wanted:
                 continue
         # a result that lacks or damages a part has the other sections still

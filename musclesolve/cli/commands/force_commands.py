@@ -487,7 +487,7 @@ def live(
         raise typer.BadParameter(
             f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
-    replays = any(each.partition(":")[0] == "replay" for each in source or [])
+    replays = any(text.partition(":")[0] == "replay" for text in source or [])
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
     if not page and (no_open or page_settings or given.page_port):
@@ -514,7 +514,9 @@ def live(
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 
-    feet: Any = None if given.plate is None else [None if each == AUTO else each for each in given.plate]
+    feet: Any = (
+        None if given.plate is None else [None if number == AUTO else number for number in given.plate]
+    )
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
     check_streams(source or [], sink or [])  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
@@ -556,8 +558,8 @@ def live(
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
             joined, going = open_session(Wanted.from_live(standing, *axes), source or [], sinks, **joining)
-            for each in going:
-                closing.callback(each.close)
+            for item in going:
+                closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
             say = logging.getLogger("musclesolve").warning
             ready, chosen = stand_first(

@@ -187,7 +187,7 @@ def what_if(
         lambda found: answer_files(found, "what_if"),
     )
     facts = scenario_facts(found)
-    failed = any(each["without_solution"] for each in facts)
+    failed = any(fact["without_solution"] for fact in facts)
     text: list[RenderableType] = [*scenario_tables(found), "\n".join(scenario_lines(found))]
     finish(
         "what-if",

@@ -56,8 +56,8 @@ def report(
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))
-    for each in inputs.unreadable:
-        print_summary(line("left out", f"{each.path}: {each.reason}"))
+    for failure in inputs.unreadable:
+        print_summary(line("left out", f"{failure.path}: {failure.reason}"))
     print_files([written])
 
 

@@ -118,20 +118,20 @@ class Check:
         ui.label(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         ).classes("ms-why")
-        for each in opens:
+        for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign")
                 with ui.column().classes("ms-words"):
                     name = (
-                        f"{title_of(each.table)}: {title_of(each.key)}" if each.key else title_of(each.table)
+                        f"{title_of(item.table)}: {title_of(item.key)}" if item.key else title_of(item.table)
                     )
                     ui.label(name).classes("ms-what")
-                    ui.label(capitalized(each.why)).classes("ms-remedy")
-                    if each.value is not None and each.key:
-                        ui.label(f"Suggested: {each.value}").classes("ms-suggested")
+                    ui.label(capitalized(item.why)).classes("ms-remedy")
+                    if item.value is not None and item.key:
+                        ui.label(f"Suggested: {item.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
-                    self._show_button(target(where_of(each), self._steps), name)
-                    done = ui.button("Done", on_click=lambda _, each=each: self._done(each))
+                    self._show_button(target(where_of(item), self._steps), name)
+                    done = ui.button("Done", on_click=lambda _, item=item: self._done(item))
                     done.props("outline dense no-caps").props["aria-label"] = f"Done: {name}"
 
     def _done(self, each: Open) -> None:

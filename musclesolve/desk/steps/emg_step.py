@@ -212,7 +212,7 @@ def state(desk: Desk) -> State:
     """Return the state of the step; nothing is needed here, but decisions that a draft left open remain."""
     if desk.trial is None:
         return ""
-    if any(each.table.partition(".")[0] == "emg" for each in desk.trial.opens):
+    if any(item.table.partition(".")[0] == "emg" for item in desk.trial.opens):
         return "open"
     return "done" if desk.trial.value("emg") is not None else ""
 

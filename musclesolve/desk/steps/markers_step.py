@@ -788,7 +788,9 @@ def state(desk: Desk) -> State:
         return "open" if meaning.missing or meaning.axes_to_state else "done"
     chosen = marker_sets().get(desk.trial.value("markers", "set") or "")
     mapped = {*(desk.trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
-    needed = [each for each in landmarks().values() if each.required and each.name not in mapped]
+    needed = [
+        landmark for landmark in landmarks().values() if landmark.required and landmark.name not in mapped
+    ]
     return "open" if any(mapped.isdisjoint(each.instead) for each in needed) else "done"
 
 

@@ -73,7 +73,7 @@ def further_settings(is_model: bool) -> list[tuple[str, str]]:
     """Table and key of every setting without a field of its own."""
     file = ModelSettings if is_model else RecordedSettings
     keys = [(table, key) for table in FURTHER_TABLES for key in drawn_keys(file, table)]
-    return [each for each in keys if each not in USUAL]
+    return [key for key in keys if key not in USUAL]
 
 
 class Run:

@@ -106,7 +106,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     count = len(found.trials)
     files, levels = [path for path, _ in recordings], [levels for _, levels in recordings]
     drafted = recorded_trials(folder, files, levels, roles(paths, sources)[count:], target)
-    recorded = {count + each.place: each for each in drafted.trials}
+    recorded = {count + trial.place: trial for trial in drafted.trials}
     if not found.trials and not recorded:
         raise _no_trial(folder, found, drafted.unread)
     counted = [k < count or k in recorded for k in range(len(paths))]
@@ -252,12 +252,12 @@ def _people(
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
         of_recordings = [each for k in own if (each := recorded[k]) is not None]
-        for key in dict.fromkeys(key for each in of_recordings for key in each.measured):
+        for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
             if key not in values[name] and key not in tabled and key not in differing:
-                found = [each.measured[key] for each in of_recordings if key in each.measured]
+                found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
-        needed = dict.fromkeys(key for each in of_recordings for key in each.needs)
+        needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
         required = _BODY if of_recordings or not all("model" in trials[k].source for k in own) else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in values[name] and key not in tabled and key not in differing:

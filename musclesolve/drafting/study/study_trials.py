@@ -423,14 +423,16 @@ def study_trials(folder: Path) -> FoundStudy:
             levels: tuple[str, ...] = place.relative_to(folder).parts
             if service_of(place):
                 named = levels or (place.name,)
-                trials += [_of_service(each, named, place) for each in service_trials(place)]
+                trials += [
+                    _of_service(service_trial, named, place) for service_trial in service_trials(place)
+                ]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             written = [
                 found for path in files if path.suffix == ".toml" and (found := _of_file(path, levels))
             ]
             trials += written
-            for path in (each for each in files if each.suffix.casefold() == SUFFIX):
+            for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:
                     trials += _of_b3d(path, levels)
                 except InputError as error:
@@ -450,9 +452,18 @@ def study_trials(folder: Path) -> FoundStudy:
             reason=reason.strerror or reason,
         ) from reason
     modeled, misread = _of_models(folder, loose)
-    known = {path.resolve() for each in trials if "file" in each.source for path in _named_files(each)}
-    modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
-    known |= {path.resolve() for each in modeled for path in each.source.values() if isinstance(path, Path)}
+    known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
+    modeled = [
+        trial_draft
+        for trial_draft in modeled
+        if Path(trial_draft.source["coordinates"]).resolve() not in known
+    ]
+    known |= {
+        path.resolve()
+        for trial_draft in modeled
+        for path in trial_draft.source.values()
+        if isinstance(path, Path)
+    }
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
     by_name = {
@@ -468,7 +479,7 @@ def study_trials(folder: Path) -> FoundStudy:
         if _is_text(str(path))
     }
     # A recording of the same name as coordinates of a model was computed there.
-    computed = {each.levels for each in modeled}
+    computed = {trial_draft.levels for trial_draft in modeled}
     with_markers = {each[:-1] for path, each in levels_of.items() if path.suffix.casefold() in RAW}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
@@ -579,7 +590,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         of = _models_of(coordinates.parent, root, models)
         exclude, setup = "", setups.get(coordinates.resolve())
         if setup is not None:
-            every = [*of, *(path for each in models.values() for path in each)]
+            every = [*of, *(path for model in models.values() for path in model)]
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
                 exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
@@ -694,7 +705,9 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
     for above in (place, *place.parents):
         if above in models:
             return models[above]
-        beside = [each for each in models if each.parent == above and each.name.casefold() in _MODEL_FOLDERS]
+        beside = [
+            model for model in models if model.parent == above and model.name.casefold() in _MODEL_FOLDERS
+        ]
         if beside:
             return models[beside[0]]
         if above == root:
@@ -716,7 +729,9 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
     suffix = path.suffix.casefold()
     if suffix == ".xml":
         tree = read_xml(path, "a file of OpenSim (.xml)")
-        return "described" if any(each.tag == "ExternalLoads" for each in tree.descendants()) else ""
+        return (
+            "described" if any(descendant.tag == "ExternalLoads" for descendant in tree.descendants()) else ""
+        )
     if suffix not in STORAGE:
         return ""
     names = column_names(path)[1:]

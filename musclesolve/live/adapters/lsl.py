@@ -135,7 +135,9 @@ class LslStream:
             raise input_error("live.lsl_stream_texts", where="--from", name=self._name)
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
-        channels = [Channel(*(each.findtext(name) or "" for name in names)) for each in described]
+        channels = [
+            Channel(*(description.findtext(name) or "" for name in names)) for description in described
+        ]
         channels += [Channel("")] * (whole.channel_count() - len(channels))
         self._layout = Layout.from_channels(
             channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}"

@@ -144,7 +144,7 @@ class LiveDrawing:
             path=path,
             bones=base.bones.moved(skeleton),
             legs=tuple(DrawnLeg(side, np.array([name]), np.full(1, np.nan)) for side, name in known.items()),
-            quantities=tuple(self._colored(each, values) for each in base.quantities),
+            quantities=tuple(self._colored(quantity, values) for quantity in base.quantities),
             ground=replace(base.ground, force=force, place=place),
             contact=replace(base.contact, force=contact),
         )

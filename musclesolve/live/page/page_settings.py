@@ -63,7 +63,7 @@ class PageSettings:
             raise input_error(
                 "live.bad_curves", file=file, where="curves", curves=curves, most_curves=MOST_CURVES
             )
-        for name, key in [("quantity", values["quantity"]), *(("curves", each) for each in curves)]:
+        for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
             if key not in keys:
                 raise input_error("live.no_quantity", file=file, where=name, key=key, keys=keys)
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):

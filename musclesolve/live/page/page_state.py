@@ -388,7 +388,7 @@ class FootContacts:
 
     def _ended(self) -> list[Span]:
         """The contacts of which both ends are known."""
-        return [Span(*each) for each in self._contacts() if np.isfinite(each).all()]
+        return [Span(*contact) for contact in self._contacts() if np.isfinite(contact).all()]
 
     def _cycles(self) -> list[Span]:
         """Note the strikes of contacts that are long enough for a step; the cycles that end with them."""

@@ -348,7 +348,7 @@ class PageServer:
 
 
 def _median(latencies: deque[float]) -> float | None:
-    known = [each for each in latencies if np.isfinite(each)]
+    known = [latency for latency in latencies if np.isfinite(latency)]
     return float(np.median(known)) if known else None
 
 

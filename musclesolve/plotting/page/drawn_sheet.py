@@ -126,7 +126,7 @@ class DrawnSheet(Figure):
 
         entries: text -> `Key`; one that is a tuple stands for its members side by side.
         """
-        labels, handles = list(entries), [_handle(each) for each in entries.values()]
+        labels, handles = list(entries), [_handle(entry) for entry in entries.values()]
         size, left = self.style.font_pt, LEFT * self.style.scale
         room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
         spacing = self.style.settings["legend.columnspacing"]

@@ -132,8 +132,8 @@ def group_drawings(
     figures: dict[str, Callable[[xr.Dataset], Sheet]] = {}
     variables = [
         str(name)
-        for name, each in means.data_vars.items()
-        if f"{name}_high" in means and "percent" in each.dims
+        for name, variable in means.data_vars.items()
+        if f"{name}_high" in means and "percent" in variable.dims
     ]
     variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     kept, _ = without_arms_and_empty(means, variables)

@@ -44,9 +44,9 @@ def texts() -> dict[str, dict[str, str]]:
 def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     """The sentences of the paragraph, with linked citations; what the result does not state is left out."""
     values, shown = _values(trial), []
-    for each in _sentences(trial):
+    for sentence in _sentences(trial):
         try:
-            shown.append(citations.marked(each.format(**values)))
+            shown.append(citations.marked(sentence.format(**values)))
         except KeyError:
             continue
     return shown
@@ -224,9 +224,9 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
     values["fascicle_agreement"] = "; ".join(
-        f"{sided(each.muscle)} rms {1e3 * each.rms_error_m:.1f} mm, mean {1e3 * each.mean_error_m:.1f} mm, "
-        f"r {each.correlation:.2f}"
-        for each in facts.fascicles.values()
+        f"{sided(fascicle.muscle)} rms {1e3 * fascicle.rms_error_m:.1f} mm, mean {1e3 * fascicle.mean_error_m:.1f} mm, "
+        f"r {fascicle.correlation:.2f}"
+        for fascicle in facts.fascicles.values()
     )
     if trial.uncertainty is not None:
         drawn = trial.uncertainty.attrs

@@ -66,7 +66,10 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
     """The strip, its key, the same as a table, and the reasons of what is not simply solved."""
     known, legs = verdict_words(), trial.facts.legs
     stretches = {
-        side: [each if each.verdict in known else replace(each, verdict="other") for each in leg.stretches]
+        side: [
+            stretch if stretch.verdict in known else replace(stretch, verdict="other")
+            for stretch in leg.stretches
+        ]
         for side, leg in legs.items()
     }
     every = [each for own in stretches.values() for each in own]
@@ -96,13 +99,13 @@ def _criteria(facts: Facts) -> PageTable:
     entries, judged = criteria(), plausibility(facts)
     rows = [
         (
-            entries[each.criterion]["label"],
-            SIDE_NAMES.get(each.side, DASH),
-            DEGREES[each.verdict],
-            each.sentence,
-            entries[each.criterion]["reason"],
+            entries[comparison.criterion]["label"],
+            SIDE_NAMES.get(comparison.side, DASH),
+            DEGREES[comparison.verdict],
+            comparison.sentence,
+            entries[comparison.criterion]["reason"],
         )
-        for each in judged.comparisons
+        for comparison in judged.comparisons
     ]
     title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
     return PageTable(title, ("criterion", "leg", "", "what was found", "why it matters"), rows, compact=True)
@@ -135,7 +138,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
             f"{trial.path.name}, {which}."
         ]
-    known = [each for each in STRIDE_MEASURES if each.variable in result]
+    known = [measure for measure in STRIDE_MEASURES if measure.variable in result]
     rows = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
@@ -249,7 +252,10 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
     tables = [_groups(facts)] if "group" in facts.result.variables else []
     tables += _extremes_over(trial, "muscle", "muscle")
     if full := facts.muscles_at_limit:
-        rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
+        rows = [
+            (sided(muscle_limit.muscle), muscle_limit.count, cell(100.0 * muscle_limit.share, 0))
+            for muscle_limit in full
+        ]
         columns = ("muscle", "frames", "share of the valid frames [%]")
         title = f"Muscles at full activation (at least {FULL:g})"
         tables.append(PageTable(title, columns, rows, compact=len(rows) > 8))
@@ -347,8 +353,8 @@ def emg(trial: TrialFiles) -> dict[str, object]:
     if not facts.channels:
         raise Absent(why_no_emg(facts).sentence)
     rows = [
-        (each.name, plain(each.muscles), cell(each.correlation, 2), cell(1000.0 * each.delay, 0))
-        for each in facts.channels
+        (channel.name, plain(channel.muscles), cell(channel.correlation, 2), cell(1000.0 * channel.delay, 0))
+        for channel in facts.channels
     ]
     title = "Correlation r of activation with the EMG envelope, valid frames"
     return {
@@ -365,13 +371,13 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
         (
             *(
                 name,
-                plain(each.muscle),
-                cell(1000.0 * each.rms_error_m, 1),
-                cell(1000.0 * each.mean_error_m, 1),
+                plain(fascicle.muscle),
+                cell(1000.0 * fascicle.rms_error_m, 1),
+                cell(1000.0 * fascicle.mean_error_m, 1),
             ),
-            cell(each.correlation, 2),
+            cell(fascicle.correlation, 2),
         )
-        for name, each in trial.facts.fascicles.items()
+        for name, fascicle in trial.facts.fascicles.items()
     ]
     columns = ("column", "muscle", "rms error [mm]", "mean error [mm]", "r")
     title = "Fiber length less measured fascicle length, valid frames"

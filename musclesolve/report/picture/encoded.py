@@ -61,7 +61,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "ribs": ribs_of(data),
         "hoops": hoops(),
         "shapes": _shapes(data.shapes),
-        "events": [vars(each) for each in data.events],
+        "events": [vars(event) for event in data.events],
         "muscles": [
             {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
             for name, short, side, size, first in places
@@ -71,8 +71,10 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
     }
     moving = moving_data(data)
     moving["quantities"] = [
-        {key: each.about[key] for key in ("key", "label", "unit", "low")} | {"colors": each.colors} | moves
-        for each, moves in zip(data.quantities, moving["quantities"], strict=True)
+        {key: quantity.about[key] for key in ("key", "label", "unit", "low")}
+        | {"colors": quantity.colors}
+        | moves
+        for quantity, moves in zip(data.quantities, moving["quantities"], strict=True)
     ]
     moving["legs"] = [
         {"side": leg.side, "label": SIDE_NAMES.get(leg.side, leg.side)} | moves
@@ -101,7 +103,7 @@ def moving_data(data: PictureData) -> dict[str, Any]:
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "path": packed(_relative(data.path, offset), "<i2"),
         "poses": _poses(data.bones.place, data.bones.rotation),
-        "quantities": [_range_and_values(each) for each in data.quantities],
+        "quantities": [_range_and_values(quantity) for quantity in data.quantities],
         "verdicts": [verdict_of(name) for name in verdicts],
         "legs": [
             {
@@ -121,7 +123,7 @@ def subtitle(data: PictureData, result: xr.Dataset) -> str:
         return identity(result)
     names = ", ".join(before.strip() for before in data.subjects if before)
     what = f"simulated ({names})" if names else "simulated"
-    begun = sum(each.begins for each in data.events)
+    begun = sum(event.begins for event in data.events)
     return f"{what}: {float(np.ptp(data.time)):.4g} s{f', {begun} contacts' if begun else ''}"
 
 

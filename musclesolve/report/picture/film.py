@@ -449,7 +449,7 @@ def _gif(pictures: Iterator[AnyArray], palette: AnyArray) -> bytes:
     memory, known = io.BytesIO(), Image.new("P", (1, 1))
     known.putpalette(palette.astype(np.uint8).tobytes())
     first, *rest = (
-        Image.fromarray(each).quantize(palette=known, dither=Image.Dither.NONE) for each in pictures
+        Image.fromarray(picture).quantize(palette=known, dither=Image.Dither.NONE) for picture in pictures
     )
     several: dict[str, Any] = {"append_images": rest, "save_all": True} if rest else {}
     first.save(memory, "GIF", duration=round(1000.0 / RATES["gif"]), loop=0, optimize=False, **several)
@@ -467,7 +467,7 @@ def _palette(data: PictureData) -> AnyArray:
     own = list(dict.fromkeys(own))
     full = np.array([to_rgb(each) for each in (*own, BONE, GRAY, GROUND, INK, SOFT, LOST)])
     blends = [paper + share * (full - paper) for share in np.linspace(0.16, 1.0, 6)]
-    bones = np.array([to_rgb(each) for each in shades()])
+    bones = np.array([to_rgb(shade) for shade in shades()])
     return np.rint(255.0 * np.concatenate([[paper], *blends, bones]))
 
 

@@ -86,11 +86,13 @@ def placements(
         for frame, about in bundled_toml(__package__, "bones.toml")[frames].items():
             landmarks = middles([about["origin"], *about.get("axis", ())], side)
             ends = [(*middles(about["scale"][key][:2], side), about["scale"][key][2]) for key in "xoz"]
-            known = landmarks and all(len(each) == 3 for each in ends)
+            known = landmarks and all(len(end) == 3 for end in ends)
             if stem not in about["segments"] or not known or set(about.get("without", ())) & set(points):
                 continue
             # what does not move in the segment, and distances, by their medians over the frames
-            origin, *axis = (_constant(np.einsum("tji,tj->ti", rotation, each - place)) for each in landmarks)
+            origin, *axis = (
+                _constant(np.einsum("tji,tj->ti", rotation, landmark - place)) for landmark in landmarks
+            )
             distances = [_constant(np.linalg.norm(one - other, axis=1)[:, None])[0] for one, other, _ in ends]
             scale = np.array(distances) / [MM * size for *_, size in ends]
             if about.get("as_wide_as_knee") and np.isfinite(knee_widths.get(side, np.nan)):
@@ -110,8 +112,8 @@ def lofted_bones(placed: Sequence[Placement]) -> dict[str, Mesh]:
         Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
     """
     parts: dict[str, list[Mesh]] = {}
-    for each in placed:
-        parts.setdefault(each.segment, []).extend(each.bones)
+    for placement in placed:
+        parts.setdefault(placement.segment, []).extend(placement.bones)
     return {name: joined(meshes) for name, meshes in parts.items()}
 
 

@@ -73,7 +73,7 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         title=content["title"],
         subtitle=content["subtitle"],
         missing=data.missing,
-        quantities=[each.about["label"] for each in data.quantities],
+        quantities=[quantity.about["label"] for quantity in data.quantities],
         legs=[(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
         muscles=bool(data.muscles),
         ground=bool(data.ground.names),

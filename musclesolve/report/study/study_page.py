@@ -135,7 +135,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         differences=_differences(result),
         said=[]
         if result.comparisons is None
-        else [plain(each) for each in listed(result.comparisons, "said")],
+        else [plain(statement) for statement in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
@@ -195,7 +195,7 @@ def _families(result: StudyResult) -> list[Family]:
         of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
     families = []
     for name in sorted(
-        {str(each) for each in tests["family"].values}, key=lambda each: each == "exploratory"
+        {str(value) for value in tests["family"].values}, key=lambda each: each == "exploratory"
     ):
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
         found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
@@ -457,7 +457,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
 
 def _not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
-    found = [each.measures for each in result.computed.records.values() if each.measures is not None]
+    found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
     return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 
