@@ -155,7 +155,7 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
 
 
 def _rms(pose: Poses, share: float = 1.0) -> float:
-    """Root mean square residual of a body [m] over a share of the frames, those with the best fit."""
+    """Root mean square residual of a body [m] over the share of the frames with the best fit."""
     best = np.sort(pose.residual)[: max(int(share * len(pose.residual)), 1)]
     return float(np.sqrt(np.mean(best**2)))
 

@@ -85,7 +85,7 @@ class ContactEvent:
 
 @dataclass(frozen=True)
 class ContactSimulation:
-    """Simulated motions by model, and what the pairs of surfaces (P) did at the times (T,) of the frames.
+    """Simulated motions by model, and the contacts of the pairs of surfaces (P) at the times (T,) of the frames.
 
     depth (T, P) [m], negative while apart; force (T, P, 3) [N] on the second surface and its point (T, P, 3) [m];
     stored (T, P) [J] elastic energy; lost (T,) [J] energy lost in damping and friction of contacts and straps since the

@@ -5,8 +5,8 @@ iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (s
 after each one positions and velocities are projected back on the constraints, orthogonally in the sense of the mass
 matrix, so that the constraints do not drift and the projection does no work at first order.
 
-A model under forces as a system of ordinary differential equations is `System`. One whose motion is prescribed
-(`DrivenSystem`: a sled on its rail, a vehicle whose pulse was recorded) moves without turning, with a given
+`System` is a model under forces as a system of ordinary differential equations. `DrivenSystem` is a model with a
+prescribed motion (a sled on its rail, a vehicle with a recorded pulse): it moves without turning, with a stated
 acceleration through time. The drive does the work that this takes.
 """
 
@@ -522,7 +522,7 @@ class DrivenSystem(System):
         return Accelerations(qdd.ravel(), np.zeros(len(self.constraints.names)), 0)
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of the applied forces and of the drive: what the inertia needs beyond weight and contact."""
+        """Power [W] of the applied forces and of the drive: the power of inertia minus weight and contact."""
         needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 

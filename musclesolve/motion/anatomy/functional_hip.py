@@ -39,8 +39,8 @@ def functional_hips(
     trial, (3,) [m].
 
     Returns:
-        Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
-        no functional trials.
+        Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; both empty without
+        functional trials.
     """
     points: Points = {}
     notes = []

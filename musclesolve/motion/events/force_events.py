@@ -151,9 +151,9 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
     Two levels (a Schmitt trigger) separate contact from noise: a contact is an unbroken stretch above the threshold [N]
     with samples that reach the firm level [N]. Interruptions that are shorter than 50 ms and shorter than the contacts
-    before and after them are dropouts of the plate; contacts shorter than 0.1 s are not steps. -inf stands for a
-    contact that began before the first of the samples (S,) of time [s] and vertical force [N], +inf for one that ends
-    after the last.
+    before and after them are dropouts of the plate; contacts shorter than 0.1 s are not steps. The beginning is -inf
+    for a contact that began before the first of the samples (S,) of time [s] and vertical force [N], the end +inf for
+    one that ends after the last.
     """
     joined: list[tuple[int, int]] = []  # samples [a, b)
     for a, b in true_runs(vertical > threshold):

@@ -125,7 +125,7 @@ def best_delays(
 ) -> tuple[Array, Array]:
     """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
 
-    All delays are compared over the same samples: those with a known curve and a known leading curve at every delay.
+    All delays are compared over the same samples, in which the curve is known, and the leading curve at every delay.
 
     Args:
         time: (T,) [s].

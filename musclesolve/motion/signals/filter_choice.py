@@ -42,8 +42,8 @@ class FilterChoice:
     def smooth_force(self, wrench: Array, rate_hz: float) -> Array:
         """Return the filtered forces (S, k).
 
-        Always by the Butterworth filter: its gain equals the gain of a spline of that half order, and forces need
-        neither derivatives nor a choice of their own.
+        Always by the Butterworth filter: its gain equals the gain of a spline of the same half order, and forces need
+        neither derivatives nor a separate choice.
         """
         return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
 

@@ -14,8 +14,8 @@ cut-off at which the residual equals the noise, so that the filter removes as mu
 
 - The square of R is fitted over the share of white noise that the filter passes: for noise this curve is straight, at
 every sampling rate and up to half of it, while R over fc bends.
-- The range of the fit ends at three times the frequency where residual and noise are equal: noise far above the motion,
-often less than beside it because cameras and their software smooth, does not count.
+- The range of the fit ends at three times the frequency where residual and noise are equal: noise at frequencies far
+above the motion is ignored, because cameras and their software often reduce it.
 - The cut-off is chosen for the least error of the accelerations, not of the positions. This error follows from the
 spectrum of the recording and the noise (``_least_error_cutoff``).
 

@@ -218,7 +218,7 @@ class Triangulation:
 def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
     """Minimize the residual in the image for P points by the Gauss-Newton method.
 
-    Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
+    image: pixels (C, P, 2); seen: mask (C, P) of the points in the images, two or more cameras for every point.
     """
     solved = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)

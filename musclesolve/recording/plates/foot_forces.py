@@ -402,7 +402,8 @@ def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
 
 
 def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
-    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units.
+    """Refuse a plate, global frame, on which every step runs in the wrong direction, or not at all: wrong corners or
+    units.
 
     A step is a complete contact straight forward or backward. A fault is shown by three numbers along the path of the
     subject and to the left of it: spread and travel of the center of pressure [m], and the change of the force from its
