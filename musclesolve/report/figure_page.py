@@ -1,4 +1,4 @@
-"""Pages that the desk shows: the figures of a result or a comparison by kind, the answer to a question."""
+"""Pages for the desk: the figures of a result or a comparison by kind, the answer to a question."""
 
 from collections.abc import Callable
 from functools import partial
@@ -59,7 +59,7 @@ def answer_page(path: Path, question: str) -> str:
 
 
 def _picture(key: str, name: str, draw: Callable[..., Any], data: xr.Dataset) -> Picture:
-    """Return the figure that `draw` makes of a dataset, or why it cannot be drawn."""
+    """Return the figure that `draw` makes of a dataset, or the reason of its absence."""
     label = caption(name, draw)
     try:
         return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))

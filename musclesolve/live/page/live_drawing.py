@@ -35,7 +35,7 @@ from musclesolve.sharing.status import Status
 COLORED_BY = {name: QUANTITIES[name].frame for name in ("activation", "muscle_force")}
 """Variables of picture.toml that a frame has -> attribute of the frame."""
 LEAST_HIGH = 1000.0
-"""The scale of a force without a fixed end reaches so far at least, and grows with what comes [N]."""
+"""Least end of the scale of a force without a fixed end [N]; the scale grows with the values."""
 
 
 @dataclass(eq=False)

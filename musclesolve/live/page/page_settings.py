@@ -51,7 +51,7 @@ class PageSettings:
 
     @classmethod
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
-        """Settings from JSON; what is not stated is as usual."""
+        """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
             raise input_error("live.settings_page_no_table", file=file, where="settings", usual=usual)

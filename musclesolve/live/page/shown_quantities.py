@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status, is_solved
 ORDER = ("force", "muscle_force", "activation", "moment", "angle")
 """Kinds of quantities in the order of the page; then the others."""
 WITHOUT_MOTION = (Status.INVALID_INPUT, Status.INVALID_MOTION, Status.INTERRUPTED)
-"""With these not even angles and moments are known."""
+"""Statuses without known angles and moments."""
 
 
 GROUND = "ground_reaction_force"

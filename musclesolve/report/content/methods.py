@@ -42,7 +42,7 @@ def texts() -> dict[str, dict[str, str]]:
 
 
 def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
-    """The sentences of the paragraph, with linked citations; what the result does not state is left out."""
+    """The sentences of the paragraph, with linked citations; data that the result does not state are left out."""
     values, shown = _values(trial), []
     for sentence in _sentences(trial):
         try:
@@ -66,7 +66,7 @@ OF_METHODS = (
     ),
     *("musclesolve_version", "ground_reactions", "inertia_table"),
 )
-"""Attributes of a result on which its sentences depend: trials that have them in common are described alike."""
+"""Attributes of a result on which its sentences depend: trials with equal values have the same description."""
 _OF_TRIAL = re.compile(
     r" ?\([^()]*\{(?:moved|violated|largest|changed)\}[^()]*\)|[:,] \{(?:factors|contacts|plate_corrections)\}"
 )
@@ -74,11 +74,11 @@ _OF_TRIAL = re.compile(
 
 
 def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations) -> list[Any]:
-    """The sentences of a paragraph on many trials, without what is of one trial or subject alone.
+    """The sentences of a paragraph on many trials, without data of a single trial or subject.
 
     Args:
-        trials: one of each kind, and how many trials are of this kind. What is not done in all of them is said with
-            the number of its trials.
+        trials: one of each kind, and the number of trials of this kind. A sentence that does not hold for all trials
+            gets the number of its trials.
         citations: numbers are given to the works as they are cited.
     """
     total = sum(count for _, count in trials)
@@ -105,7 +105,7 @@ def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations
 
 
 def _sentences(trial: TrialFiles) -> list[str]:
-    """The sentences on what the result states, to be filled with `_values`."""
+    """The sentences on data that the result states, to be filled with `_values`."""
     result = trial.base
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
@@ -250,7 +250,7 @@ def cost_words(name: str) -> str:
     formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
     source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
     for parameter in _PARAMETER.findall(name):
-        # the usual value, and here there is another
+        # the formula has the usual value, but another one is used
         formula = re.sub(rf", {parameter} (\w )?= [^,]+", "", formula)
     words = f"{name}: {formula}" if formula else name
     return f"{words} {source}".strip()

@@ -25,11 +25,11 @@ POSITION_STEP = 1e-4
 """Step of positions [m]."""
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
-"""Codes of values: none, and the upper end of their range. Values beyond the range are its ends."""
+"""Codes of values: missing, and the upper end of the range. Values beyond the range are set to its ends."""
 TURN = FULL_STEPS = 32767
-"""Codes: one of quaternions; the greatest coordinate of a surface."""
+"""Codes of the number 1 in quaternions, and of the greatest coordinate of a surface."""
 MOST_SHORT = 65536
-"""Vertices of a surface whose numbers have 16 bits."""
+"""Largest number of vertices of a surface with 16-bit numbers."""
 
 
 def json_text(content: Any) -> str:
@@ -38,12 +38,12 @@ def json_text(content: Any) -> str:
 
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
-    """The data as what JSON knows."""
+    """The data in types of JSON."""
     return page_data(data, str(result.attrs.get("subject", "")) or "Moving picture", subtitle(data, result))
 
 
 def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
-    """Return the data of a page: the parts that stand still and those that move, under a title and a line of text."""
+    """Return the data of a page: constant and moving parts, with a title and a line of text."""
     places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
     still: dict[str, Any] = {
         "title": title,
@@ -88,7 +88,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
 
 
 def moving_data(data: PictureData) -> dict[str, Any]:
-    """The part of it that is another one in other frames; a live picture takes it anew for each."""
+    """The part of the data that changes with the frame; a live picture sends it for every frame."""
     # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
     every = np.concatenate([data.position, data.path], axis=1)
     known = np.isfinite(every)

@@ -14,17 +14,17 @@ from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
 GEOMETRY_FOLDER = "Geometry"
 """The folder beside a model in which OpenSim looks for its geometry."""
 MOST_FACES = 24_000
-"""Most faces of all bones: a page without graphics hardware draws them as fast as the bones of a recording."""
+"""Largest number of faces of all bones, which a page without graphics hardware draws fast enough."""
 LEAST_FACES = 40
-"""Least faces of one file."""
+"""Least number of faces of one file."""
 NAMED = 4
-"""Missing files whose names stand in the note."""
+"""Number of missing files named in the note."""
 
 
 def model_surfaces(
     model_file: Path, segments: tuple[str, ...], folder: Path | None = None
 ) -> tuple[dict[str, Surface], list[str]]:
-    """The surfaces of the bodies of a model by name, and sentences on files that are not there.
+    """The surfaces of the bodies of a model by name, and sentences on missing files.
 
     A file is looked for in the folder, in the folder Geometry beside the model, and beside the model.
 

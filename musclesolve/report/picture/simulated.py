@@ -1,4 +1,4 @@
-"""A simulation as the dataset that a picture is drawn from.
+"""The dataset of a simulation for a picture.
 
 Its variables bear the names of a result where they mean the same: skeleton_position with bone_start and bone_end,
 path_position with path_muscle, activation, muscle_force. Forces of contact are its own: contact_force and contact_point

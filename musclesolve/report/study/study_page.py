@@ -1,4 +1,4 @@
-"""The page of a study: who, what was left out and why, mean curves and where they differ, every trial in a strip."""
+"""The page of a study: subjects, trials left out and reasons, mean curves and differences, a strip for every trial."""
 
 import re
 from collections import Counter
@@ -49,9 +49,9 @@ from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import DATA
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
-"""Reasons that differ by their numbers alone are one."""
+"""Pattern of numbers: reasons that differ only in numbers are joined."""
 MOST_ROWS = 400
-"""Trials that are listed one by one; of more, those that something is to be said of."""
+"""Number of trials up to which all are listed; of more trials only those with remarks."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
 """Counts of a trial's record, and the verdict whose color they have."""
