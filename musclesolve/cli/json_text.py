@@ -1,4 +1,4 @@
-"""JSON of plain values, arrays and paths, in which what is not finite is null; the document of an error."""
+"""JSON of plain values, arrays and paths, with null for numbers that are not finite; the document of an error."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def error_document(error: BaseException, message: str, exit_code: int) -> dict[s
 
 
 def _code(error: BaseException) -> str:
-    """The code of an error of the input; a name of the kind of the others."""
+    """The code of an error of the input; for other errors a name of their kind."""
     own = getattr(error, "code", None)
     if isinstance(own, str):
         return own

@@ -103,11 +103,11 @@ NAMES = {
     "marker_set": marker_set_names,
     "faults": fault_names,
 }
-"""What the shell completes behind the option of a setting."""
+"""Completion of the shell for the option of a setting."""
 
 
 REPEATABLE = ("name_list", "number_or_weights")
-"""Kinds of settings whose option may be given again and again."""
+"""Kinds of settings whose option may be repeated."""
 TYPES: dict[str, Any] = {
     "text": str | None,
     "number": float | None,
@@ -122,7 +122,7 @@ TYPES: dict[str, Any] = {
 def setting_option(file: type[Settings], table: str, key: str, replaces: bool = False) -> Any:
     """The option of a setting, with its sentence, choices and range.
 
-    replaces: whether it takes the place of what a trial file states.
+    replaces: whether the option replaces a value of the trial file.
     """
     setting = tables_of(file)[table].settings[key]
     text = capitalized(setting.about)
@@ -291,7 +291,7 @@ def page_style_of(
     norms: bool = True,
     muscles: Sequence[str] = (),
 ) -> PageStyle:
-    """The style of the pages that the options ask for."""
+    """The page style that the options choose."""
     return PageStyle(width, font, titles, file_format.value, norms, tuple(muscles))
 
 

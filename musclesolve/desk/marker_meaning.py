@@ -39,7 +39,7 @@ from musclesolve.recording.markers.marker_set import (
 from musclesolve.results.finding import Finding
 
 Source = Literal["file", "set", "left out", ""]
-"""A line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""
+"""Source of a mapping: a line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""
 Recording = Literal["standing", "motion"]
 
 
@@ -54,7 +54,7 @@ class LandmarkGroup:
 
 @cache
 def parts() -> tuple[LandmarkGroup, ...]:
-    """The parts of the body, as `marker_parts.toml` has them; lines by the names of landmarks, side included."""
+    """The parts of the body in `marker_parts.toml`; lines by the names of landmarks with side."""
     described = []
     for entry in bundled_toml(__package__, "marker_parts.toml")["part"]:
         lines = [
@@ -123,7 +123,7 @@ class Meaning:
 
     @property
     def suggestions(self) -> dict[str, Any]:
-        """Landmark -> how it may be mapped, of those that are not."""
+        """Landmark -> suggested mapping, for landmarks that are not mapped."""
         return {
             name: meaning.suggestion
             for name, meaning in self.mapped.items()
@@ -222,7 +222,7 @@ class Meanings:
         self._proposed: tuple[tuple[Markers, Markers | None], MarkerChoice] | None = None
 
     def known(self, path: Path, text: str) -> Meaning | None:
-        """The meaning where it was found already and no file has changed; reads nothing."""
+        """The known meaning if no file has changed; reads nothing."""
         if self._last is None or self._last[:2] != (path, text):
             return None
         meaning = self._last[2]
@@ -233,7 +233,7 @@ class Meanings:
         meaning = self.known(path, text)
         if meaning is None:
             meaning = self._found(path)
-            if TrialDocument(path).text == text:  # else it was changed meanwhile
+            if TrialDocument(path).text == text:  # otherwise the text has changed meanwhile
                 self._last = path, text, meaning
         return meaning
 

@@ -1,4 +1,4 @@
-"""The study file as the desk edits it: what it says of subjects and trials, and the changes that a click makes."""
+"""The study file as edited by the desk: its subjects and trials, and the changes by clicks."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ class StudyDocument(TrialDocument):
         return read_study(self.path)
 
     def state_subject(self, name: str, key: str, value: Any) -> None:
-        """State a value of a subject; None leaves it to the table of subjects that the study names, if any."""
+        """State a value of a subject; None removes it, so that the table of subjects of the study counts, if any."""
         changes = self._of_subject(name, {key: value})
         if key == GROUP:
             study = self.study
@@ -46,7 +46,7 @@ class StudyDocument(TrialDocument):
         self.state_all(changes)
 
     def compare_with(self, key: str, first: str) -> None:
-        """Put a group or condition first, which the others are compared with. key: "groups" or "conditions"."""
+        """Make a group or condition the first, the reference of the others. key: "groups" or "conditions"."""
         self.state(("design", key), [first, *(name for name in self.named(key) if name != first)])
 
     def named(self, key: str) -> list[str]:

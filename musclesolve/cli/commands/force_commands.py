@@ -143,7 +143,7 @@ def analyze(
 ) -> None:
     """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
-    figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
+    figures: also as files; False: neither figures nor page. show: write the page in any case, and open it.
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
@@ -175,7 +175,7 @@ def finish_result(
 ) -> None:
     """Summarize a result, with its uncertainty where that is known; afterward write answers and page, and open it.
 
-    answers: what makes the files of answers to questions, by their names.
+    answers: makers of the files of answers to questions, by file name.
     """
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge

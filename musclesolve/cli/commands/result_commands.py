@@ -1,4 +1,4 @@
-"""Commands that show results and hand them on: `report`, `picture`, `plot` and `export`."""
+"""Commands that show and export results: `report`, `picture`, `plot` and `export`."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Check: what is wrong with the recording and the trial file, before anything is computed; and where to mend it."""
+"""Check: faults of the recording and the trial file before any computation, with the places to correct them."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -36,7 +36,7 @@ STEP_OF = {
 
 
 def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
-    """The step that shows the place of a finding, and the place to look at; None: the text of the trial file.
+    """The step with the place of a finding, and the place in the step; None: the text of the trial file.
 
     Args:
         where: `Where.as_dict` of the finding.
@@ -101,7 +101,7 @@ class Check:
     def _on_task(self) -> None:
         if self._state != self._shown:
             if self._unknown and not self.desk.runner.busy and not self._was_canceled:
-                self._begin()  # another task was on its way before
+                self._begin()  # another task was running before
             self._said.refresh()
 
     @property
@@ -207,7 +207,7 @@ def color(judgement: Mapping[str, Any]) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Green for a usable trial alone with nothing left to decide; unknown until checked since the last change."""
+    """Return green only for a usable trial without open decisions; unknown until checked since the last change."""
     if desk.trial is None:
         return ""
     if desk.check_failure is not None:

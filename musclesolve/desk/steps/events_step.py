@@ -27,12 +27,12 @@ SOURCES = {
 START, END = "start", "end"
 RANGE = "#3d434b"
 EVENT_SPACING_S = 0.02
-"""Events of a kind and foot stay so far apart [s]."""
+"""Least time between two events of a kind and foot [s]."""
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """An event, its name on the page, and the times of all of its kind and foot that were seen or stated [s]."""
+    """An event, its name on the page, and the times of all recorded or stated events of its kind and foot [s]."""
 
     event: Event
     id: str
@@ -45,7 +45,7 @@ class Numbered:
 
 
 def numbered(events: Iterable[Event], first: float, last: float) -> list[Numbered]:
-    """The events within the recorded time, those that are only assumed left out."""
+    """The events within the recorded time, without assumed events."""
     shown = [event for event in events if event.source != "periodic" and event.kind in KINDS]
     shown = [event for event in shown if first <= event.time <= last]
     found = list[Numbered]()

@@ -82,7 +82,7 @@ class StudyStep:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Whatever changes the study file; other windows show it, and an error is said."""
+        """Change the study file: other windows show the change, and an error is reported."""
         with self.view.saying():
             yield
             self.desk.changed("text", by=self.view)
@@ -112,7 +112,7 @@ class StudyStep:
                     ui.label(f"{title}: {name}").classes("ms-suggested")
 
     def _tree(self, root: Path) -> None:
-        """The folders; those inside one are looked at when it is opened."""
+        """The tree of folders; subfolders are read when a folder is opened."""
 
         def node(path: Path, depth: int) -> dict[str, Any]:
             inside = [node(folder, depth - 1) for folder in self.study.folders(path)] if depth else []
@@ -475,7 +475,7 @@ def _said(trial: StudyTrial) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where there is a page of the study as it is."""
+    """Return the state of the step: never needed; done where the present study has a page."""
     study = desk.study
     if study.document is None:
         return ""

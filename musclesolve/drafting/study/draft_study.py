@@ -44,14 +44,14 @@ HEAD = (
 _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
-"""What every subject should state: results are normalized by mass and stature."""
+"""Keys that every subject should have: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
-"""What a cell of the drafted table of subjects holds where a file states the value."""
+"""Content of a cell of the drafted table of subjects whose value is in a file."""
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study file that is not written yet: its path and text, what was recognized, and what is left open.
+    """A draft of a study file: path, text, recognized facts, and open decisions.
 
     table: text of the table of what lacks of the subjects, "" where nothing does or a table is there.
     """
@@ -202,7 +202,7 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 
 def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
-    """Groups and conditions in an order in which the first is the one that others are compared with."""
+    """Groups and conditions in order; the first one is the reference."""
     lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:

@@ -30,7 +30,7 @@ from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
 
 SUBJECT, FILES, TIME = "subject", "files", "time"
 _CONFIRM = "confirm"
-"""What the note on a mass begins with that no file states and the plates show."""
+"""Beginning of the note on a mass from the plates, without a stated one."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def recorded_trials(
 
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
-    """Functional movements in a folder of their own belong to the motions of the session, and are none themselves."""
+    """Move functional movements of a separate folder to the motions of the session; they are no motions themselves."""
     other = any(
         not says_functional(drafted_motion.motion.path.stem)
         for part in read.values()

@@ -73,7 +73,7 @@ _IDLE = frozenset(
 )
 """Words that name no condition, even where they vary."""
 _COUNTS_TO = 20
-"""Greatest number that counts repetitions."""
+"""Largest number that can count repetitions."""
 _FEWEST_IDS, _LONGEST_ID = 2, 3
 """Fewest numbers that letters of folders have in the names of subjects, and the most letters."""
 _SHARE = 0.8
@@ -85,7 +85,7 @@ ORDERED = (
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
 )
-"""Words in the order in which groups and conditions are listed: what others are compared with first."""
+"""Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
 
 
@@ -109,7 +109,7 @@ class Word:
 
     @property
     def text(self) -> str:
-        """Both."""
+        """The letters and the number."""
         return self.letters + self.number
 
     @property
@@ -351,22 +351,22 @@ def in_order(names: set[str]) -> list[str]:
 
 
 RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "average.nc"})
-"""Files of results: the folders that hold them, and what is below, are no inputs."""
+"""Names of result files: folders with such files, and their subfolders, are no inputs."""
 RAW = (".c3d", ".trc")
 _RECORDED = (*RAW, ".csv", *STORAGE, ".xml")
-"""Suffixes of the recordings of a trial, and of what describes their forces."""
+"""Suffixes of the recordings of a trial, and of descriptions of their forces."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
     "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
     "marker markers trc mot analog plates".split()
 )
-"""Words of files and folders that say what they hold, not which trial it is of."""
+"""Words of files and folders that name the kind of content, not the trial."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
 _HEADER_BYTES = 1 << 16
 _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
-"""What coordinates are called, where no model says it."""
+"""Usual names of coordinates, without a model."""
 _SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
-"""Names of folders that OpenCap makes up."""
+"""Generated names of folders of OpenCap."""
 _COORDINATE = re.compile(r'<Coordinate name="([^"]+)"')
 _MOST_OTHERS = 0.6
 """Largest share of columns of other names in a file of coordinates: those of a fuller model are among them."""
@@ -406,7 +406,7 @@ class FoundStudy:
 
 
 def study_trials(folder: Path) -> FoundStudy:
-    """Look at a folder and all below it but results and hidden folders."""
+    """Search a folder and its subfolders, except results and hidden folders."""
     expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
     if not folder.is_dir():
         raise input_error(
@@ -505,7 +505,7 @@ def _is_text(name: str) -> bool:
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    """A folder and those below it, but results, hidden folders, and what is inside the folder of a service."""
+    """Yield a folder and its subfolders, except results, hidden folders, and folders inside the folder of a service."""
     if any((folder / name).is_file() for name in RESULTS):
         return
     yield folder
@@ -648,11 +648,8 @@ def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
 def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
     """Return the reason why an ExternalLoads file cannot be of a motion beside a table of forces; "" where it can be.
 
-    It names another data file, its loads last at other times, or their contacts are under another body. A fault that
-    keeps model or coordinates from being read is found where the trial is computed.
-
-    It names another data file, its loads last at other times, or their contacts are under another body. What keeps
-    model or coordinates from being read is found where the trial is computed.
+    Reasons are another data file, loads at other times, or contacts under another body. Unreadable models or
+    coordinates are reported when the trial is computed.
     """
     try:
         model = read_osim(model_file)
