@@ -12,7 +12,6 @@ the seconds of the processor, that a command should not exceed. A command that f
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from musclesolve.data.bundled import reference_stride
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +53,7 @@ class Taken:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = command_line(__doc__)
     parser.add_argument("trial", type=input_file, nargs="?", default=reference_stride())
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--samples", type=int, default=1000, help="of Monte Carlo")

@@ -9,9 +9,7 @@ says how many.
 
 from __future__ import annotations
 
-import argparse
-
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
 from benchmarks.pedestrian import pedestrian_case
 from benchmarks.recorded_figures import record
@@ -31,11 +29,7 @@ CASES: dict[str, Case] = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Simulate, print and draw the chosen cases."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.impact_cases",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--case", nargs="+", choices=CASES, default=list(CASES), metavar="CASE", help="all unless given"

@@ -25,7 +25,6 @@ Besides the source: a man in the middle of the front of a bus that brakes, and h
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 from scipy.optimize import brentq
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import (
     STANDARD,
     SUBJECTS,
@@ -695,11 +694,7 @@ def criterion_map(values: Array, positions: Sequence[int], speeds: Sequence[int]
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.pedestrian",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--position", nargs="+", type=int, choices=POSITIONS, default=POSITIONS, metavar="1...8"

@@ -21,7 +21,6 @@ these.
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from rich.table import Table
 
 import muscle_db
 import musclesolve as ms
+from benchmarks.arguments import command_line, input_file
 from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
 from muscle_db.model import LEG_DOFS
@@ -238,10 +238,8 @@ def table(lines: list[Line]) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
+    parser = command_line(__doc__)
+    parser.add_argument("trial", nargs="?", type=input_file, default=reference_stride())
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each method")
     parser.add_argument("--which", choices=("both", "full", "reduced"), default="both")
     parser.add_argument(

@@ -14,8 +14,6 @@ body without errors.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable
 
@@ -24,9 +22,10 @@ import xarray as xr
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.instrumented_knee import MODELS, SETS, body_with
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder
+from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve.checking.check import judged_result
 from musclesolve.constants import FAST
@@ -99,9 +98,7 @@ def rows(fast: xr.Dataset, drawn: xr.Dataset) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--samples", type=int, default=1000, help="of Monte Carlo")
     parser.add_argument("--only", action="append", choices=BODIES, help="one of the bodies, again for more")
     given = parser.parse_args()
@@ -132,7 +129,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

@@ -1,17 +1,17 @@
-"""Values and names as messages print them: the first few of many, and how many there are."""
+"""Texts of values and names for messages: the first few of many, and their number."""
 
 import sys
 from collections.abc import Iterable
 
 _MOST_VALUES = 6
 _MOST_CHARACTERS = 160
-"""Most characters of any other value."""
+"""Largest number of characters of any other value."""
 
 
 def few(names: Iterable[object], most: int = 3) -> str:
     """Names between commas: "a, b, c ... (80 in all)"."""
-    known = [str(name) for name in names]
-    return ", ".join(known[:most]) + (f" ... ({len(known)} in all)" if len(known) > most else "")
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:most]) + (f" ... ({len(texts)} in all)" if len(texts) > most else "")
 
 
 def often(count: int) -> str:
@@ -25,7 +25,7 @@ def capitalized(text: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value as Python writes it, of an array or another sequence the first few values and their number."""
+    """A value as Python writes it; of an array or another sequence the first few values and their number."""
     np = sys.modules.get("numpy")  # an array is of a numpy that was imported; a message alone needs none
     try:
         if np is not None and isinstance(value, np.ndarray) and value.size > _MOST_VALUES:

@@ -62,7 +62,7 @@ class StatusLine:
 
     def begin(self, live: Live) -> None:
         """See Sink."""
-        self._markers = live.markers
+        self._markers, self._predicts = live.markers, live.predicts
         if (sentence := busy_sentence()) is not None:
             LOG.warning(sentence)
         self._show("waiting for samples; Ctrl-C ends")
@@ -92,6 +92,7 @@ class StatusLine:
         hidden = np.flatnonzero(~np.isfinite(arrival.sample.markers).all(axis=1))
         named = few([self._markers[k] for k in hidden], MOST_HIDDEN)
         notes = [f"hidden: {named}"] if hidden.size else list(frame.notes[:1])
+        notes += ["ground reactions predicted"] if self._predicts else []
         self._show(
             f"{self._clock(frame)}  {self._count / (now - self._since):6.1f} a second  "
             f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *notes])}"

@@ -39,6 +39,7 @@ from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
+from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
@@ -232,13 +233,11 @@ class Recorder:
             + "\n\n"
         )
         self._markers = self._opened(names["markers"], head, len(before.encode()))
+        count = len(live.plates)
         columns = [
-            f"{name}{axis}"
-            for k in range(len(live.plates))
-            for name in plate_columns(k).values()
-            for axis in "xyz"
+            f"{name}{axis}" for k in range(count) for name in plate_columns(k).values() for axis in "xyz"
         ]
-        self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns))
+        self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns)) if count else None
         self._emg = (
             self._opened(names["emg"], _mot_head(names["emg"], live.channels)) if live.channels else None
         )
@@ -266,7 +265,8 @@ class Recorder:
             plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
             flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
             self._markers.waiting += self._marker_rows.text(np.column_stack([numbers + 1, time, flat[0]]))
-            self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
+            if self._forces is not None:
+                self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
             if self._emg is not None:
                 emg = np.full((len(numbers), len(live.channels)), np.nan)
                 for row, sample in zip(at, samples, strict=True):
@@ -480,7 +480,10 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     content = with_paths(trial.document.content, trial.path.parent, path)
     for name in ("plates", "fascicle", "force", "emg"):
         content.pop(name, None)
-    content["files"] |= {role: names[role] for role in ("markers", "forces")}
+    content["files"] |= {
+        "markers": names["markers"],
+        "forces": PREDICTED if live.predicts else names["forces"],
+    }
     movement = content.pop("time", {}).get("movement")
     if movement is not None:
         content["time"] = {"movement": movement}

@@ -206,7 +206,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
         for names in (first.measured.points, first.measured.directions)
     )
     measured = replace(first.measured, time=time, points=placed, directions=turned)
-    mechanics = Mechanics(measured, model, fit, motion, reactions)
+    mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), live, frames, replayed)
     of_recording = findings_of(trial, body)

@@ -144,7 +144,9 @@ class SessionWatch:
                     "residual",
                     time,
                     f"{100 * share:.0f} % of the body weight is missing at the pelvis, expected at most "
-                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, plates are zeroed, the mass is right",
+                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, "
+                    + ("" if self._live.predicts else "plates are zeroed, ")
+                    + "the mass is right",
                 )
         vertical = np.array([each for _, each in self._vertical])
         for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):

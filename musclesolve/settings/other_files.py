@@ -164,8 +164,8 @@ class ParameterSettings(Settings):
 class PersonFileSettings(Settings):
     """A file of one person's muscles.
 
-    muscles: every number that differs from the parent's: value, parent and sd by quantity and muscle [SI]; emg: what
-    the calibration found of the channels; prediction: how well the muscles predict what they were not calibrated with.
+    muscles: every number that differs from the parent's: value, parent and sd by quantity and muscle [SI]; emg: fitted
+    parameters of the channels; prediction: accuracy of predicted curves that were not used in the calibration.
     """
 
     person: PersonSettings = table(PersonSettings, required=True)
@@ -274,7 +274,7 @@ class TrialLineSettings(Settings):
 
 
 class StudyFileSettings(Settings):
-    """A study file, but for the units of its quantities, and `title` and `subjects_table` above all tables.
+    """A study file, without the units of its quantities, and without `title` and `subjects_table` above all tables.
 
     [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial the
     keys of its [files] and [time].
@@ -287,7 +287,7 @@ class StudyFileSettings(Settings):
 
 
 def trial_line_settings() -> dict[str, Setting]:
-    """Return what may stand in a line of [trials]: its own keys, the keys of [files] and of [time]."""
+    """Return the settings of a line of [trials]: its own keys, the keys of [files] and of [time]."""
     of_files = {
         key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
     }
@@ -296,7 +296,7 @@ def trial_line_settings() -> dict[str, Setting]:
 
 
 def study_settings(units: type[Settings]) -> type[Settings]:
-    """Return what may stand in a study file, with a class of the units that quantities may have."""
+    """Return the class of the settings of a study file; units: class of the units of quantities."""
     stated = {**tables_of(StudyFileSettings), "units": FileTable(units)}
     return settings_class("StudySettings", {"__doc__": "A study file.", **stated})
 

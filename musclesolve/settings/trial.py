@@ -21,7 +21,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
 MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
-"""Units that are mistaken for meters, and how many meters they are."""
+"""Units that are mistaken for meters -> meters."""
 
 
 class SubjectSettings(Settings):
@@ -153,11 +153,11 @@ class LaboratorySettings(Settings):
 
 
 REDUCED = "reduced"
-"""What [consistency] says of a residual that a change of the motion shall make smaller."""
+"""Value of [consistency] for a residual that is reduced by a change of the motion."""
 PREDICTED = "predicted"
-"""In place of the file of forces or loads: ground reactions are predicted from the motion."""
+"""Value in place of the file of forces or loads, for ground reactions predicted from the motion."""
 PARTLY_PREDICTED = "partly predicted"
-"""Where ground reactions of a result come from if plates measured some of them."""
+"""Source of the ground reactions of a result if plates measured some of them."""
 
 
 def is_predicted(forces: object) -> bool:
@@ -301,9 +301,9 @@ class FilterSettings(Settings):
 
     @property
     def fixed_cutoff(self) -> float | None:
-        """The cut-off that is stated, or the usual one [Hz]; None: the data choose one of every coordinate by `choice`.
+        """The stated or the usual cut-off [Hz]; None: `choice` determines one for every coordinate from the data.
 
-        Of a trial the motion decides which one is usual (`anatomy`).
+        For a trial the usual cut-off depends on the motion (`anatomy`).
         """
         stated = WALKING_CUTOFF_HZ if self.cutoff_hz is None else self.cutoff_hz
         return None if isinstance(stated, str) else stated
@@ -736,9 +736,9 @@ class MarkerSettings(Settings):
 
 
 class PlateSettings(Settings):
-    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]].
+    """[plates]: corrections of measured forces, by the number of a plate in a C3D file or the place of its [[force]].
 
-    And what holds of steps beside the plates.
+    Also the treatment of steps beside the plates.
     """
 
     unmeasured_steps: Literal["left_out", "predicted"] = setting(
@@ -966,7 +966,7 @@ class ModelSettings(Settings):
 TrialSettings = RecordedSettings | ModelSettings
 """The settings of a trial file of either kind."""
 NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty", "questions")
-"""Tables of the trial file of a model that need one: they name files, measurements and what follows a result."""
+"""Tables in the trial file of a model that options cannot replace: files, measurements, and work after a result."""
 
 
 def share_arguments() -> dict[str, tuple[str, str]]:

@@ -69,10 +69,10 @@ def assemble(
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
         # Each frame is closed from the one before: the only way to know on which branch a loop is.
-        q, now = np.empty(guess.shape), guess[:1]
+        q, pose = np.empty(guess.shape), guess[:1]
         for frame in range(len(time)):
-            here = slice(frame, frame + 1)
-            now = q[here] = _closed(constraints, time[here], now, frame)
+            frame_slice = slice(frame, frame + 1)
+            pose = q[frame_slice] = _closed(constraints, time[frame_slice], pose, frame)
     else:
         q = _closed(constraints, time, guess)
     if inverted := mirrored(constraints, q):
@@ -205,9 +205,9 @@ def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
 def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
     """Refuse rows that leave points or vectors free to move; name these."""
     frames, _, count, _ = rows.jacobian.shape
-    every = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
+    unit_rates = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
     owners = tuple(name for name in _names(names, count) for _ in range(3))
-    free = tuple(dict.fromkeys(undriven(rows.jacobian, every, owners)))
+    free = tuple(dict.fromkeys(undriven(rows.jacobian, unit_rates, owners)))
     if free:
         raise MuscleSolveError(
             f"nothing drives {shortened(free, 2 * _SHOWN)}: constraints and drivers leave them free to move in "

@@ -26,7 +26,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-_NONE = 1e-9  # A singular value this small against the largest one is none
+_NONE = 1e-9  # Ratio to the largest singular value below which one counts as zero
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Mechanism(Model):
 
     def __post_init__(self) -> None:
         """Refuse a layout or masses that do not fit the topology."""
-        wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
-        if (len(self.standing), len(self.mass.mass)) != wanted:
+        sizes = len(self.topology.coordinate_names), len(self.topology.bodies)
+        if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "dynamics.positions_and_masses_differ",
                 shape=np.shape(self.standing),
                 count=len(self.mass.mass),
-                wanted=wanted[0],
-                second=wanted[1],
+                wanted=sizes[0],
+                second=sizes[1],
             )
 
 

@@ -92,7 +92,8 @@ class QualisysStream:
         self._labels = len(labels)
         # -1: the last position, behind those of the labels, is of what no label has
         self._columns = np.array([labels.index(name) if name in labels else -1 for name in live.markers])
-        plates = settings.findall("./Force/Plate")
+        # a session whose ground reactions are predicted reads no plates
+        plates = settings.findall("./Force/Plate") if live.plates else []
         if plates and len(plates) != len(live.plates):
             raise input_error(
                 "live.plates_in_qtm",

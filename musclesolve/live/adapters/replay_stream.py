@@ -34,7 +34,7 @@ class ReplayStream:
         live = wanted.live
         if not isinstance(live, Live):
             raise input_error("live.recording_cannot_replayed", where="--from")
-        trial = recording_of(address, "a replay", plates=True) if address else live.trial
+        trial = recording_of(address, "a replay") if address else live.trial
         self._samples = list(samples(live, trial, live.rate))
         self._next, self._repeats = 0, wanted.repeats
         first, last = self._samples[0].time, self._samples[-1].time

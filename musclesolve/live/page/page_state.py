@@ -69,7 +69,8 @@ class PageSetup:
         weight, loads = float(live.model.mass.total) * STANDARD_GRAVITY, FootLoads.from_trial(live.trial)
         return cls(
             title=live.trial.subject.name or "Live",
-            subtitle=f"live, {1e3 * live.lag:g} ms behind the newest sample, filtered at {live.cutoff:g} Hz",
+            subtitle=f"live, {1e3 * live.lag:g} ms behind the newest sample, filtered at {live.cutoff:g} Hz"
+            + (", ground reactions predicted" if live.predicts else ""),
             rate=live.rate,
             quantities=ShownQuantities(live.muscles, live.dofs, live.joints, live.sides, weight),
             drawing=LiveDrawing.from_live(live, weight),

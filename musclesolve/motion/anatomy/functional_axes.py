@@ -85,11 +85,11 @@ def _axis(
     names = trial.clusters[movement.proximal], movement.distal
     paths = ([movement.markers[marker] for marker in markers] for markers in names)
     bodies = dict(zip((f"{leg} {above}", f"{leg} {below}"), paths, strict=True))
-    seen = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
+    point_paths = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
     shapes = [np.stack([standing[marker] for marker in markers]) for markers in names]
     one, other = (
         registered(trial, shape, path, f"{body}_{side}")
-        for shape, path, body in zip(shapes, seen, (above, below), strict=True)
+        for shape, path, body in zip(shapes, point_paths, (above, below), strict=True)
     )
     axis = rotation_axis(one, other, between(shapes[0].mean(axis=0), shapes[1].mean(axis=0)))
     first, second, _ = np.degrees(axis.ranges)

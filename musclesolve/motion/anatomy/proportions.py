@@ -46,8 +46,8 @@ class Unusual:
 
     what: str  # the length that was measured
     landmark: str  # the landmark to check first
-    expected: str  # what is usual
-    remedy: str  # what to check
+    expected: str  # the usual value
+    remedy: str  # the remedy
 
     def __str__(self) -> str:
         """Return the proportion as a sentence."""
@@ -91,7 +91,7 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
     """Return segments that are shorter or longer than usual for this stature; refuse impossible lengths."""
     fitting = fitting_stature(offsets)
-    # Before the segments: with a wrong stature all of them are wrong.
+    # Before the segments: with a wrong stature all segments are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
         raise recording.document.error(
@@ -145,8 +145,8 @@ def unusual_hips(
 def fitting_stature(offsets: Points) -> float:
     """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
     lengths = _lengths(offsets)
-    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
-    parts = [part for part in every if part in lengths]
+    segments = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in segments if part in lengths]
     # Each leg counts half: the subject is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)

@@ -38,10 +38,10 @@ class Posture:
     """The landmarks of the subject when standing."""
 
     pelvis: Points  # pelvic landmarks and hip centers (3,) [m]
-    # side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial
+    # side -> landmarks, "knee", "ankle" (3,) [m]; legs are independent without a standing trial
     legs: dict[Side, Points]
     pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
-    notes: tuple[str, ...]  # what was assumed
+    notes: tuple[str, ...]  # sentences on assumptions
 
 
 def posture(

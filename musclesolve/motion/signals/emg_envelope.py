@@ -49,7 +49,9 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
             known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
-    maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
+    maximum = [
+        highest if stated is None else stated for stated, highest in zip(emg.maximum, largest, strict=True)
+    ]
     return envelope, np.array(maximum, dtype=float)
 
 
@@ -123,7 +125,7 @@ def best_delays(
 ) -> tuple[Array, Array]:
     """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
 
-    All delays are compared over the same samples: those with a known curve and a known leading curve at every delay.
+    All delays are compared over the same samples, in which the curve is known, and the leading curve at every delay.
 
     Args:
         time: (T,) [s].

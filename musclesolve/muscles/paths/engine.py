@@ -90,7 +90,7 @@ class PathLayout:
                 ],
                 dtype=np.intp,
             ),
-            wrap_method=np.array([METHODS.index(each) for each in method], dtype=np.intp),
+            wrap_method=np.array([METHODS.index(name) for name in method], dtype=np.intp),
         )
 
     @property
@@ -170,10 +170,10 @@ class PathLines(NamedTuple):
     used: Indices
 
     def trimmed(self, most: Indices | None = None) -> PathLines:
-        """The lines with so many points (n,) of each muscle; without `most`, as many as one of the poses uses."""
+        """The lines with at most `most` points (n,) of each muscle; by default the largest number in use in a pose."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
-        return PathLines(self.muscle[kept], self.position[:, kept], self.used)
+        used = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
+        return PathLines(self.muscle[used], self.position[:, used], self.used)
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))

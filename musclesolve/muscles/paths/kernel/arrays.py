@@ -95,7 +95,7 @@ class CarriedArrays(NamedTuple):
 class FrameMotion(NamedTuple):
     """Moving frames (F) in T poses, in space or relative to their bodies in standing.
 
-    origin r (T, F, 3): where the pivot goes [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
+    origin r (T, F, 3): position of the pivot [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
     relative to the body, per unit rate of the angle [m/rad, rad/rad].
     """
 

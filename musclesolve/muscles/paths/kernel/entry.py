@@ -30,7 +30,7 @@ from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
 MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"
 
 
-def _given(kind: Any, axes: int) -> types.Array:
+def _array(kind: Any, axes: int) -> types.Array:
     return types.Array(kind, axes, "C", readonly=True)
 
 
@@ -237,35 +237,35 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
-WRENCHES = _on_disk(gather_wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
-_GROUPS, _OUT = _given(_WHOLE, 1), _REAL[:, :, ::1]
-EXPLICIT = _on_disk(explicit_rates, _given(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
+WRENCHES = _on_disk(gather_wrenches, _array(_REAL, 3), _array(_REAL, 3), _array(_WHOLE, 1), _REAL[:, :, ::1])
+_GROUPS, _OUT = _array(_WHOLE, 1), _REAL[:, :, ::1]
+EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
 RATES = _on_disk(
     length_rates,
     *(
-        types.Tuple([_given(_REAL, 3), _GROUPS, _GROUPS]),
+        types.Tuple([_array(_REAL, 3), _GROUPS, _GROUPS]),
         _BODIES,
-        types.UniTuple(_given(_REAL, 3), 2),
+        types.UniTuple(_array(_REAL, 3), 2),
         _MOVED,
     ),
-    *(_given(_REAL, 3), _GROUPS, _given(_REAL, 2), _REAL[:, ::1]),
+    *(_array(_REAL, 3), _GROUPS, _array(_REAL, 2), _REAL[:, ::1]),
 )
 ARMS = _on_disk(
     moment_arms,
-    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3), _given(_REAL, 3)),
-    *(_given(_REAL, 3), _GROUPS, _OUT),
+    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3), _array(_REAL, 3)),
+    *(_array(_REAL, 3), _GROUPS, _OUT),
 )
 PULLS = _on_disk(
     sum_pulls,
-    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3)),
+    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3)),
     *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1]),
 )
-COUPLES = _on_disk(add_couples, _given(_REAL, 3), _GROUPS, _given(_REAL, 3), types.Array(_REAL, 3, "A"))
+COUPLES = _on_disk(add_couples, _array(_REAL, 3), _GROUPS, _array(_REAL, 3), types.Array(_REAL, 3, "A"))
 FRAMES = _on_disk(
     relative_frames,
     *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
     _FRAMES,
 )
 PLACE = _on_disk(
-    place, *(_BODIES, _CARRIED, _given(_REAL, 3), _given(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
+    place, *(_BODIES, _CARRIED, _array(_REAL, 3), _array(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
 )

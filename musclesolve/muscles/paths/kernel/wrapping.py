@@ -201,7 +201,7 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
     """Return the code of the last segment tried, and the place in the chain of the segment that a wrap takes, or -1."""
     points = poses.position.shape[1]
     low, high = layout.wrap_range[wrap, 0], layout.wrap_range[wrap, 1]
-    least, taken, code, inside = inf, -1, NONE, False
+    least, best, code, inside = inf, -1, NONE, False
     for k in range(size - 1):
         first, last = work.chain[k], work.chain[k + 1]
         # a tangent point belongs to the range if the points around it do
@@ -215,12 +215,12 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
         if code <= INSIDE:
             continue
         if code == MANDATORY or work.contact[EXTRA] < least:
-            least, taken = work.contact[EXTRA], k
+            least, best = work.contact[EXTRA], k
             for j in range(work.best.size):
                 work.best[j] = work.contact[j]
         if code == MANDATORY:
             break
-    return code, taken
+    return code, best
 
 
 @compiled_in_order
