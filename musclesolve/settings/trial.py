@@ -156,6 +156,7 @@ REDUCED = "reduced"
 """Value of [consistency] for a residual that is reduced by a change of the motion."""
 PREDICTED = "predicted"
 """Value in place of the file of forces or loads, for ground reactions predicted from the motion."""
+PREDICTED_NOTE = "No force plate is used: the ground reactions are predicted from the motion."
 PARTLY_PREDICTED = "partly predicted"
 """Source of the ground reactions of a result if plates measured some of them."""
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -450,8 +451,7 @@ class System:
     def _largest_violations(self, off: Array) -> str:
         """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
-        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
-        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+        return shortened([f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order], _SHOWN, "; ")
 
 
 Pulse = Callable[[Array], Array]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import shortened
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
@@ -104,9 +105,8 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     for verdict, meaning in meanings.items():
         places = np.argwhere(chosen.analysis.verdict == verdict)
         if len(places):
-            shown = ", ".join(f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places[:4])
-            more = f" and {len(places) - 4} more" if len(places) > 4 else ""
-            notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
+            shown = shortened([f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places], 4)
+            notes.append(f"Residual analysis of {shown}: {meaning}{instead}")
     return notes
 
 

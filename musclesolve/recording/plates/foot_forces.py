@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
@@ -169,13 +169,12 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
             measured.
     """
     time, known = plate.time, ~lacking
-    runs = [(float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lacking)]
     step = 1.0 / plate.rate
     gaps = tuple(
         PlateGap(
             first, last, last - first + step <= longest + 1e-9 and time[0] < first and last < time[-1], place
         )
-        for (first, last), place in zip(runs, places, strict=True)
+        for (first, last), place in zip(time_spans(lacking, time), places, strict=True)
     )
     if not known.any():
         return replace(plate, gaps=gaps)

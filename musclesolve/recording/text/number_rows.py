@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.names import shortened
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
@@ -72,10 +73,9 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
     """Return a note on repeated names; empty without any."""
     if not repeated:
         return ()
-    named = ", ".join(f"'{name}'" for name in list(repeated)[:_MOST_NAMED])
-    more = f" and {len(repeated) - _MOST_NAMED} more" if len(repeated) > _MOST_NAMED else ""
+    named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     return (
-        f"In {path.name} a {kind} stands twice: {named}{more}. Nothing may use it, and its columns are left out.",
+        f"In {path.name} a {kind} stands twice: {named}. Nothing may use it, and its columns are left out.",
     )
 
 

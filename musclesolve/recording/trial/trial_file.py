@@ -53,7 +53,13 @@ from musclesolve.recording.trial.settings import (
     subject_of,
     with_stated_events,
 )
-from musclesolve.settings.trial import PREDICTED, LaboratorySettings, RecordedSettings, TimeSettings
+from musclesolve.settings.trial import (
+    PREDICTED,
+    PREDICTED_NOTE,
+    LaboratorySettings,
+    RecordedSettings,
+    TimeSettings,
+)
 
 FEWEST_FRAMES = 10
 SAME_DIAMETER = 0.0005
@@ -511,7 +517,7 @@ def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> 
 def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
     """Yield notes on data that are not in the trial file."""
     if settings.files.predicted:
-        yield "No force plate is used: the ground reactions are predicted from the motion."
+        yield PREDICTED_NOTE
     else:
         yield from _plate_notes(settings, forces)
     laboratory = settings.laboratory
