@@ -15,7 +15,7 @@ from musclesolve.desk.view import State, Step, View
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
 
 FOUND, UNUSED = "found", "unused"
 FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
@@ -71,7 +71,7 @@ class Plates:
         if not seen.plates:
             predicted = seen.trial.settings.files.predicted
             ui.label(
-                "No force plate is used: the ground reactions are predicted from the motion."
+                PREDICTED_NOTE
                 if predicted
                 else "No force plates were found: bring the file of the forces, and draft the trial file anew."
             )

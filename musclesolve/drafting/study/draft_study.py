@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from musclesolve._util.names import shortened
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
     RecordedTrial,
@@ -412,5 +413,4 @@ def _recognized(
 
 
 def _few(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - 2 * _MOST_LISTED} more" if len(parts) > 2 * _MOST_LISTED else ""
-    return ", ".join(parts[: 2 * _MOST_LISTED]) + more
+    return shortened(parts, 2 * _MOST_LISTED)

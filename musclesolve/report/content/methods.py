@@ -16,10 +16,9 @@ import xarray as xr
 from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import split_side
+from musclesolve._util.sides import sided, split_side
 from musclesolve.constants import DESIGNED, RIGID
 from musclesolve.errors import InputError
-from musclesolve.report.content.pieces import sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text

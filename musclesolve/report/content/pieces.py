@@ -8,7 +8,6 @@ from markupsafe import Markup
 from rich.table import Table as RichTable
 
 from musclesolve._util.message_text import capitalized
-from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.errors import InputError, MuscleSolveError
 
 DASH = "–"
@@ -38,12 +37,6 @@ def cell(value: float, digits: int = 2) -> str:
 def plain(name: str) -> str:
     """A name with blanks."""
     return name.replace("_", " ")
-
-
-def sided(name: str) -> str:
-    """A name with its side in words: soleus_r is "right soleus"."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
 
 
 def from_rich(table: RichTable) -> PageTable:

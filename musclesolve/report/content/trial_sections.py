@@ -13,9 +13,17 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import capitalized
-from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, joint_titles, split_side, with_side
+from musclesolve._util.sides import (
+    ALL_SIDES,
+    SIDE_NAMES,
+    joint_kind,
+    joint_titles,
+    sided,
+    split_side,
+    with_side,
+)
 from musclesolve.constants import DESIGNED
-from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain, sided
+from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
