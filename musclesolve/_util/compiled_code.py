@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 
-# for what is only called from compiled code: no entry point from Python, no array expressions to rewrite
+# for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
 WITHIN: dict[str, Any] = OPTIONS | {
     "no_cpython_wrapper": True,
     "no_rewrites": True,

@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -284,7 +285,7 @@ def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
 
 
-_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
+_START = 1e-6  # Largest violation of a constraint [m or 1] or of its rate [m/s or 1/s] at the start
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12
@@ -450,8 +451,7 @@ class System:
     def _largest_violations(self, off: Array) -> str:
         """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
-        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
-        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+        return shortened([f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order], _SHOWN, "; ")
 
 
 Pulse = Callable[[Array], Array]

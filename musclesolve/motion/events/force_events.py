@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -212,5 +212,5 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
     total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
     flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    spans = time_spans(flying, time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
