@@ -15,7 +15,6 @@ what each kind of source adds to it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -380,7 +379,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

@@ -14,7 +14,6 @@ body without errors.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 
@@ -26,7 +25,7 @@ import musclesolve as ms
 from benchmarks.arguments import command_line
 from benchmarks.instrumented_knee import MODELS, SETS, body_with
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder
+from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve.checking.check import judged_result
 from musclesolve.constants import FAST
@@ -130,7 +129,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

@@ -18,7 +18,6 @@ The last lines print both sides.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ import numpy as np
 from benchmarks.arguments import command_line
 from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder, table
+from benchmarks.validation.page import data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import COMPARED
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
@@ -222,11 +221,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.md")
     options = parser.parse_args()
-    try:
-        folder = options.folder or data_folder() / "fascicle_walk"
-    except Absent as reason:
-        sys.exit(str(reason))
-    text = report(folder, options.repeats)
+    text = report(options.folder or data_folder() / "fascicle_walk", options.repeats)
     console.print(text)
     if options.output is not None:
         options.output.parent.mkdir(parents=True, exist_ok=True)

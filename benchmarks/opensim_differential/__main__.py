@@ -12,7 +12,6 @@ or is refused by name; what differs is listed with its size.
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -25,8 +24,7 @@ from benchmarks.arguments import command_line
 from benchmarks.opensim_differential.comparison import AGREES, DIFFERS, QUANTITIES, REFUSED, SELF, TOLERANCE
 from benchmarks.opensim_differential.sweep import Outcome, mutants, outcomes, public_models
 from benchmarks.timing import console
-
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.validation.page import data_folder
 
 
 def main() -> None:
@@ -41,7 +39,7 @@ def main() -> None:
     asked = parser.parse_args()
     if importlib.util.find_spec("opensim") is None:
         sys.exit("skipped: OpenSim is not installed (pip install opensim)")
-    data = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve()
+    data = data_folder().resolve()
     with TemporaryDirectory() as folder:
         kept = asked.keep or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)

@@ -27,8 +27,8 @@ AS_WRITTEN = "../../../shared/data"
 DOTS = 110  # per inch
 
 
-class Absent(Exception):
-    """Recordings that a section needs are not on this machine."""
+class Absent(SystemExit):
+    """Recordings that a command needs are not on this machine; where nobody catches it the command ends so."""
 
 
 def written(page: str, name: str, text: str) -> str:
@@ -104,7 +104,7 @@ def data_folder() -> Path:
     """The folder of the recordings."""
     folder = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data"))
     if not (folder / "rajagopal_walk").is_dir():
-        raise Absent(f"no recorded walk in {folder}")
+        raise Absent(f"no recorded walk in {folder}: set MUSCLESOLVE_DATA to the folder of the recordings")
     return folder
 
 

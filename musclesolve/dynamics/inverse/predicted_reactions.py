@@ -1,6 +1,6 @@
 """Ground reactions predicted from the motion alone, where no force plate measured them.
 
-The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
+The equations of the whole body give the total load from the ground: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
 them, and one convex program over the whole motion decides how:
 
@@ -13,8 +13,8 @@ them, and one convex program over the whole motion decides how:
   2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
 - The forces of a foot and of its points are smooth in time.
 
-Where plates measured a foot, its reactions are known: the other foot supplies what they leave of F and M, and the
-forces of the foot itself continue them smoothly.
+Where plates measured a foot, its reactions are known: the other foot supplies the rest of F and M, and the predicted
+forces of the foot continue the measured ones smoothly.
 
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
@@ -87,12 +87,12 @@ class PredictedReactions:
     @property
     def lacking(self) -> Array:
         """Required loads that the feet do not supply, (T, 6) [N, N m about the global origin]."""
-        supplied = sum(np.concatenate([each.force, each.moment], axis=1) for each in self.wrenches)
+        supplied = sum(np.concatenate([wrench.force, wrench.moment], axis=1) for wrench in self.wrenches)
         return self.required - np.asarray(supplied)
 
 
 def predicted_reactions(model: Model, motion: Motion, measured: Array | None = None) -> PredictedReactions:
-    """Predict the ground reactions of both feet from the motion of a body that touches nothing but the ground.
+    """Predict the ground reactions of both feet from the motion of a body that touches only the ground.
 
     Args:
         model: with the points `heel`, `toe` and `ankle` of both feet.
@@ -183,13 +183,13 @@ def sole_places(model: Model) -> tuple[Indices, Indices]:
 
 def points_of_soles(model: Model) -> Array:
     """Points (2, P, 3) of both soles from their ankles, in the standing pose [m]."""
-    known = {point.name for point in model.topology.points}
+    point_names = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE
     points = []
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("heel", "toe", "ankle")]
-        if missing := [name for name in names if name not in known]:
-            raise unknown_name(missing[0], "point", sorted(known), where="skeleton")
+        if missing := [name for name in names if name not in point_names]:
+            raise unknown_name(missing[0], "point", sorted(point_names), where="skeleton")
         heel, toe, ankle = (model.standing[model.slot(name)] for name in names)
         forward = np.array([*(ankle - heel)[:2], 0.0])
         forward /= np.linalg.norm(forward)
@@ -203,7 +203,7 @@ def points_of_soles(model: Model) -> Array:
 def ground_velocity(height: Array, velocity: Array, tried: int = 400) -> Array:
     """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt.
 
-    height (...) [m] and velocity (..., 3) of the points; so many velocities are tried.
+    height (...) [m] and velocity (..., 3) [m/s] of the points; tried: largest number of trial velocities.
     """
     near = velocity[height < NEAR_GROUND][:, :2].T
     if not near.size:
