@@ -41,6 +41,11 @@ def true_runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
+def time_spans(mask: Mask, time: NDArray[Any]) -> tuple[tuple[float, float], ...]:
+    """Return first and last time of every unbroken run of True in a mask (T,), of times (T,)."""
+    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
+
+
 def long_enough(mask: Mask, shortest: int) -> Mask:
     """Return a mask (T,) without its runs of fewer than `shortest` samples."""
     long: Mask = np.zeros(mask.size, bool)
@@ -89,7 +94,7 @@ def median_of_known(values: Array) -> Array:
 
 
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
-_FEW = 300  # up to so many numbers gathering the components is faster than slicing them
+_FEW = 300  # largest count of numbers for which gathering the components is faster than slicing them
 
 
 def vector_product(a: Array, b: Array) -> Array:

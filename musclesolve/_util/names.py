@@ -13,10 +13,10 @@ _LISTED_ALONE = 60
 """Largest number of names in a message without a suggestion."""
 
 
-def shortened(names: Sequence[str], most: int = 3) -> str:
+def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
     """Names between commas, the last ones only counted: "a, b, c and 2 more"."""
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return between.join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:

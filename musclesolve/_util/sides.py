@@ -43,6 +43,12 @@ def with_side(stem: str, side: str) -> str:
     return stem if side == OTHER else f"{stem}_{side}"
 
 
+def sided(name: str) -> str:
+    """A name with its side in words: soleus_r is "right soleus"."""
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+
+
 def joint_kind(joint: str) -> str:
     """The joint of LEG_JOINTS in a name, as in walker_knee and knee_joint_r; else the name."""
     return next((kind for kind in LEG_JOINTS if kind in joint.lower()), joint)

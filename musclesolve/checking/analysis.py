@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate, stretches
+from musclesolve._util.arrays import time_spans
+from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
@@ -161,7 +162,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     inside[trial.frames()] = True
     for name in trial.used_markers:
         inside &= np.isfinite(trial.markers[name]).all(axis=1)
-    spans = stretches(inside, trial.markers.time)
+    spans = time_spans(inside, trial.markers.time)
     longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
     if longest[1] - longest[0] <= SHORTEST_MEASUREMENT:
         return

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
@@ -108,11 +106,6 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
     where = Where(Path(error.file) if error.file else None, int(line[1]) if line else None, rest or None)
     what = error.problem + (f" (expected: {error.expected})" if error.expected else "")
     return Finding(code, severity, what, error.remedy or "correct it", where)
-
-
-def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[Run, ...]:
-    """Return first and last time of every unbroken run of a mask (T,)."""
-    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
 
 
 def filled(markers: Markers) -> Markers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import capitalized
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
@@ -195,7 +195,7 @@ class Support:
             "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "
             "a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
         )
-        return [MotionWarning("not_carried", what, remedy, True, _stretches(lost, self.time))]
+        return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, self.time))]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
@@ -229,7 +229,7 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    return [MotionWarning("inconsistent_motion", what, remedy, True, _stretches(beyond, time))]
+    return [MotionWarning("inconsistent_motion", what, remedy, True, time_spans(beyond, time))]
 
 
 def fits_around(fitted: Mask) -> Mask:
@@ -249,7 +249,7 @@ def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
         f"{(~fitted).sum()} of {fitted.size}, are not shared among the muscles"
     )
     remedy = "look for exchanged markers at these times, or choose a range without them ([time])"
-    return [MotionWarning("pose", what, remedy, True, _stretches(~fitted, time))]
+    return [MotionWarning("pose", what, remedy, True, time_spans(~fitted, time))]
 
 
 def jump_warnings(
@@ -344,11 +344,6 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
             f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
             f"where the plate measured it: {follows}"
         )
-        stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
+        stretches = time_spans(lost if lost.any() else distance > FOOT_NOTED, time)
         warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))
     return warnings
-
-
-def _stretches(frames: Mask, time: Array) -> tuple[tuple[float, float], ...]:
-    """Return first and last time [s] of every stretch of the marked frames (T,), of times (T,) [s]."""
-    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(frames))

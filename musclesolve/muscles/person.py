@@ -22,7 +22,7 @@ from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 
 COMPARED = ("before", "fitted", "predicted")
-"""Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and those fitted
+"""Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and the ones fitted
 without the compared trial.
 """
 USUAL_FACTORS = 0.2, 5.0
@@ -162,7 +162,7 @@ class PersonMuscles:
         return [*self.warnings, *notes]
 
     def error_notes(self, names: Sequence[str]) -> list[str]:
-        """Sentences on the assumed errors of n muscles by name: those from the calibration."""
+        """Sentences on the errors of n muscles by name that come from the calibration."""
         count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
         listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
         return [

@@ -1,5 +1,4 @@
-"""Strains of tendons at one maximum isometric force: the strains of the muscle set or model, or what a user states
-instead.
+"""Strains of tendons at one maximum isometric force: of the muscle set or model, or as stated by a user.
 
 A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. If several words match
 a muscle, the most specific word holds, in this order.

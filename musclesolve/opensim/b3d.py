@@ -94,7 +94,7 @@ class B3DTrial:
     """A trial: its name, the name of its recording, and its frames at `time` (T,) [s], from zero.
 
     missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 if they are present.
-    plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN where there is none.
+    plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN without a plate.
     """
 
     name: str

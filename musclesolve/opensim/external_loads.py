@@ -417,7 +417,7 @@ def side_in(name: str) -> Side | None:
 
 
 def foot_of_side(model: OpenSimModel, side: str) -> str:
-    """The foot of a side; "" if there is none of a usual name."""
+    """The foot of a side; "" without a foot of a usual name."""
     for start in _FEET:
         for body in model.bodies:
             name = body.lower()
@@ -427,7 +427,7 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
 
 
 def toes_of_side(model: OpenSimModel, side: str) -> str:
-    """The toes of a side; "" if there are none of the usual name."""
+    """The toes of a side; "" without toes of the usual name."""
     return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
 
 

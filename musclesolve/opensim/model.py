@@ -61,7 +61,7 @@ class Coordinate:
     upper: float
     locked: bool
     rotational: bool = True
-    clamped: bool = False  # whether its range is that of its motion too, for OpenSim's inverse kinematics
+    clamped: bool = False  # whether its range also limits its motion in OpenSim's inverse kinematics
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +193,7 @@ class OpenSimMuscle:
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
-    enabled: whether the model lets it apply a force.
+    enabled: whether it applies a force in the model.
     """
 
     name: str
@@ -269,7 +269,7 @@ class OpenSimModel:
         return frozenset(name for axis in axes for name in axis.coordinates)
 
     def coordinates_between(self, bodies: Iterable[str]) -> frozenset[str]:
-        """Coordinates of the joints between some bodies: those that move one of them relative to another."""
+        """Coordinates of the joints between some bodies, which move one of them relative to another."""
         joint_of = {joint.outboard.body: joint for joint in self.joints}
         chains = []
         for body in bodies:

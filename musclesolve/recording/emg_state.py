@@ -182,7 +182,7 @@ def fast_and_negative(signal: Array, rate_hz: float) -> tuple[float, float, floa
 
 
 def is_envelope(signal: Array, rate_hz: float) -> bool:
-    """Return whether a signal (S,) is a linear envelope: hardly anything above 20 Hz, hardly negative."""
+    """Return whether a signal (S,) is a linear envelope: nearly no power above 20 Hz, nearly no negative values."""
     if is_flat(signal):
         return False
     signal = _without(signal, spikes_of(signal, rate_hz))

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, sided, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
@@ -527,8 +527,7 @@ class Facts:
         if not np.isfinite(force).any():
             return None
         frame, muscle = np.unravel_index(int(np.nanargmax(force)), force.shape)
-        stem, side = split_side(str(self.result["muscle"].values[muscle]))
-        words = f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+        words = sided(str(self.result["muscle"].values[muscle]))
         return StrongestMuscle(words, float(force[frame, muscle]), float(self.result["time"].values[frame]))
 
     @cached_property

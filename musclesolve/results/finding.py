@@ -67,8 +67,8 @@ class Where:
         parts += [f"{self.plate} plate"] if self.plate else []
         parts += [self.quantity] if self.quantity else []
         parts += [shortened(self.trials)] if self.trials else []
-        parts += [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times[:3]]
-        return ", ".join(parts) + (f" and {len(self.times) - 3} more" if len(self.times) > 3 else "")
+        spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times]
+        return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
@@ -411,12 +411,6 @@ def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
     return band
 
 
-def _sided(name: str) -> str:
-    """A muscle or degree of freedom with its side in words: right gluteus minimus posterior."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
-
-
 def _seen(movement: Movement) -> str:
     """Return a sentence on the movement that motion and forces show where another movement is stated."""
     return f"motion and forces show {in_vivo()['words'][movement.seen]}"
@@ -535,7 +529,7 @@ def _fibers(facts: Facts) -> Iterator[Comparison]:
             worst = max(
                 ends, key=lambda end: max(lowest / end.normalized_length, end.normalized_length / highest)
             )
-            length, name = worst.normalized_length, _sided(worst.muscle)
+            length, name = worst.normalized_length, sided(worst.muscle)
             yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
 
 
@@ -543,4 +537,4 @@ def _reserves(facts: Facts) -> Iterator[Comparison]:
     for side, leg in facts.legs.items():
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share
-            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=_sided(dof))
+            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=sided(dof))

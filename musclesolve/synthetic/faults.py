@@ -65,7 +65,7 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
 
 
 def fault(code: str | None) -> Callable[[Spoil], Spoil]:
-    """Register a function that spoils a copy; its name is the name of the fault, its docstring says what is wrong.
+    """Register a function that spoils a copy; its name is the name of the fault, its docstring the description.
 
     code: the expected finding; None if the recording cannot show the fault.
     """
@@ -340,7 +340,7 @@ def plate_turned(copy: Copy) -> None:
 
 @fault("plate_axes")
 def pressure_runs_backward(copy: Copy) -> None:
-    """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
+    """The right plate is rotated by 180 degrees in the file: its center of pressure runs backward about its middle."""
     plate = copy.plates("r")[0]
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     for first, last in true_runs(force[:, 2] > LOADED_FROM_N):
@@ -467,7 +467,7 @@ def frames_dropped(copy: Copy) -> None:
 
 @fault("frames_skipped")
 def frames_skipped(copy: Copy) -> None:
-    """Four frames were dropped and the others renumbered, so that the time column shows nothing."""
+    """Four frames were dropped and the others renumbered, so that the time column does not show it."""
     kept = _without(copy, 4)
     copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
 

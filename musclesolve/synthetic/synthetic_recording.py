@@ -187,7 +187,7 @@ BENDS, BENDING_PERIOD = 4, 2.0
 """How often, and how long each time [s], knees and ankles bend and straighten."""
 
 HIP_SHARE, DORSAL_SHARE = 0.5, 1.0 / 3.0
-"""Flexion of the hips over that of the knees, and share of the ankles' range that is dorsiflexion."""
+"""Flexion of the hips over flexion of the knees, and share of dorsiflexion in the ankles' range."""
 
 
 def bending(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
@@ -253,7 +253,7 @@ FOCAL_LENGTH = 1200.0
 def write_views(
     folder: Path, options: RecordingOptions, recordings: Mapping[str, Markers], axes: Array
 ) -> None:
-    """Write what the cameras saw of each recording as a camera file NAME.toml with its tables.
+    """Write the images of each recording in the cameras as a camera file NAME.toml with its tables.
 
     recordings: markers by the name of their file, in the axes of the files; axes R (3, 3): p_global = R p_file.
     """

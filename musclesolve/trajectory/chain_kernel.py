@@ -41,8 +41,9 @@ class Nodes(NamedTuple):
     """Second derivatives of the Lagrangian of n muscles in T frames, (n, T) each.
 
     zz, zy, yy: by the tendon coordinate and by its rate times the time between frames, the activation eliminated, and
-    without the limits of activation; by_z, by_y: the change of the activation that goes with them; limit: second
-    derivative of the limits by the activation of a frame; beside: by the activations of a frame and of the next one.
+    without the limits of activation; by_z, by_y: changes of the activation with the coordinate and with this rate;
+    limit: second derivative of the limits by the activation of a frame; beside: by the activations of a frame and of
+    the next one.
     """
 
     zz: Any

@@ -100,7 +100,7 @@ def solve_rate_limited(
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
         method: "together": all frames as one convex problem, which anticipates later frames (`BandedInteriorPoint`, as
-            for elastic tendons). "frame_by_frame": each frame within what the frame before leaves it; not optimal, and
+            for elastic tendons). "frame_by_frame": each frame within its limits from the frame before; not optimal, and
             it may end in infeasible frames. A frame whose bounds are disjoint from those limits is INFEASIBLE, with
             reserves as well; the next one follows the last one solved.
         solver: for single frames.
@@ -180,7 +180,9 @@ def _together(
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
-    """Each frame within what the one before leaves it; where that ends outside its own bounds it has no room at all."""
+    """Each frame within its limits from the frame before; where that ends outside its own bounds it has no room at
+    all.
+    """
     chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
     arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
@@ -234,7 +236,7 @@ class GivenCapacities:
     def from_problem(
         cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array
     ) -> GivenCapacities:
-        """The frames of a problem with weights of reserves (T, m), infinite where there is none."""
+        """The frames of a problem with weights of reserves (T, m), infinite without a reserve."""
         bounds = problem.lower, problem.upper
         return cls(problem.moment, problem.moment_matrix, 1.0 / reserve_weight, *bounds, limits)
 
@@ -451,7 +453,7 @@ class CoupledMotion:
 class Reach:
     """The least reserves of a motion."""
 
-    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # (T, m) [N m] moments that the muscles cannot produce, signed like the moments; zero where they can. NaN where the
     # program was not solved.
     shortage: Array
     direction: Array  # y, (T, m)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case import REACH, Case, collect_errors, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve.checking.case import REACH, Case, collect_errors
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
@@ -93,7 +93,7 @@ def copied_frames(case: Case) -> Iterator[Finding]:
     repeated = np.concatenate([[False], still])
     flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
     values = {"count": still.sum(), "reach": REACH}
-    where = Where(markers.path, times=stretches(repeated, markers.time))
+    where = Where(markers.path, times=time_spans(repeated, markers.time))
     repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
     yield finding("frames_repeated", "error", values, where, repair)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough
-from musclesolve.checking.case import Case, stretches
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans
+from musclesolve.checking.case import Case
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     Foot,
@@ -350,12 +350,12 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
         if loaded.any():
             values = {"most": vertical[loaded].max(), "side": name, "limit": least}
-            where = Where(path, plate=name, times=stretches(loaded, time))
+            where = Where(path, plate=name, times=time_spans(loaded, time))
             yield finding("force_without_contact", "error", values, where)
         standing = eroded(foot.ground, edge) & known & (vertical < least)
         standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
         if standing.any():
-            spans = stretches(standing, time)
+            spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))
             has_plate = any(plate.side == side for plate in case.trial.forces)
             values = {

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case import Case, on_plate, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     along_walking_direction,
     away,
@@ -399,9 +399,9 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    contacts = stretches(loaded, plate.time)
+    contacts = time_spans(loaded, plate.time)
     of_plate = []
-    for start, end in stretches(good, plate.time):
+    for start, end in time_spans(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
         if end - start < SHORTEST_TRACK or samples.sum() < 8:
             continue
@@ -502,7 +502,7 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
             lengthwise = np.maximum(-BEHIND - track.along, track.along - track.length - AHEAD)
             beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - BESIDE), 0.0)
             inside = (track.time >= first) & (track.time <= last)
-            for start, end in stretches((beyond > MARGIN) & inside, track.time):
+            for start, end in time_spans((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST_CONTACT:
                     spans.append((start, end))
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))

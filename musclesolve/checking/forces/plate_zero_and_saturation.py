@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case import Case, on_plate, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
@@ -73,7 +73,7 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     time = case.trial.markers.time
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     zeros = []
-    for start, end in stretches(air, time):
+    for start, end in time_spans(air, time):
         samples = plate.force[(plate.time >= start) & (plate.time <= end)]
         if end - start < SWING or len(samples) < 5:
             continue
@@ -98,7 +98,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         flat = vertical >= peak * (1.0 - 1e-9)
         step = 1.0 / plate.rate
         spans = tuple(
-            (a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+            (a, b) for a, b in time_spans(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
         )
         if spans:
             duration = sum(b - a + step for a, b in spans)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve._util.arrays import Array, Mask, long_enough, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.case import Case
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import landmark, once
 from musclesolve.checking.repair import (
@@ -249,7 +249,7 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
         wrong[frame] = _mean(then[frame]) < BETTER * _mean(now[frame]) - LEAST_GAIN
     one, other = (pairs.names[k] for k in pair)
     values = {"one": one, "other": other, "frames": f" in {wrong.sum()} frames", "size": size}
-    where = Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time))
+    where = Where(trial.markers.path, markers=(one, other), times=time_spans(wrong, trial.markers.time))
     repair = exchange_labels(one, other, wrong)
     return finding("labels_exchanged.frames", "error", values, where, repair)
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.case import stretches
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
@@ -168,7 +167,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
-            place = Where(where_loads(case).file, times=stretches(standing, time))
+            place = Where(where_loads(case).file, times=time_spans(standing, time))
             yield finding("contact_without_force.model", "warning", values, place, side=side_in(foot) or "")
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
@@ -187,7 +186,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    place = Where(where_loads(case).file, times=stretches(~(kept if valid is None else valid), time))
+    place = Where(where_loads(case).file, times=time_spans(~(kept if valid is None else valid), time))
     if lost > 0.5:
         yield finding("another_trial.loads", "error", values, place)
     else:
@@ -207,7 +206,7 @@ def flight_spans(case: ModelCase) -> Array:
     acting = load_wrench(fixed.model, case.loads, np.clip(time, *ends), fixed.bodies.pose).sum(axis=1)
     carried, needed = np.nan_to_num(acting[:, 3:]) @ up, fixed.due[:, 3:] @ up
     flying = within & (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    spans = time_spans(flying, time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
 
 

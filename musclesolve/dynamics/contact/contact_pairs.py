@@ -284,7 +284,7 @@ class ContactPairs:
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
-        """Laws, each with the numbers of the pairs that it, or one equal to it, holds for."""
+        """Distinct laws, each with the numbers of its pairs."""
         return [(self.laws[pairs[0]], pairs) for pairs in equal_groups(self.laws)]
 
     @cached_property

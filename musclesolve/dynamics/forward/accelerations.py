@@ -61,7 +61,7 @@ def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelera
 
 
 def massless_motion(mass: Array, jacobian: Array) -> Array | None:
-    """A direction (n,) that the constraints allow and no mass resists; None if there is none."""
+    """A direction (n,) that the constraints allow and no mass resists; None without such a direction."""
     _, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
     null = free[int((sizes > _RANK * max(sizes[0], 1e-300)).sum()) :] if len(sizes) else free
     if not len(null):

@@ -85,7 +85,7 @@ class ContactEvent:
 
 @dataclass(frozen=True)
 class ContactSimulation:
-    """Simulated motions by model, and what the pairs of surfaces (P) did at the times (T,) of the frames.
+    """Simulated motions by model, and the contacts of the pairs of surfaces (P) at the times (T,) of the frames.
 
     depth (T, P) [m], negative while apart; force (T, P, 3) [N] on the second surface and its point (T, P, 3) [m];
     stored (T, P) [J] elastic energy; lost (T,) [J] energy lost in damping and friction of contacts and straps since the
@@ -385,7 +385,7 @@ class _ContactRun:
             end, met = self._first_touch(between, self.now, solver.t)
             for time in self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]:
                 self._store(self.world.projected(time, between(time)))
-            # A state at an event is projected, and that at the end of a step where it has left the constraints.
+            # Project the state at an event, and the state at the end of a step if it violates the constraints.
             self.state = between(end) if len(met) else solver.y
             off = self.world.violation(self.state)
             self.drift = max(self.drift, off)

@@ -6,7 +6,7 @@
     m_p = m_max (3 x^2 - 2 x^3) n,  x = (beta - beta_max) / Delta_beta between 0 and 1     (3.8, correction C11)
 
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
-depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
+depends on theta. n is the unit vector of the shortest rotation of u_r back into the range, -u_r x grad(beta -
 beta_max(theta)): the axis of (3.8) for a round cone, normalized, and tangent to the cone where it is not round. The
 parent receives the opposite moments.
 """

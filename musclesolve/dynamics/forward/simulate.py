@@ -5,8 +5,8 @@ iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (s
 after each one positions and velocities are projected back on the constraints, orthogonally in the sense of the mass
 matrix, so that the constraints do not drift and the projection does no work at first order.
 
-A model under forces as a system of ordinary differential equations is `System`. One whose motion is prescribed
-(`DrivenSystem`: a sled on its rail, a vehicle whose pulse was recorded) moves without turning, with a given
+`System` is a model under forces as a system of ordinary differential equations. `DrivenSystem` is a model with a
+prescribed motion (a sled on its rail, a vehicle with a recorded pulse): it moves without turning, with a stated
 acceleration through time. The drive does the work that this takes.
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -284,7 +285,7 @@ def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
 
 
-_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
+_START = 1e-6  # Largest violation of a constraint [m or 1] or of its rate [m/s or 1/s] at the start
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12
@@ -450,8 +451,7 @@ class System:
     def _largest_violations(self, off: Array) -> str:
         """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
-        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
-        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+        return shortened([f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order], _SHOWN, "; ")
 
 
 Pulse = Callable[[Array], Array]
@@ -522,7 +522,7 @@ class DrivenSystem(System):
         return Accelerations(qdd.ravel(), np.zeros(len(self.constraints.names)), 0)
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of the applied forces and of the drive: what the inertia needs beyond weight and contact."""
+        """Power [W] of the applied forces and of the drive: the power of inertia minus weight and contact."""
         needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 

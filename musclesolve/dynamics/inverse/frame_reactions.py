@@ -37,7 +37,7 @@ TRIED = 20
 
 
 class FrameReactions:
-    """Ground reactions of a body that touches nothing but the ground, frame after frame.
+    """Ground reactions of a body that touches only the ground, frame after frame.
 
     Args:
         model: with the points `heel`, `toe` and `ankle` of both feet.

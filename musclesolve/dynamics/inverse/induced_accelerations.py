@@ -1,4 +1,4 @@
-"""Induced accelerations: what each force contributes to accelerations, ground reactions and loads of joints.
+"""Induced accelerations: contributions of each force to accelerations, ground reactions and loads of joints.
 
 In joint speeds u the equations of motion of linked rigid bodies (Kane's form) are linear in all forces,
 
@@ -11,19 +11,18 @@ reactions f. The rows J are the accelerations of the feet at the ground. Each fo
 its acceleration du_i/dt and its ground reaction f_i:
 
     f_i = (J M^-1 J^T)^-1 (c_i - J M^-1 Q_i),      du_i/dt = M^-1 (Q_i + J^T f_i)      (Zajac and Gordon 1989, Exerc
-                                                                                      Sport Sci Rev 17:187-230)
+    Sport Sci Rev 17:187-230)
 
 c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
-parts c_i = 0: the ground holds still. The parts add up to the recorded accelerations, and their ground reactions to the
-measured ones, whatever the contact model; the share of each part depends on the model. A foot touches the ground where
-its vertical force exceeds LOADED_FROM_N. Contact models:
+parts c_i = 0: the ground is at rest. For every contact model the parts add up to the recorded accelerations, and their
+ground reactions to the measured ones; the share of each part depends on the model. A foot touches the ground where its
+vertical force exceeds LOADED_FROM_N. Contact models:
 
     rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
-             long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
-             or the toes
-    point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it. The
-             moment about it that was measured is a part of its own, `free_moment`
-    foot     the whole foot has no linear and no angular acceleration (six rows)
+    long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel or the
+    toes point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it.
+    The moment about it that was measured is a part of its own, `free_moment` foot     the whole foot has no linear and
+    no angular acceleration (six rows)
 
 The load of a joint, the force and the moment about its center that the bodies beyond it receive from the bodies before
 it and from the muscles between, follows from the accelerations and the ground reactions of each part:
@@ -237,7 +236,7 @@ def induced_accelerations(
     of_gravity, of_motion, of_turning, _, of_residual = range(len(forces), len(names))
     acting = np.stack([*forces.values(), gravity, velocity, np.zeros_like(other), other, residual], axis=2)
 
-    # loads of joints by unit accelerations, and those that no acceleration of the speeds gives
+    # loads of the joints by unit accelerations of the speeds, by gravity and by velocities
     beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
     centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
     carries = beyond[:, carriers].astype(float)
@@ -277,7 +276,7 @@ def induced_accelerations(
     }
     for contact in CONTACTS:
         axes = held_axes[contact]
-        # each foot has rows: the acceleration of its point, then that of its turning about the axes that are held
+        # rows of each foot: the acceleration of its point, then its angular acceleration about the held axes
         size = 3 + axes.shape[2]
         rows = np.concatenate([moves.swapaxes(2, 3), np.einsum("tlax,tlkx->tlak", axes, turns)], axis=2)
         held = np.repeat(touching, size, axis=1)

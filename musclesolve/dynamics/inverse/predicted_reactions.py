@@ -1,6 +1,6 @@
 """Ground reactions predicted from the motion alone, where no force plate measured them.
 
-The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
+The equations of the whole body give the total load from the ground: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
 them, and one convex program over the whole motion decides how:
 
@@ -13,8 +13,8 @@ them, and one convex program over the whole motion decides how:
   2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
 - The forces of a foot and of its points are smooth in time.
 
-Where plates measured a foot, its reactions are known: the other foot supplies what they leave of F and M, and the
-forces of the foot itself continue them smoothly.
+Where plates measured a foot, its reactions are known: the other foot supplies the rest of F and M, and the predicted
+forces of the foot continue the measured ones smoothly.
 
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
@@ -92,7 +92,7 @@ class PredictedReactions:
 
 
 def predicted_reactions(model: Model, motion: Motion, measured: Array | None = None) -> PredictedReactions:
-    """Predict the ground reactions of both feet from the motion of a body that touches nothing but the ground.
+    """Predict the ground reactions of both feet from the motion of a body that touches only the ground.
 
     Args:
         model: with the points `heel`, `toe` and `ankle` of both feet.
@@ -203,7 +203,7 @@ def points_of_soles(model: Model) -> Array:
 def ground_velocity(height: Array, velocity: Array, tried: int = 400) -> Array:
     """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt.
 
-    height (...) [m] and velocity (..., 3) of the points; so many velocities are tried.
+    height (...) [m] and velocity (..., 3) [m/s] of the points; tried: largest number of trial velocities.
     """
     near = velocity[height < NEAR_GROUND][:, :2].T
     if not near.size:

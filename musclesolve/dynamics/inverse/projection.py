@@ -5,7 +5,7 @@ come before moments. With s the speeds of the degrees of freedom and z the prohi
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
-D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
+D and E are closed forms: a joint's prohibited motions are the three translations of all distal bodies, and their
 rotations about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted

@@ -21,7 +21,7 @@ have little content beyond the cut-off frequency w to which the motion was filte
 with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
 frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. The factor is computed and not applied.
-A body of any kind has it: `ChangingBody` states what is needed. `MeasuredBody` is a model of natural coordinates; an
+A body of any kind has it: `ChangingBody` is its protocol. `MeasuredBody` is a model of natural coordinates; an
 OpenSim model is one in `pipeline.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
@@ -65,7 +65,7 @@ DEGREE, DENSE = 5, 12.0
 MOST_STEPS, CONVERGED = 12, 2e-5
 """Most steps, and the largest step after which they end [m, rad]."""
 SHRINK, MOST_TRIALS = 0.9, 12
-"""Share of the bound that is tried where a change is larger, and how often."""
+"""Share of the bound to which a larger change is reduced, and the largest number of attempts."""
 
 
 class MovingSegments(NamedTuple):
@@ -214,7 +214,7 @@ class ReducedResidual(Generic[Changed]):
 
 @dataclass(frozen=True)
 class ResidualReduction:
-    """The reduction prepared at one motion of T frames; also for bodies, motions and forces near those.
+    """The reduction prepared at one motion of T frames; also valid for similar bodies, motions and forces.
 
     splines (3, T, n): with their first two derivatives by time; rows (n, T, 6, K): change of the residual over s_r with
     the coefficients of each spline; scale (T, 1): 1 / s_r in the frames in which all external forces are known, 0
@@ -237,7 +237,7 @@ class ResidualReduction:
             body: along T frames.
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
-            locked: numbers of speeds that nothing measured shows, which stay as they are.
+            locked: numbers of speeds that no measurement shows, which do not change.
         """
         from scipy.interpolate import BSpline
 

@@ -1,7 +1,7 @@
 """The nearest pose of one frame after the other: steps, normal equations and their solution.
 
-The equations are derived in `kinematics.pose_fit`. Sums over what a joint moves are gathered from the ends of the tree
-to its base: every frame of the tree adds the sums of its own targets to the sums of the frames beyond it.
+The equations are derived in `kinematics.pose_fit`. Sums over the targets that a joint moves are gathered from the ends
+of the tree to its base: every frame of the tree adds the sums of its targets to the sums of the frames beyond it.
 """
 
 from math import cos, sin, sqrt

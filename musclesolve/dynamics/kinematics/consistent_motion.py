@@ -9,7 +9,7 @@ along the tree: the solution to which Newton-Raphson on the driven constraints (
 cannot follow are not distributed among the points, as in `fit_pose`, but carried outward: they add up along a chain,
 and ends (hands, feet, head) are moved most.
 
-`drive_plan` says in which order the bodies show the angles, from the base outward. Each body is fitted twice: the
+`drive_plan` determines the order of the bodies, from the base outward. Each body is fitted twice: the
 joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
 joints held. Every solve starts from the pose of an earlier one.
 

@@ -249,7 +249,7 @@ def joint_angles(model: Model, rotation: Array) -> Array:
 
 
 def single_joints(model: Model) -> Indices:
-    """Revolute joints: those that rotate one body against another about one axis."""
+    """Numbers of the revolute joints, which rotate one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
     single[tree.spherical.ravel()] = False

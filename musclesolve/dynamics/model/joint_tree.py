@@ -5,7 +5,7 @@ a x v, for all points and vectors distal to the joint. They span the null space 
 Czaplicki 2005, 2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
 
 A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
-parent (angle times axis), and its three speeds the relative angular velocity, both by components on those axes.
+parent (angle times axis), and its three speeds the relative angular velocity, both by components on these axes.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Tree:
     def frames(self, angles: Array, base_position: Array, base_rotation: Array) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3) [m].
 
-        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): where the origin of
-        the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose.
+        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): position of the origin of
+        the standing layout [m]; base_rotation (T, 3, 3) from the standing pose.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, None)
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)

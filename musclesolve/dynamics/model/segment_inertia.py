@@ -41,7 +41,7 @@ def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]
     For an adult, or if `age` [years] is None, from de Leva (1996). The mass of a child's segment is the adult's times
     the ratio of Jensen's (1989) values at this age and at 18 years. Only this growth is taken from Jensen: he cuts
     thigh from trunk so that the thigh has 11 % of the body mass, de Leva so that it has 14 %. Below 4 years the values
-    are those at 4 years. Centers and radii, as shares of the length, are as in adults.
+    at 4 years are used. Centers and radii, as shares of the length, are as in adults.
     """
     check_choice(sex, "sex", ("female", "male"))
     adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]

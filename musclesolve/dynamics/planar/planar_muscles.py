@@ -1,7 +1,7 @@
 """Muscles of a planar body as lines between points of its segments, and the matrix B of their forces.
 
-A muscle may stand for several lines that share its force in fixed parts (muscles merged at equal stress): its length
-is then the mean of their lengths with those weights, and its column of B is -dL/dp, by virtual work.
+A muscle may represent several lines that share its force in fixed parts (muscles merged at equal stress): its length is
+then the mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
 """
 
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Switches:
 
 @dataclass(frozen=True)
 class PlanarMuscles:
-    """Muscles (n), the lines (l) that they stand for, and the points (P) of the lines, from origin to insertion.
+    """Muscles (n), the lines (l) that they represent, and the points (P) of the lines, from origin to insertion.
 
     max_force (n,) [N]; share (n, l): part of a muscle's force on each line; line (P,), segment (P,): indices;
     local (P, 2): in the segment's frame, from its proximal joint [m]; lateral (P,): out of the plane [m], zero for

@@ -13,6 +13,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import shortened
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
@@ -121,7 +122,7 @@ def gait_events(
         notes.append(f"Contradicted by the forces and left out: {_listed(refused)}.")
     for side, (_, unclear, lowest) in stands.items():
         steps = [_inside(unclear, event) for event in filled if event.side == side]
-        # Force that is left on the plate although the foot steps.
+        # Force that remains on the plate during the swing of the foot.
         left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
         if left > 0.0:
             notes.append(
@@ -180,16 +181,16 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
     if not apart:
         return []
-    listed = "; ".join(
+    listed = [
         f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_SOURCES[twin.source]}, "
         f"{event.time:.3f} s by {_SOURCES[event.source]}"
-        for twin, event in apart[:3]
-    )
-    more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+        for twin, event in apart
+    ]
     return [
         WarningNote(
             f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous.",
+            f"{shortened(listed, between='; ')}. A foot beside its plate, or forces and markers that are not "
+            "synchronous.",
             "gait_events",
         )
     ]
@@ -200,11 +201,7 @@ def _listed(events: Sequence[Event]) -> str:
     groups: dict[str, list[str]] = {}
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
-    return "; ".join(
-        f"{name} at {', '.join(times[:MOST_TIMES_LISTED])}"
-        f"{f' and {len(times) - MOST_TIMES_LISTED} more' if len(times) > MOST_TIMES_LISTED else ''} s"
-        for name, times in groups.items()
-    )
+    return "; ".join(f"{name} at {shortened(times, MOST_TIMES_LISTED)} s" for name, times in groups.items())
 
 
 class EventsByFoot:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import shortened
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
@@ -25,8 +26,8 @@ class FilterChoice:
 
     options: FilterSettings  # options in the trial file
     markers: tuple[str, ...]  # n names
-    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those of the
-    # other axes of the marker, or of all markers
+    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median over the other axes of
+    # the marker, or over all markers
     cutoff_hz: Array
     # cut-off of the forces: as given, the same, or the median of the coordinates of the foot markers [Hz]
     force_cutoff_hz: float
@@ -42,8 +43,8 @@ class FilterChoice:
     def smooth_force(self, wrench: Array, rate_hz: float) -> Array:
         """Return the filtered forces (S, k).
 
-        Always by the Butterworth filter: its gain equals the gain of a spline of that half order, and forces need
-        neither derivatives nor a choice of their own.
+        Always by the Butterworth filter: its gain equals the gain of a spline of the same half order, and forces need
+        neither derivatives nor a separate choice.
         """
         return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
 
@@ -104,9 +105,8 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     for verdict, meaning in meanings.items():
         places = np.argwhere(chosen.analysis.verdict == verdict)
         if len(places):
-            shown = ", ".join(f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places[:4])
-            more = f" and {len(places) - 4} more" if len(places) > 4 else ""
-            notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
+            shown = shortened([f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places], 4)
+            notes.append(f"Residual analysis of {shown}: {meaning}{instead}")
     return notes
 
 

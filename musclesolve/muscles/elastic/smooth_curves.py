@@ -3,7 +3,7 @@
 Small changes make a family of curves smooth, so that every muscle has a solution in every state. Where muscles work,
 the changes are far below the measured accuracy of the curves:
 
-- the force-velocity curve goes on below -1, where it is zero, and force-length and force-velocity factors stay above
+- the force-velocity curve continues below -1, where it is zero, and force-length and force-velocity factors stay above
 zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
 - where the force-velocity curve runs into a plateau with a corner (silva_2003 at 0.2), its last slope times (x +
 sqrt(x^2 + 0.01^2)) / 2 - max(x, 0) is subtracted, with the distance x from the corner: 0.9 per cent there;

@@ -203,7 +203,7 @@ class Paths:
     def nodes(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathNodes:
         """Lengths, nodes and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
-        on: points on the path (T, P), those that the coordinates switch on unless given.
+        on: mask (T, P) of the points on the path, by default from the coordinates.
         """
         poses, _ = self.place(q, coordinates)
         return solve_paths(self.layout, *(poses if on is None else poses._replace(on=on)))

@@ -68,6 +68,7 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
+    PREDICTED_NOTE,
     REDUCED,
     ModelSettings,
     TimeSettings,
@@ -331,8 +332,7 @@ def model_body(
     if settings.files.predicted and moments is None:
         loads_of_feet = predicted_loads(model, whole_motion(model, motion))
         due = moments_under_loads(model, motion, choice.dofs, loads_of_feet, motion.file)
-        sentence = "No force plate is used: the ground reactions are predicted from the motion."
-        due = replace(due, file=None, notes=(sentence, *due.notes))
+        due = replace(due, file=None, notes=(PREDICTED_NOTE, *due.notes))
     elif loads_file is not None and moments is None:
         due = load_moments(model, motion, choice.dofs, loads_file, settings.plates.feet)
     elif moments is not None and loads_file is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
@@ -144,10 +144,7 @@ def shared_choice(
             part for name, part in elements.items() if not name.startswith("force ")
         ],
     }
-    notes = []
-    for sentence, names in left_out.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        notes += [sentence.format(", ".join(names[:_NAMED]) + more)] if names else []
+    notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]
     return SharedChoice(shared, chosen, crossing, (*model.notes, *notes))
 
 

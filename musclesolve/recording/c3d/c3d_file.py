@@ -391,7 +391,7 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
         counts.append(FULL)
     fitting = [count for count in counts if room - padding < count <= room]
     problem, expected = "", "two frames or more, and bytes for all of them"
-    # A crop may have left one of the counts behind; the one that the file has bytes for is right.
+    # Cropping may not have updated one of the counts; the count that fits the size of the file is right.
     frames = fitting[0] if fitting else counts[0] if counts else 0
     if not counts:
         problem = "the number of frames is not stated"

@@ -67,8 +67,8 @@ class Camera:
             front: (3,) a point before the camera [m].
 
         Raises:
-            InputError: the origin of the world lies beside the camera, square to its view: the eleventh coefficient
-                and a twelfth that is one cannot express that.
+            InputError: the origin of the world is beside the camera, perpendicular to its view, so that the twelfth
+                coefficient cannot be one.
         """
         center = _center(matrix)
         # A parallel projection, with its center (NaN) at infinity, has the same denominator everywhere: reach 0.

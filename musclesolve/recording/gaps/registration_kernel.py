@@ -20,7 +20,7 @@ from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled,
 SWEEPS = 20
 """Jacobi's method converges quadratically: six sweeps make a matrix of four rows diagonal to round-off."""
 NEGLIGIBLE = 1e-30
-"""Sum of squares beside the diagonal over that of all elements at which the matrix is diagonal to round-off."""
+"""Sum of squares beside the diagonal, as a share of all elements, below which a matrix is diagonal to round-off."""
 
 
 @compiled

@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
@@ -41,13 +41,13 @@ _BESIDE = 0.1
 _LEVEL = 0.7
 SURE = 100.0
 """Vertical force above which the center of pressure is reliable [N]."""
-# A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
-# its toe or heel (cosine), and while it is loaded it stays where it is [m].
+# Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
+# length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
 _LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-# The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
-# second shows its direction [m].
+# The center of pressure of a step travels some 0.2 m: spread below which it is at rest, and travel above which its
+# direction is clear [m].
 _RESTS, _TRAVELS = 0.03, 0.06
-# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
+# From braking to driving the force changes by some 0.2 of its vertical peak; below this share it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
 AUTO: Final = "auto"
@@ -169,13 +169,12 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
             measured.
     """
     time, known = plate.time, ~lacking
-    runs = [(float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lacking)]
     step = 1.0 / plate.rate
     gaps = tuple(
         PlateGap(
             first, last, last - first + step <= longest + 1e-9 and time[0] < first and last < time[-1], place
         )
-        for (first, last), place in zip(runs, places, strict=True)
+        for (first, last), place in zip(time_spans(lacking, time), places, strict=True)
     )
     if not known.any():
         return replace(plate, gaps=gaps)
@@ -402,7 +401,8 @@ def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
 
 
 def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
-    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units.
+    """Refuse a plate, global frame, on which every step runs in the wrong direction, or not at all: wrong corners or
+    units.
 
     A step is a complete contact straight forward or backward. A fault is shown by three numbers along the path of the
     subject and to the left of it: spread and travel of the center of pressure [m], and the change of the force from its

@@ -147,8 +147,7 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     """Write markers as a TRC file, in their axes; gaps become empty cells.
 
     Args:
-        path: the file to write; it appears complete or not at all.
-        markers: what to write.
+        path: the file to write; it appears complete or not at all. markers: to be written.
         units: "mm", "cm" or "m".
         decimals: decimals of the coordinates, in that unit.
 
@@ -266,8 +265,7 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
     """Write columns over time as a MOT or STO file.
 
     Args:
-        path: the file to write; it appears complete or not at all.
-        table: what to write.
+        path: the file to write; it appears complete or not at all. table: to be written.
         decimals: decimals of every number except the time, which has eight.
 
     Raises:
@@ -292,8 +290,7 @@ def mot_text(
     """Yield the parts of the text of a MOT or STO file, checked as by `write_mot`.
 
     Args:
-        path: of the file.
-        table: what to write.
+        path: of the file. table: to be written.
         decimals: as of `write_mot`; None: all digits that restore exactly the same number, also for the time.
         remarks: further lines of the header.
         title: the first line of the header; the stem of the path unless given.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
+from musclesolve._util.names import shortened
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
@@ -137,8 +138,7 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][frame])]
     if not lost:
         return "the recording of forces ends" if frame else "the recording of forces begins"
-    more = f" and {len(lost) - MOST_NAMES} more" if len(lost) > MOST_NAMES else ""
-    return f"{', '.join(repr(name) for name in lost[:MOST_NAMES])}{more} not seen at {time[frame]:.2f} s"
+    return f"{shortened(list(map(repr, lost)), MOST_NAMES)} not seen at {time[frame]:.2f} s"
 
 
 def _span(times: tuple[float, float]) -> str:

@@ -73,7 +73,7 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
 
 
 def body_path(document: Document) -> dict[str, Path]:
-    """Return the file of the body by its role in the provenance; nothing without one."""
+    """Return the file of the body by its role in the provenance; empty without one."""
     stated = document.content.get("subject", {})
     names = {key: stated.get(key) for key in ("body", "skeleton")}
     return {key: document.path.parent / name for key, name in names.items() if isinstance(name, str)}

@@ -9,7 +9,7 @@ from rich.table import Table
 from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
@@ -767,12 +767,6 @@ def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[
             return [coordination_table(answer)], coordination_lines(answer)
 
 
-def _plain(name: str) -> str:
-    """A name with its side in words: the right triceps surae."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
-
-
 def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
     facts = contribution_facts(answer)
     for leg in dict.fromkeys(fact["leg"] for fact in facts):
@@ -797,7 +791,7 @@ def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
 def _margins_said(answer: xr.Dataset) -> Iterator[str]:
     groups = ordered_margins(answer, "group")
     needed = [row for row in _rows(groups) if row[1] > 0.0]
-    said = [f"{100.0 * strength:.0f} % of the {_plain(name)}" for name, strength, *_ in needed]
+    said = [f"{100.0 * strength:.0f} % of the {sided(name)}" for name, strength, *_ in needed]
     free = groups.sizes["of"] - len(needed)
     if said:
         more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
@@ -819,7 +813,7 @@ def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
             joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
             after, before = moved[joint]
             parts.append(
-                f"peak contact force of the {_plain(joint)} {after:.2f} instead of {before:.2f} body weights"
+                f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
             )
         lacking = scenario["with_reserve"] + scenario["without_solution"]
         if lacking:
@@ -839,4 +833,4 @@ def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
     index = document["co_contraction"]
     if index:
         most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
-        yield f"Muscles cancel each other most at the {_plain(most)}: {index[most]:.2f} of their moments, mean."
+        yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."
