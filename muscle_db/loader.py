@@ -434,7 +434,7 @@ _ABSENT = {
     "point": "absent",
     "active": "always",
     "wraps": "absent",
-}  # how the file says that the print has none
+}  # how the file states that the print has no value
 
 
 def _deviations(owner: TomlTable, full_name: str, names: Names) -> tuple[Deviation, ...]:

@@ -269,7 +269,7 @@ class Muscle:
                 continue
             k = deviation.point - 1
             if deviation.used is None and deviation.field == "point":
-                path.append(deviation.printed)  # type: ignore[arg-type]  # the loader lets only a last one be left out
+                path.append(deviation.printed)  # type: ignore[arg-type]  # the loader accepts only a missing last one
                 continue
             old = path[k]
             if deviation.field == "point":

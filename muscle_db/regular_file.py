@@ -72,7 +72,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
             content += piece
             if len(content) > most:  # it grew, or does not know its size
                 raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
-    if piece is None:  # of the system's own files there are some that wait for what comes
+    if piece is None:  # some files of the system wait for more data
         raise UnsuitableFileError(
             "the file has no end", "a regular file", "copy what it holds into a file, and name that"
         )

@@ -94,7 +94,7 @@ def median_of_known(values: Array) -> Array:
 
 
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
-_FEW = 300  # up to so many numbers gathering the components is faster than slicing them
+_FEW = 300  # largest count of numbers for which gathering the components is faster than slicing them
 
 
 def vector_product(a: Array, b: Array) -> Array:

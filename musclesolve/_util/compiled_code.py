@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 
-# for what is only called from compiled code: no entry point from Python, no array expressions to rewrite
+# for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
 WITHIN: dict[str, Any] = OPTIONS | {
     "no_cpython_wrapper": True,
     "no_rewrites": True,
@@ -59,6 +59,12 @@ def compiled(function: Callable[..., Any]) -> Any:
 def compiled_in_order(function: Callable[..., Any]) -> Any:
     """Compile without reordering of sums, for sums so short that vectorizing costs more than it saves."""
     return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
+
+
+def compiled_for_some(function: Callable[..., Any]) -> Any:
+    """Compile as `compiled_in_order` does, without what stands behind `if argument is None` where it is None."""
+    options = WITHIN | {"fastmath": {"contract", "nsz", "arcp"}, "no_rewrites": False}
+    return njit(**options)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

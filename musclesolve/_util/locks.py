@@ -28,7 +28,7 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path, self.thread, self._there = path, threading.get_ident(), True
-        self.exclusive = False  # where the file system has no locks, and nothing is protected
+        self.exclusive = False  # no protection on a file system without locks
         # A file object, unlike a bare descriptor, is closed too where Ctrl-C ends its owner.
         self._file = io.FileIO(path, "r+", opener=_opened)
 

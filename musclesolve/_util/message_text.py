@@ -34,7 +34,7 @@ def as_text(value: object) -> str:
         if isinstance(value, list | tuple) and len(value) > _MOST_VALUES:
             return f"[{_cut(', '.join(map(as_text, value[:_MOST_VALUES])))}, ...] ({len(value)} values)"
         return _cut(repr(value.item() if np is not None and isinstance(value, np.generic) else value))
-    except Exception as fault:  # whatever an object of a user does
+    except Exception as fault:  # any error of a user's object
         return f"an object of {_cut(type(value).__name__)} ({type(fault).__name__})"
 
 

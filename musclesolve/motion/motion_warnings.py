@@ -20,12 +20,12 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.settings.trial import FilterSettings
 
-# A cluster that does not keep its shape to within this is reported [m]; so is a segment that is
-# on average so much longer or shorter in the motion than when standing.
+# Deformation of a cluster above which it is reported [m]; likewise the mean difference of a segment's length between
+# motion and standing.
 LOOSE = 0.010
-# A cluster that is off by this much is no body at all [m].
+# Deformation of a cluster above which its markers are not on one body [m].
 BROKEN = 0.040
-# This is asked of so many of the frames, those that fit best: a jump in a few frames costs these alone.
+# Share of the frames, those that fit best, in which clusters are checked for it: a jump affects only a few frames.
 BEST = 0.8
 # Below the first cut-off the filter removes a part of a walking motion, above the second it passes noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)

@@ -63,7 +63,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         start = rotation[:, inner] @ joint.inboard.rotation
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
-            # pose of the parent frame from that of the child frame: X_M X(q)^-1
+            # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
             upright = np.broadcast_to(np.eye(3), start.shape)
             moved = joint_motion(model, joint, values, upright, np.zeros_like(origin))
             start = start @ moved.rotation.swapaxes(1, 2)

@@ -61,7 +61,7 @@ class Coordinate:
     upper: float
     locked: bool
     rotational: bool = True
-    clamped: bool = False  # whether its range is that of its motion too, for OpenSim's inverse kinematics
+    clamped: bool = False  # whether its range also limits its motion in OpenSim's inverse kinematics
 
 
 @dataclass(frozen=True, eq=False)

@@ -224,7 +224,7 @@ class _Elements:
         if curve is not None and not curve.is_empty:
             yield from (self.number(curve, tag, value) for tag, value in numbers.items())
             return
-        # a curve of its own, with what that of the defaults says besides
+        # a separate curve, with the other elements of the default curve
         others = (
             [] if shared is None else [element for element in shared.children if element.tag not in numbers]
         )

@@ -444,8 +444,8 @@ class Recording:
     # side -> first and last time within the time range in which that leg is measured [s]; empty where the trial
     # file gives the range, and then it holds for both legs
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
-    # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None where
-    # nothing is to be predicted
+    # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None
+    # without prediction
     predicted_spans: Mapping[Side, tuple[tuple[float, float], ...]] | None = None
     # stated heel strikes and toe-offs; see ``motion.gait_events`` for all events
     events: tuple[Event, ...] = ()
@@ -631,7 +631,7 @@ class Trial(AnyTrial, Recording):
     settings: RecordedSettings = field(default_factory=RecordedSettings)
     analyzed: tuple[str, ...] = ()
     plate_corrections: tuple[str, ...] = ()
-    # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
+    # whether all values are as `read_trial` read them; False for a copy with other values (`dataclasses.replace`)
     as_read: bool = field(default=False, init=False, compare=False)
     # the recording as its files hold it, without any gap filled, for its examination; of a trial as it was read alone
     recorded: Trial | None = field(default=None, init=False, compare=False)

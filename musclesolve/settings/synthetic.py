@@ -19,7 +19,7 @@ class SyntheticSettings(Settings):
 
     motion: str = setting(
         "text",
-        "the reference stride, or one with flight, which goes straight ahead",
+        "the reference stride, or a stride with flight, straight ahead",
         default="walk",
         choices=tuple(CUTOFF_HZ),
     )
@@ -129,7 +129,7 @@ class SyntheticSettings(Settings):
     steps: tuple[str, ...] | None = setting(
         "name_list",
         "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
-        "absent. With it the trial file has no [time]: the range is for the reader to find",
+        "absent. With it the trial file has no [time]: the range is for the reader to determine",
         option="--step",
     )
     faults: tuple[str, ...] = setting(

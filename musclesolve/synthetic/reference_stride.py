@@ -235,7 +235,7 @@ def read_stride(path: Path) -> ReferenceStride:
     return ReferenceStride(layout, np.concatenate([np.asarray(part, float) for part in parts]))
 
 
-# Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
+# Mirrors force and moment of the left foot to the right: y of the force, x and z of the moment change sign.
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 
 WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_left", "moment_up")
@@ -249,7 +249,7 @@ class StrideLayout:
     person: StrideSubject  # the subject
     # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
     series: Mapping[str, Mapping[str, Any]]
-    # what the joints of the neck take back, degree of freedom -> series -> factor
+    # counter-rotation of the joints of the neck, degree of freedom -> series -> factor
     head: Mapping[str, Mapping[str, float]]
     splines: int  # how many cubic B-splines describe a component of the wrench over a stance
     onset: int  # knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only

@@ -251,7 +251,7 @@ MIDDLE = 0.09
 HEEL_OFF, LIFTED = -0.3, np.deg2rad(50.0)
 """Place in the stance (u) at which the heel begins to rise, and pitch of the foot at its end [rad]."""
 SWING = (
-    # share of the swing, ankle ahead of the pelvis as a share of the way in a stance, height [m], pitch [rad]
+    # share of the swing, ankle ahead of the pelvis as a share of the travel in a stance, height [m], pitch [rad]
     (0.22, -0.78, 0.25, 0.95),
     (0.45, -0.20, 0.27, 0.75),
     (0.65, 0.40, 0.20, 0.28),

@@ -31,7 +31,7 @@ class Copy:
     forces: Table  # the table of the plates
     mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
     emg: Table | None = None  # the signals of EMG, None where the trial file names no file of them
-    # what is done to the text of files once they are written: (name of the file, text -> text)
+    # changes to the text of written files: (name of the file, text -> text)
     afterward: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property

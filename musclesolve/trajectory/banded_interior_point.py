@@ -142,7 +142,7 @@ class BandedInteriorPoint:
                     if moved.sigma <= CLOSE * method.size:
                         better(moved, iteration)
                 x = moved
-                # where only the distance from the bounds is left, they come nearer
+                # if only the distance from the bounds remains, reduce it
                 if from_bounds and x.sigma <= least:
                     least = max(0.01 * least, floor)
                 if residual <= self.good or (residual <= GOOD_ENOUGH and since >= PATIENCE):
@@ -233,7 +233,7 @@ class MotionInteriorPoint:
         slack = np.maximum(problem.activation_limits.slack(a), 0.01)
         missing = problem.activation_limits.slack(a) - slack
         if self.compliance.any():
-            # the multipliers to expect: those of reserves for all the moments that lack at first, if large
+            # expected multipliers: those of reserves for the initial shortage of the moments, if large
             force = problem.state(z, basis.rates(c)).tendon.value
             short = problem.moment - np.einsum("tkn,tn->tk", problem.lever, force)
             soft = self.compliance > 0.0

@@ -453,7 +453,7 @@ class CoupledMotion:
 class Reach:
     """The least reserves of a motion."""
 
-    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # (T, m) [N m] moments that the muscles cannot produce, signed like the moments; zero where they can. NaN where the
     # program was not solved.
     shortage: Array
     direction: Array  # y, (T, m)

@@ -385,7 +385,7 @@ class _ContactRun:
             end, met = self._first_touch(between, self.now, solver.t)
             for time in self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]:
                 self._store(self.world.projected(time, between(time)))
-            # A state at an event is projected, and that at the end of a step where it has left the constraints.
+            # Project the state at an event, and the state at the end of a step if it violates the constraints.
             self.state = between(end) if len(met) else solver.y
             off = self.world.violation(self.state)
             self.drift = max(self.drift, off)

@@ -285,7 +285,7 @@ def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
 
 
-_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
+_START = 1e-6  # Largest violation of a constraint [m or 1] or of its rate [m/s or 1/s] at the start
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12

@@ -236,7 +236,7 @@ def induced_accelerations(
     of_gravity, of_motion, of_turning, _, of_residual = range(len(forces), len(names))
     acting = np.stack([*forces.values(), gravity, velocity, np.zeros_like(other), other, residual], axis=2)
 
-    # loads of joints by unit accelerations, and those that no acceleration of the speeds gives
+    # loads of the joints by unit accelerations of the speeds, by gravity and by velocities
     beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
     centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
     carries = beyond[:, carriers].astype(float)
@@ -276,7 +276,7 @@ def induced_accelerations(
     }
     for contact in CONTACTS:
         axes = held_axes[contact]
-        # each foot has rows: the acceleration of its point, then that of its turning about the axes that are held
+        # rows of each foot: the acceleration of its point, then its angular acceleration about the held axes
         size = 3 + axes.shape[2]
         rows = np.concatenate([moves.swapaxes(2, 3), np.einsum("tlax,tlkx->tlak", axes, turns)], axis=2)
         held = np.repeat(touching, size, axis=1)

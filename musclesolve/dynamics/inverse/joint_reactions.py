@@ -212,7 +212,7 @@ def expand(model: Model) -> ExpandedModel:
     layout, count = [tuple(place) for place in standing.tolist()], int((source < old.point_count).sum())
     points = tuple(Point(k, names[k], old.origin, layout[k], "") for k in range(count))
 
-    # Each copy is tied to that of the nearest body toward the base that has one, else to the first holder's.
+    # Each copy is tied to the copy of the nearest body toward the base that has the point, else to the first one.
     ties = []
     for distal, holds in enumerate(members):
         for name in sorted((name for name in holds if owner[name] != distal), key=slot.__getitem__):

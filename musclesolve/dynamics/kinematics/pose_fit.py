@@ -187,7 +187,7 @@ def fit_pose(
             raise keys.failure(few, found)
         few = _across(few, found)
     for k in range(1, len(chosen)):
-        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
+        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent backward
             frame = slice(k, k + 1)
             before = few.frames(frame)._replace(angles=few.angles[k - 1 : k])
             again, better = keys.frames(frame).converged(before, 1e-3, max_iterations)
@@ -391,7 +391,7 @@ class NearestPose:
 
     def _drawn(self, angles: Array, weights: Array) -> NearestPose:
         other = replace(self, rest=Rest(angles, weights))
-        # what does not depend on them
+        # these do not depend on the rest angles
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
@@ -406,7 +406,7 @@ class NearestPose:
         frames = len(values)
         rest = self.rest.frames(np.zeros(frames, np.intp))
         other = NearestPose(self.model, targets, self.free, rest, np.arange(frames))
-        # what does not depend on the places
+        # these do not depend on the positions
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
@@ -448,8 +448,8 @@ class NearestPose:
 
         tree = self.model.tree
         targets, work = self.compiled
-        # From where each frame starts: hundreds of meters into a laboratory the round-off of places would hide what
-        # the last steps gain.
+        # Relative to the start of each frame: hundreds of meters from the origin of a laboratory the round-off of
+        # positions would exceed the progress of the last steps.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
         after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
@@ -499,7 +499,7 @@ def normal_equations(
     """
     from musclesolve.dynamics.kernel.entry import EQUATE
 
-    # Axis a and offset c of the speeds, c from the origin; those of the base: three translations, then three
+    # Axis a and offset c of the speeds, c from the origin; the speeds of the base: three translations, then three
     # rotations about its origin.
     joints, frames, count = tree.joint_count, len(q), int(free.sum())
     axis, offset = np.zeros((2, frames, joints + 6, 3))

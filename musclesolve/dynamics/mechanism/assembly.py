@@ -24,7 +24,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.errors import MuscleSolveError, input_error
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
-# Steps end with one that moves no coordinate by more [m or 1], or so many
+# Iteration ends with a step that moves no coordinate by more than this [m or 1], or after this number of steps
 _SHORTEST_STEP, _STEPS = (1e-10, 100)
 _OPEN = 1e-9  # A row that is farther from being met after the last step is open [m or 1]
 _MET = 1e-6  # How far a row may be from being met for rates to be computed [m or 1]
@@ -68,7 +68,7 @@ def assemble(
         raise input_error("dynamics.time_and_start_differ", shape=time.shape, start=np.shape(start))
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
-        # Each frame is closed from the one before: the only way to know on which branch a loop is.
+        # Each frame starts from the frame before: only this tells on which branch a loop is.
         q, pose = np.empty(guess.shape), guess[:1]
         for frame in range(len(time)):
             frame_slice = slice(frame, frame + 1)

@@ -101,7 +101,7 @@ class MechanismForces:
         unit = np.hstack(rigid_wrench(q, forces.reshape(-1, *forces.shape[2:]), points, center))
         unit = unit.reshape(frames, count, 6)
         both = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
-        # Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros.
+        # Multipliers (T, c, k) of redundant rows whose forces sum to zero; padded with zeros.
         basis, sizes, _ = np.linalg.svd(self.rows.jacobian.reshape(*self.rows.value.shape, -1))
         padded = np.zeros(basis.shape[::2])
         padded[:, : sizes.shape[1]] = sizes

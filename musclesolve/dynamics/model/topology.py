@@ -224,7 +224,7 @@ def standing_layout(
     return np.array(rows, dtype=float)
 
 
-_UNIT = 1e-6  # A direction's length may differ from one by so much
+_UNIT = 1e-6  # Largest difference of a direction's length from one
 _PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
 
 

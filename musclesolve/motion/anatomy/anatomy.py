@@ -80,13 +80,13 @@ class Anatomy:
     pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
-    uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
+    uncertain: list[str]  # the notes on joints whose points do not move as a rigid body
     knee_width: dict[
         Side, float
     ]  # breadth between the epicondyles [m], where it is stated or its markers show it
     filter: FilterChoice  # the filter of the markers
     unusual: list[Unusual]  # unusual proportions, which are among the notes too
-    # those of the notes that are about the "mass", the "stature" or the "cutoff"
+    # the notes about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 
 
@@ -310,7 +310,7 @@ class Following:
         for side in SIDES:
             leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
             # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal
-            # does not where the toe marker sits on its head; where none does, the first is left to be refused.
+            # does not if the toe marker sits on its head. If no landmark does, the first is used, and refused later.
             thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in landmarks]
             clear = (
                 third
@@ -329,7 +329,7 @@ class Following:
             f"{joint}_medial_{side}"
             for joint, side in (() if recording.static is None else unseen(landmarks))
         )
-        # What is linear in places is so in the weights of places: the same rules on unit vectors give these.
+        # The rules are linear in the positions: applied to unit vectors they give the weights of the positions.
         sources = (*landmarks, *medials, "hip_r", "hip_l", "up", "vertical")
         one = dict(zip(sources, np.eye(len(sources)), strict=True))
         hips = {name: one.pop(name) for name in ("hip_r", "hip_l")}

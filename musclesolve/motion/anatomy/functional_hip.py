@@ -19,7 +19,7 @@ from musclesolve.recording.trial.recording_checks import jumps
 SMALLEST_RANGE_DEG = 20.0
 # A slow movement in a long standing trial has the range, but most frames hold no information.
 LARGEST_CONDITION = 20.0
-# Skin over the thigh leaves about a centimeter [m].
+# Skin over the thigh causes about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 REGRESSION_DISTANCE = 0.020

@@ -219,7 +219,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         else:
             thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
         offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upward(thigh), -_upward(shank)
-        # Forward, left and up of the standing leg, left along the knee axis or, without one, as the pelvis has it.
+        # Forward, left and up of the standing leg, left along the knee axis or, without one, as in the pelvis.
         knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
         left = horizontal(knee)
         to_leg = np.stack([np.cross(left, UP), left, UP], axis=-1).T

@@ -44,15 +44,15 @@ class Stride:
     opposite_heel_strike: float  # the other foot strikes
     toe_off: float  # this foot leaves the ground
     foot_below_opposite_hip: float  # this foot passes the point below the hip joint of the other leg
-    # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
+    # distance between the two heel strikes along the walking direction, plus the travel of the belt [m]
     length: float = np.nan
     step_length: float = (
         np.nan
     )  # of the second step, from the other heel's strike to the strike of this foot [m]
     # distance of the other heel's strike from the line through the two strikes of this foot [m]
     step_width: float = np.nan
-    # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
-    # some hundredths of a second early and late: little of a stride, much of a double support
+    # whether forces or a file show when feet strike and leave in this recording. Events from markers alone are some
+    # hundredths of a second early or late: little for a stride, much for a double support
     timed: bool = True
 
     @property

@@ -122,7 +122,7 @@ def gait_events(
         notes.append(f"Contradicted by the forces and left out: {_listed(refused)}.")
     for side, (_, unclear, lowest) in stands.items():
         steps = [_inside(unclear, event) for event in filled if event.side == side]
-        # Force that is left on the plate although the foot steps.
+        # Force that remains on the plate during the swing of the foot.
         left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
         if left > 0.0:
             notes.append(

@@ -100,7 +100,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     low, high = (float(checked_cutoffs(cutoff, numbers.shape, rate_hz).flat[0]) for cutoff in band_hz)
     line, sines = sine_series(numbers)
     frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * (numbers.ndim - 1))
-    # The gain of the high-pass is that of the low-pass with the ratio of the tangents turned over.
+    # The gain of the high-pass is the gain of the low-pass with the ratio of the tangents inverted.
     gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
     passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")

@@ -26,8 +26,8 @@ class FilterChoice:
 
     options: FilterSettings  # options in the trial file
     markers: tuple[str, ...]  # n names
-    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those of the
-    # other axes of the marker, or of all markers
+    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median over the other axes of
+    # the marker, or over all markers
     cutoff_hz: Array
     # cut-off of the forces: as given, the same, or the median of the coordinates of the foot markers [Hz]
     force_cutoff_hz: float

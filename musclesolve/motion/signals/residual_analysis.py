@@ -49,22 +49,23 @@ from musclesolve.motion.signals.low_pass import (
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
-# Of the sampling rate: nearer to half of it the bilinear filter bends, and nothing is left to remove.
+# Share of the sampling rate: closer to half of it the bilinear transform distorts the filter, and no noise remains to
+# be removed.
 HIGHEST_SHARE = 0.48
 CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
-# A line that begins beyond this share of the range has seen no noise.
+# A line that begins beyond this share of the range does not show the noise.
 LATEST_START = 0.7
-# A line that begins so low includes no motion: walking has more at its step frequency.
+# A line that begins below this includes no motion: the step frequency of walking is higher.
 EARLIEST_START_HZ = 1.0
 SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
 # Multiple of the frequency of equal residual and noise beyond which there is no motion.
 MOTION_FACTOR = 1.6
-# The line is fitted up to so many times the frequency where residual and noise are equal, and to so much at least.
+# Multiple of the frequency of equal residual and noise up to which the line is fitted, and the lowest such end.
 RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
-# A line through fewer points is no line.
+# Fewest points for fitting a line.
 FEWEST_POINTS = 8
-# At either end the signal fades in and out over this time [s]: of what the filter does at the ends, where it knows
-# only one side of the signal, nothing follows for the rest.
+# Time [s] over which the signal fades in and out at its ends, so that errors of the filter there, where it knows only
+# one side of the signal, do not affect the rest.
 FADE_S = 0.25
 # Coefficients of the sine transform, and frequencies, that are filtered at once, to bound memory.
 _BLOCK = 4096
@@ -164,7 +165,7 @@ def residual_analysis(
     residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
     if rule == "residual_analysis":
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
-        # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
+        # multiple of the frequency at which the residual has fallen to the noise; repeat until it no longer shrinks.
         while True:
             fit = _fit_line(passed, square, end, threshold)
             equal = _crossing(frequency, square - fit.intercept)

@@ -172,7 +172,7 @@ class LengtheningCurves:
         kinds, column = np.unique(velocity.column, return_inverse=True)
         points = np.broadcast_to(_GRID.points[:, None], (_GRID.steps + 1, len(kinds)))
         curves = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
-        # no flatter than `LEAST_SLOPE`: unchanged at rest, and on to both sides as far as they are steeper
+        # slopes of at least `LEAST_SLOPE`: the curves are unchanged from rest to either side as far as they are steeper
         forces, rest = curves(points).value, _GRID.steps // 2
         rise = np.maximum(np.diff(forces, axis=0), LEAST_SLOPE * _GRID.step)
         upward = np.cumsum(rise[rest:], axis=0)

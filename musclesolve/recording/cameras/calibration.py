@@ -19,7 +19,8 @@ UNKNOWNS = 11
 # Last but one singular value of the normalized linear equations over the first: 0.2 for the corners of a cube, 0.1
 # for eight points anywhere. Below this, errors of the pixels come back several hundred times as large.
 CRITICAL = 0.003
-# Root mean square residual over that of the image points about their middle: beyond it they are other points.
+# Root mean square residual over the root mean square distance of the image points from their mean: above it the points
+# are mixed up.
 LARGEST_MISFIT = 0.1
 # Probability of naming any point if all points are equally good.
 FALSE_ALARM = 0.01

@@ -31,8 +31,8 @@ from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.units import METERS
 from musclesolve.settings.other_files import CameraFileSettings
 
-# The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
-# More come from a wrong frame number, and would fill the memory.
+# The most frames of a recording with gaps: this number for every row of the longest file of markers, plus a constant. A
+# larger number results from a wrong frame number, and would fill the memory.
 SPARSEST, SPARE_FRAMES = 10, 1000
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1

@@ -25,8 +25,8 @@ from musclesolve.recording.data import Markers
 
 Counts = NDArray[np.int64]
 FEWEST_VIEWS = 2
-# Errors along the worst known direction over those along the best known one. Two cameras equally far away whose rays
-# meet at the angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
+# Ratio of the errors along the worst and the best known direction. Two cameras equally far away whose rays meet at the
+# angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
 LARGEST_CONDITION = 50.0
 ROUNDS = 30
 # After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
@@ -38,7 +38,7 @@ BATCH = 8192
 RIDGE = 1e-14
 # Probability of suspecting any point of a recording in which all views are equally good.
 FALSE_ALARM = 0.01
-# A view is named when the others fit as well as all but this share of points do, and no other view can say so.
+# A view is wrong if without it the rest fit as well as all but this share of points, and this holds for no other view.
 IMPLAUSIBLE = 0.001
 # Leaving out a view needs two others.
 FEWEST_FOR_OUTLIERS = 3
@@ -376,14 +376,14 @@ def reject_outlier_views(
     return bad, doubtful
 
 
-# Rays of markers that miss each other this many times farther than those of control points were not seen at the same
-# instant, or not by the same calibration.
+# Ratio of the misfit of markers to the misfit of control points above which the cameras were out of step, or had moved
+# since the calibration.
 FAR_WORSE = 4.0
-# Standard deviation of the place of a camera over its distance, beyond which its control points say too little. The
-# eight corners of a volume that fills half the image give 1 % for every pixel of digitizing error.
+# Standard deviation of the place of a camera over its distance, above which its control points are too few or too flat.
+# The eight corners of a volume that fills half the image give 1 % for every pixel of digitizing error.
 LARGEST_CENTER_SHARE = 0.05
-# With this probability the noise of the control points is no larger than what the share is taken of: a few equations
-# over may fit by chance.
+# Probability that the noise of the control points is below the bound of `largest_noise`: a few surplus equations may
+# fit by chance.
 CONFIDENCE = 0.95
 
 

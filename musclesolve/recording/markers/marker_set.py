@@ -138,7 +138,7 @@ class MarkerSet:
     name: str  # of the set
     description: str  # one sentence
     source: str  # where the protocol is described
-    # landmark -> the ways to map it, the best first, each as a trial file would write it
+    # landmark -> its possible mappings, the best first, each as in a trial file
     mapping: Mapping[str, list[Any]]
     # cluster -> markers that move as one body, of which three or more must be there
     clusters: Mapping[str, list[str]]
@@ -279,7 +279,7 @@ def apply_marker_set(
     notes = []
     for name, ways in offered.items():
         definition, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
-        # Kept, so that its absence is reported: required, or instead of a required one for which there is nothing else.
+        # Kept, so that its absence is reported: required, or the only substitute for a required one.
         needed = known[name].required or any(
             other.required and name in other.instead and not {other.name, *other.instead} & there
             for other in known.values()

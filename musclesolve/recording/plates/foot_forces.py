@@ -41,13 +41,13 @@ _BESIDE = 0.1
 _LEVEL = 0.7
 SURE = 100.0
 """Vertical force above which the center of pressure is reliable [N]."""
-# A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
-# its toe or heel (cosine), and while it is loaded it stays where it is [m].
+# Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
+# length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
 _LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-# The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
-# second shows its direction [m].
+# The center of pressure of a step travels some 0.2 m: spread below which it is at rest, and travel above which its
+# direction is clear [m].
 _RESTS, _TRAVELS = 0.03, 0.06
-# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
+# From braking to driving the force changes by some 0.2 of its vertical peak; below this share it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
 AUTO: Final = "auto"

@@ -36,8 +36,8 @@ GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
 # A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
 # is not of a foot: the hardest landings reach some hundreds.
 JUMP, FASTEST = 1.0, 1000.0
-# Moment about the point over vertical force [m], with some newton meters for the ends of contact: a foot that
-# rotates on the floor makes a third of it.
+# Largest moment about the point over vertical force [m], plus some newton meters for the ends of contact: a foot that
+# rotates on the floor reaches a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 THROUGHOUT = 0.25
 """Share of impossible loaded samples above which the whole plate is wrong, not an instant of it: its unit, its axes,
@@ -216,7 +216,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         beside[known] = foot.distance(plate.point[known], time[known])
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
-    # What is off the sole beside such a sample is of the same cause, though it makes a smaller moment.
+    # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
     if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
@@ -321,7 +321,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     greatest = float(force[:, 2].max(initial=0.0))
-    # a range may end just where a foot lands: what a plate carries is seen over the whole recording
+    # a range may end when a foot lands: the load of a plate is judged over the whole recording
     most = float(plate.force[:, 2].max(initial=0.0))
     light = peak >= trial.unloaded_below and 0.0 < most < PEAK_SHARE[0] * weight
     if light or greatest > PEAK_SHARE[1] * weight:
@@ -394,8 +394,8 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 
-    # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
-    # point of 20 N may miss the foot by a meter, one of the body weight only by some centimeters.
+    # The moment of the force about a fixed point is filtered, so the error of this moment counts: the point of a force
+    # of 20 N may be a meter off the foot, the point of the body weight only some centimeters.
     if plate.side in feet:
         known = in_use & _foot_seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])

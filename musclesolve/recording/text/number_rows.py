@@ -210,7 +210,7 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
     """Yield the rates [Hz] that may fit the times: common ones near the slope, then the best fits."""
     index: Array = np.arange(printed.size, dtype=np.float64) - 0.5 * (printed.size - 1)
     period, unit = float(index @ printed / (index @ index)), 2.0 * float(half.max())
-    # Round rates, those of video (59.94, 119.88), and whole milliseconds (62.5).
+    # Round rates, rates of video (59.94, 119.88), and periods of whole milliseconds (62.5).
     common = (
         *(round(1.0 / period, -places) for places in (2, 1, 0)),
         round(1.001 / period) / 1.001,
@@ -228,7 +228,8 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
         residual = printed - period * index
         return float((residual - half).max() - (residual + half).min())
 
-    # The width of the strip that holds all times, to their digits, is a convex function of the period: thirds of it.
+    # The width of the strip that contains all times, to their digits, is a convex function of the period: ternary
+    # search.
     low, high = (period + sign * 4.0 * half.max() / printed.size for sign in (-1.0, 1.0))
     for _ in range(60):
         one, other = low + (high - low) / 3.0, high - (high - low) / 3.0

@@ -165,7 +165,7 @@ class KindNote:
     channels: tuple[str, ...]
     envelopes: bool  # kind of the signals
     stated: bool | None  # kind in the trial file; None: not stated
-    fast: float  # share of the power above 20 Hz, that of the channel nearest to the other kind
+    fast: float  # share of the power above 20 Hz, of the channel nearest to the other kind
     negative: float  # share of the area below zero, likewise
 
     @property

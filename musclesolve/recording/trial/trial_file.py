@@ -181,7 +181,7 @@ class TrialReader:
             "corrections of plates", uncorrected, corrected_plates, document, settings, forces, rotation
         )
         subject, diameter_notes = with_marker_diameter(document, self.subject(), mapped)
-        # Without any force the time range is tested against that of the motion.
+        # Without forces the time range is checked against the time of the motion.
         zero = np.zeros((walk.time.size, 3))
         plates = forces or (PlateForce("r", walk.time, zero, zero, zero, walk.path),)
         time_range = faults.attempt("time range", None, time_range_of, document, settings.time, walk, plates)
@@ -261,7 +261,7 @@ class TrialReader:
     def _rotations(self) -> tuple[Array, Array]:
         """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
         document, laboratory, faults = self.document, self.settings.laboratory, self.faults
-        # An axis that is at fault is none; which way is up can be found out again, so any axes will do to go on.
+        # A faulty axis is None; any axes serve to find further faults.
         if laboratory.up is None:
             laboratory = laboratory.changed(up="+y" if laboratory.forward in ("+z", "-z") else "+z")
         if laboratory.forward is None:

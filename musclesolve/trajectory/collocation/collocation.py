@@ -163,7 +163,7 @@ class Collocation:
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
             z, rate, activation, reserve = program.unknowns(x)
 
-            # the multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds
+            # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
             moment, balance, _, rates = split(-program.size * of_rows, program.row_shapes)
             moment = moment / program.row
             coordinate = split(-program.size * of_bounds, program.shapes)[0]
