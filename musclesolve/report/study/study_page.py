@@ -111,7 +111,7 @@ def study_into(
 
 
 def study_page(result: StudyResult, progress: Progress | None = None) -> str:
-    """The whole page, which needs nothing but itself; links lead to the reports of the trials beside it."""
+    """Return the whole page, which needs no other file; links lead to the reports of the trials beside it."""
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
@@ -186,7 +186,7 @@ class Family:
 
 
 def _families(result: StudyResult) -> list[Family]:
-    """The differences in sentences, one for each curve and effect: primary outcomes first, then the smallest p."""
+    """Return the differences in sentences, for each curve and effect: primary outcomes first, then the smallest p."""
     tests = result.comparisons
     if tests is None:
         return []
@@ -220,7 +220,7 @@ def _families(result: StudyResult) -> list[Family]:
 
 
 MOST_SENTENCES = 12
-"""Differences that are not of primary outcomes, in sentences."""
+"""Largest number of sentences on differences of other than primary outcomes."""
 
 
 def _p_words(p: float) -> str:
@@ -229,7 +229,7 @@ def _p_words(p: float) -> str:
 
 
 def _effect(tests: xr.Dataset, row: int) -> str:
-    """The effect of a test, of one condition against the first without the word: "slow - level"."""
+    """Return the effect of a test without its prefix, such as "slow - level"."""
     effect = str(tests["effect"].values[row])
     return plain(effect.partition(": ")[2] or effect)
 
@@ -310,7 +310,7 @@ AFFECTED = {**SIDE_NAMES, "both": "both", "none": "none"}
 
 
 def _people(result: StudyResult) -> list[PageTable]:
-    """Subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
+    """Return subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
     study, cycles = result.computed.study, result.cycles
     groups = study.people_of_groups
     unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
@@ -376,7 +376,7 @@ def _on_left_out(result: StudyResult) -> list[str]:
 
 
 def _left_out(result: StudyResult) -> PageTable | None:
-    """Trials that are excluded, and those without result or without cycles that count, with the reasons."""
+    """Return excluded trials, and those without result or without cycles that count, with the reasons."""
     study, records = result.computed.study, result.computed.records
     rows: list[tuple[str, ...]] = [
         (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
@@ -413,13 +413,13 @@ def _left_out(result: StudyResult) -> PageTable | None:
 
 
 def _findings(result: StudyResult) -> PageTable | None:
-    """Errors and warnings on subjects and trials, each once."""
+    """Return errors and warnings on subjects and trials, each once."""
     table = study_tables.findings_table(result.findings)
     return from_rich(table) if table.row_count else None
 
 
 def _rows(result: StudyResult) -> Iterator[TrialRow]:
-    """A row for every trial with a result; of very many only those that are not as they should be."""
+    """Return a row for every trial with a result; for very many trials only those with remarks."""
     study, folder = result.computed.study, result.computed.folder
     verdicts = verdict_words()
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
@@ -463,7 +463,7 @@ def _not_judged(result: StudyResult) -> list[str]:
 
 
 def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
-    """The mean curves of every quantity."""
+    """Return the mean curves of every quantity."""
     if result.groups is None:
         return
     groups = result.groups
@@ -486,7 +486,7 @@ def _differences(result: StudyResult) -> PageTable | None:
 
 
 def _curve_notes(result: StudyResult) -> list[str]:
-    """Notes on single tests, each with the curves it is of."""
+    """Return notes on single tests, each with its curves."""
     if result.comparisons is None:
         return []
     partly = study_tables.partly_tested(result.comparisons)
@@ -496,11 +496,11 @@ def _curve_notes(result: StudyResult) -> list[str]:
 
 PHASE, STRIDE = "cycle", "value"
 MEASURES = ("max", "min", "mean", "impulse", "positive_work", "negative_work", STRIDE)
-"""What of the discrete values the page shows; the tables have stance and ranges as well."""
+"""Discrete values on the page; the tables have stance and ranges as well."""
 
 
 def _values(result: StudyResult) -> Iterator[PageTable]:
-    """Mean and standard deviation over subjects of the discrete values, a table for each quantity."""
+    """Return mean and standard deviation over subjects of the discrete values, a table for each quantity."""
     if result.values.empty:
         return
     values = result.values[(result.values["phase"] == PHASE) & result.values["measure"].isin(MEASURES)]
@@ -521,7 +521,7 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
 
 
 def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
-    """Mean and standard deviation over subjects, a column for each group and condition."""
+    """Return mean and standard deviation over subjects, a column for each group and condition."""
     cells: dict[str, dict[str, str]] = {}
     unnamed = study_tables.NO_GROUP if values["group"].nunique() > 1 else ""
     columns = dict[str, None]()
@@ -546,7 +546,7 @@ def _degrees(result: StudyResult) -> str:
 
 
 def _outliers(result: StudyResult) -> PageTable | None:
-    """Cycles far from the subject's others, farthest first."""
+    """Return cycles far from the subject's others, farthest first."""
     cycles = result.cycles
     if cycles is None or "outlier" not in cycles.variables:
         return None
@@ -592,7 +592,7 @@ def _uncertainty(result: StudyResult) -> str:
 
 
 def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
-    """The methods paragraph: what was done with all trials or with some of them, then of the study."""
+    """Return the methods paragraph: steps for all trials or for some of them, then steps of the study."""
     texts = bundled_toml("musclesolve.report", "texts", "study_methods.toml")
     computed = [record for record in result.computed.records.values() if record.outcome.has_result]
     alike: dict[str, list[Path]] = {}
