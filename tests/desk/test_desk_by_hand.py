@@ -360,7 +360,7 @@ def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
     assert study()["design"]["conditions"] == ["slow", "quick"]
     # a faulty text is refused and stays in its field
     page.get_by_text("Text of study.toml").click()
-    text = page.locator(".ms-text .cm-content")
+    text = page.locator(".ms-text .cm-content").filter(has_text="study.schema")
     text.press("Control+Home")
     page.keyboard.type("[design\n")
     page.get_by_role("button", name="Apply to the study").click()
