@@ -25,7 +25,6 @@ Besides the source: a man in the middle of the front of a bus that brakes, and h
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 from scipy.optimize import brentq
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import (
     STANDARD,
     SUBJECTS,
@@ -110,8 +109,6 @@ LONGER, LONGEST = 0.5, 4.0
 TRUNK = ("lower_torso", "upper_torso", "hip_r", "hip_l", "scapula_r", "scapula_l", "neck")
 BRAKES = 7.0
 """Deceleration of a bus that brakes [m/s2]."""
-THROW = 2.0
-"""Processor time of a throw over that of a run."""
 RETURNED = 1.5
 """Speed of a man whom a bus throws over that of the bus (the runs have 1.32 to 1.47): for the time in which he slides
 to rest.
@@ -535,12 +532,7 @@ def pedestrian_case(
     kept = run_over(*shown, who, how)
     outcomes = {(*shown, how): Outcome.from_run(kept, time.process_time() - begin)}
     missing = [at for at in dict.fromkeys(runs) if at not in outcomes]
-    seconds = outcomes[*shown, how].seconds * (len(missing) + THROW * len(speeds))
-    console.print(
-        f"{len(missing) + 1} runs and {len(speeds)} throws: some {seconds / 60.0:.0f} minutes of the processor, "
-        f"shared by {processes} processes."
-    )
-    finished = side_by_side(outcome, who, missing, processes, "pedestrian and bus")
+    finished = side_by_side(outcome, who, missing, processes, "runs of pedestrian and bus")
     outcomes |= {missing[number]: result for number, result in finished}
     cases = {(p, v): outcomes[p, v, how] for p in positions for v in speeds}
     show(cases)
@@ -594,13 +586,15 @@ def pictures(
     for sheet in sheets.values():
         sheet.add_header(about, sheet.style.note_pt, NOTE_COLOR)
         sheet.fit()
+    places = run.motions["man"].q[:, : run.motions["man"].model.topology.point_count]
+    ahead, aside = ((float(places[..., k].min()), float(places[..., k].max())) for k in (0, 1))
+    wide = (ahead[0] - 0.3, ahead[1] + 0.3)
     motion = sequence(
         run,
         np.linspace(0.0, run.time[-1], 6).tolist(),
-        {"side": ((-1.5, 1.5), (-0.1, 2.3)), "top": ((-1.5, 1.5), (-3.2, -0.4))},
-        along="man",
+        {"side": (wide, (-0.1, 2.3)), "top": (wide, (aside[0] - 0.3, aside[1] + 0.6))},
         title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
-        about=f"{about}; drawn on the ground, forward from his pelvis",
+        about=about,
     )
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
@@ -700,11 +694,7 @@ def criterion_map(values: Array, positions: Sequence[int], speeds: Sequence[int]
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.pedestrian",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--position", nargs="+", type=int, choices=POSITIONS, default=POSITIONS, metavar="1...8"

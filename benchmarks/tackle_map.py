@@ -26,6 +26,7 @@ from scipy.optimize import brentq, minimize_scalar, root
 from scipy.special import beta
 from scipy.stats import qmc, spearmanr
 
+from benchmarks.arguments import command_line
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, subject
 from benchmarks.recorded_figures import record, recorded
 from benchmarks.tackle import Tackle, figures, tackle
@@ -71,11 +72,7 @@ QUOTED = {3.0: 64, 6.0: 16}
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the design, write the table, print what it says."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.tackle_map",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("table", nargs="?", type=Path, default=Path("tackle_map.csv"), metavar="TABLE.csv")
     parser.add_argument("--runs", type=at_least_one, default=64, help="a power of two")
     parser.add_argument("--speed", type=speed_of_player, default=3.0, help="of the player [m/s]")

@@ -40,7 +40,7 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
     list_ = np.arcsin(np.minimum(np.maximum(matrix[:, 2, 1], -1.0), 1.0))
     tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
     rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
-    # of one matrix there is nothing to unwrap
+    # a single matrix needs no unwrapping
     return (np.unwrap(tilt), list_, np.unwrap(rotation)) if len(matrix) > 1 else (tilt, list_, rotation)
 
 

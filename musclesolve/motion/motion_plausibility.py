@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import capitalized
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
@@ -59,12 +59,12 @@ class MotionWarning:
 
     # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced", "pose", "not_carried" or "inconsistent_motion"
     code: str
-    what: str  # what is wrong, with numbers and times
+    what: str  # the problem, with numbers and times
     remedy: str  # how to fix it
-    invalid: bool  # whether there are frames that are not valid
+    invalid: bool  # whether some frames are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
-    markers: tuple[str, ...] = ()  # that determine what is not plausible
-    # largest force that the pelvis lacks there, beyond what is usual [body weights]
+    markers: tuple[str, ...] = ()  # markers that determine the implausible part
+    # largest residual force at the pelvis in these frames, beyond the usual one [body weights]
     residual: float | None = None
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class MotionValidity:
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
-    consistent: Mask  # a pose that satisfies the constraints of the model fits what was measured
+    consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
 
     @classmethod
     def from_motion(
@@ -149,7 +149,7 @@ class Support:
     ) -> Support:
         """Support from lacking force and moment (T, 6) [N, N m], force of both feet (T, 3) [N] and weight [N]."""
         force_lacking, moment_lacking, supplied = (
-            np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force)
+            np.linalg.norm(vectors, axis=1) / weight for vectors in (lacking[:, :3], lacking[:, 3:], force)
         )
         spread = 0.0 if cutoff_hz is None else 0.5 / cutoff_hz
         return cls(time, force_lacking, moment_lacking, supplied, spread)
@@ -171,13 +171,13 @@ class Support:
         """Mask (T,) of the frames in which the feet supply the required loads, with no lacking force within
         `spread`.
         """
-        kept = np.asarray(self.distance <= BEYOND_SOLES)
+        carried = np.asarray(self.distance <= BEYOND_SOLES)
         lost = self.time[self.lacking_force > self.limit]
         if not lost.size:
-            return kept
+            return carried
         after = np.searchsorted(lost, self.time)
         ends = np.stack([lost[np.maximum(after - 1, 0)], lost[np.minimum(after, lost.size - 1)]])
-        return np.asarray(kept & (np.abs(ends - self.time).min(axis=0) > self.spread))
+        return np.asarray(carried & (np.abs(ends - self.time).min(axis=0) > self.spread))
 
     @property
     def warnings(self) -> list[MotionWarning]:
@@ -195,7 +195,7 @@ class Support:
             "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "
             "a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
         )
-        return [MotionWarning("not_carried", what, remedy, True, _stretches(lost, self.time))]
+        return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, self.time))]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
@@ -211,11 +211,11 @@ def jumps(rotation: Array, period: Array | float) -> Mask:
 
 def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
     """Return a mask (T,) of the frames that no jump of a joint corrupts; rotations by joint, as in `jumps`."""
-    kept = np.ones(time.size, bool)
+    frames = np.ones(time.size, bool)
     for rotation in rotations.values():
         for frame in np.flatnonzero(jumps(rotation, np.diff(time))):
-            kept[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
-    return kept
+            frames[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
+    return frames
 
 
 def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
@@ -229,15 +229,15 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    return [MotionWarning("inconsistent_motion", what, remedy, True, _stretches(beyond, time))]
+    return [MotionWarning("inconsistent_motion", what, remedy, True, time_spans(beyond, time))]
 
 
 def fits_around(fitted: Mask) -> Mask:
     """Return a mask (T,) of the frames that are not near a frame without a fitted pose; splines spread its error."""
-    kept = np.ones(fitted.size, bool)
+    frames = np.ones(fitted.size, bool)
     for frame in np.flatnonzero(~fitted):
-        kept[max(frame - REACH, 0) : frame + 1 + REACH] = False
-    return kept
+        frames[max(frame - REACH, 0) : frame + 1 + REACH] = False
+    return frames
 
 
 def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
@@ -249,7 +249,7 @@ def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
         f"{(~fitted).sum()} of {fitted.size}, are not shared among the muscles"
     )
     remedy = "look for exchanged markers at these times, or choose a range without them ([time])"
-    return [MotionWarning("pose", what, remedy, True, _stretches(~fitted, time))]
+    return [MotionWarning("pose", what, remedy, True, time_spans(~fitted, time))]
 
 
 def jump_warnings(
@@ -304,7 +304,7 @@ def ambiguous_warnings(
         markers = tuple(dict.fromkeys(marker for name in landmarks for marker in mapping[name]))
         spoiled, residual = ~without_joint_jump({side: hidden[side]}, time), lacking()
         usual = float(np.nanmedian(residual[~spoiled])) if np.isfinite(residual[~spoiled]).any() else 0.0
-        seen = residual[spoiled & np.isfinite(residual)]
+        largest_residuals = residual[spoiled & np.isfinite(residual)]
         stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
         first, last = stretches[0]
         more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
@@ -318,7 +318,7 @@ def ambiguous_warnings(
             f"check {', '.join(markers)} around this time; a medial marker at the elbow, or a range without these "
             "times ([time]), leaves one pose"
         )
-        rise = float(seen.max() - usual) if seen.size else None
+        rise = float(largest_residuals.max() - usual) if largest_residuals.size else None
         warnings.append(MotionWarning("pose_ambiguous", what, remedy, False, stretches, markers, rise))
     return warnings
 
@@ -344,11 +344,6 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
             f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
             f"where the plate measured it: {follows}"
         )
-        stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
+        stretches = time_spans(lost if lost.any() else distance > FOOT_NOTED, time)
         warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))
     return warnings
-
-
-def _stretches(frames: Mask, time: Array) -> tuple[tuple[float, float], ...]:
-    """Return first and last time [s] of every stretch of the marked frames (T,), of times (T,) [s]."""
-    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(frames))

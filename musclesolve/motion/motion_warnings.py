@@ -20,24 +20,24 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.settings.trial import FilterSettings
 
-# A cluster that does not keep its shape to within this is reported [m]; so is a segment that is
-# on average so much longer or shorter in the motion than when standing.
+# Deformation of a cluster above which it is reported [m]; likewise the mean difference of a segment's length between
+# motion and standing.
 LOOSE = 0.010
-# A cluster that is off by this much is no body at all [m].
+# Deformation of a cluster above which its markers are not on one body [m].
 BROKEN = 0.040
-# This is asked of so many of the frames, those that fit best: a jump in a few frames costs these alone.
+# Share of the frames, those that fit best, in which clusters are checked for it: a jump affects only a few frames.
 BEST = 0.8
-# Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
+# Below the first cut-off the filter removes a part of a walking motion, above the second it passes noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)
-# What is customary where there is flight, in running and jumping [Hz].
+# Usual cut-offs with flight, in running and jumping [Hz].
 CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # A cut-off that is not stated is at most this share of the rates of markers and plates.
 CARRIED = 0.2
-# Shorter than so many periods of the cut-off, the range has few values of its own.
+# Number of periods of the cut-off below which a range has few independent values.
 FEWEST_PERIODS = 2.0
-# Share of what is due: above the first no recording is right; outside the second a reader should know.
+# Share of the required force: refused above the first; a warning outside the second.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
-# Over less than this the forces of both feet say too little [s].
+# Shortest time of forces of both feet for this check [s].
 SHORTEST_SUPPORT = 0.1
 
 
@@ -60,14 +60,14 @@ def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
     """Return sentences on unread curves, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
-    frames, seen, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
+    frames, gap_free, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
             f"The time range has {frames.stop - frames.start} frames, {duration:.3g} s: less than "
             f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
         )
-    before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    before, after = (frames.start - gap_free.start) / rate, (gap_free.stop - frames.stop) / rate
     margins = [(before, f"{before:.3g} s lie before", "first"), (after, f"{after:.3g} s lie after", "last")]
     # A hundredth of a frame: sums of times are not exact.
     short = [(length, end) for margin, length, end in margins if margin < period - 0.01 / rate]
@@ -95,14 +95,14 @@ def usual_cutoff(
     rates = [recording.markers.rate, *(plate.rate for plate in recording.forces)]
     cutoff = min(FLIGHT_CUTOFF_HZ, CARRIED * min(rates))
     sentence = (
-        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_other_times(flying)}: markers and forces are "
+        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_number_of_others(flying)}: markers and forces are "
         f"filtered at {cutoff:g} Hz, not at the {WALKING_CUTOFF_HZ:g} Hz of walking; cutoff_hz in [filter] states "
         "another one."
     )
     return options.changed(cutoff_hz=cutoff), [sentence]
 
 
-def _other_times(flying: Array) -> str:
+def _number_of_others(flying: Array) -> str:
     others = len(flying) - 1
     return f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
 
@@ -129,7 +129,7 @@ def cutoff_with_flight(
         return None
     return (
         f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"
-        f"{_other_times(flying)}: the filter takes away part of the forces and accelerations",
+        f"{_number_of_others(flying)}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = {FLIGHT_CUTOFF_HZ:g} in [filter]; {low:g} to {high:g} Hz are customary for running and "
         "jumping",
     )
@@ -155,7 +155,7 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
 
 
 def _rms(pose: Poses, share: float = 1.0) -> float:
-    """Root mean square residual of a body [m] over a share of the frames, those with the best fit."""
+    """Root mean square residual of a body [m] over the share of the frames with the best fit."""
     best = np.sort(pose.residual)[: max(int(share * len(pose.residual)), 1)]
     return float(np.sqrt(np.mean(best**2)))
 

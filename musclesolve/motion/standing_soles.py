@@ -36,24 +36,24 @@ def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarni
     places, frames = points[stands], np.arange(len(velocity))
     ground = np.median(velocity[frames, places[..., 2].argmin(axis=1), :2], axis=0)
     speed = np.linalg.norm(velocity[..., :2] - ground, axis=2)
-    found, sliding = [], float(np.median(speed.min(axis=1)))
+    warnings, sliding = [], float(np.median(speed.min(axis=1)))
     if sliding > SLIDES:
         what = (
             f"standing feet slide over the ground with {sliding:.2f} m/s (median of the slowest point of the sole, "
             f"expected less than {SLIDES:g})"
         )
         remedy = "lower the cut-off of the filter, and see whether the scale of the recording is right"
-        found.append(MotionWarning("soles_slide", what, remedy, False, ()))
+        warnings.append(MotionWarning("soles_slide", what, remedy, False, ()))
     place = places[frames, speed.argmin(axis=1)]
     away = place - place.mean(axis=0)
     along = away[:, :2] @ np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
     slope = float(along @ away[:, 2] / (along @ along)) if along.any() else 0.0
-    tilt, way = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
-    if tilt > TILTED and way > WAY and np.linalg.norm(ground) < BELT:
+    tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
+    if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
         what = (
             f"the floor is tilted by {tilt:.1f} degrees along the way: standing soles rise by "
-            f"{1e3 * abs(slope) * way:.0f} mm over {way:.1f} m (expected at most {TILTED:g} degrees)"
+            f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
         )
         remedy = "turn the recording so that the floor is level; ground reactions are predicted on a level floor alone"
-        found.append(MotionWarning("floor_tilted", what, remedy, False, ()))
-    return found
+        warnings.append(MotionWarning("floor_tilted", what, remedy, False, ()))
+    return warnings

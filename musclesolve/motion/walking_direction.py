@@ -34,7 +34,7 @@ def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     travel, faced = change(path), change(_integral(time, face))
     moving = np.flatnonzero(np.abs(travel) > SLOWEST * (late - early))
     if moving.size:
-        # Which way the path leads as the pelvis faces, by what was faced while it led there.
+        # Direction of the path relative to the pelvis, from the facing of the pelvis at each time.
         on_the_way = change(_integral(time, face * np.abs(np.gradient(path, time))))
         nearest = moving[np.searchsorted(0.5 * (moving[1:] + moving[:-1]), np.arange(time.size))]
         faced = faced * np.conj(on_the_way[nearest]) * travel[nearest]

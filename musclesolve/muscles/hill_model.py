@@ -84,7 +84,7 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
 
 
 _NO_LENGTH = 1e-300  # [m] instead of zero, so that 0 / 0 is zero
-MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
+MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] not in the source
 
 
 class TendonForce(NamedTuple):

@@ -95,12 +95,12 @@ def _umberger_heat(state: EnergyState, lengthening: float) -> tuple[Array, Array
     """Heat of activation and maintenance, and of shortening and lengthening with the factor k, (T, n) [W] each."""
     a, v, slow = state.activation, state.speed, state.slow
     fast, beyond = 1.0 - slow, state.length > 1.0
-    held = a**0.6 * (128.0 * fast + 25.0) * np.where(beyond, 0.4 + 0.6 * state.isometric, 1.0)
+    steady = a**0.6 * (128.0 * fast + 25.0) * np.where(beyond, 0.4 + 0.6 * state.isometric, 1.0)
     of_slow, of_fast, speed = 250.0 / state.velocity, 153.0 / state.velocity, np.abs(v)
     shortened = a**2 * (np.minimum(of_slow * speed, SLOW_LIMIT) * slow + of_fast * speed * fast)
     moved = np.where(v <= 0.0, shortened, a * lengthening * of_slow * speed)
     moved = moved * np.where(beyond, state.isometric, 1.0)
-    return AEROBIC * state.mass * held, AEROBIC * state.mass * moved
+    return AEROBIC * state.mass * steady, AEROBIC * state.mass * moved
 
 
 def bhargava_2004(state: EnergyState) -> Array:
@@ -142,9 +142,9 @@ def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:
 def slow_fibers(names: tuple[str, ...]) -> Array:
     """The shares of slow fibers (n,) of muscles by their names; 0.5 for muscles that are not in the table."""
     table = bundled_toml(__package__, "slow_fibers.toml")["share"]
-    found = []
+    shares = []
     for name in names:
         stem = split_side(name)[0].casefold()
         share = next((value for key, value in table.items() if stem.startswith(key)), 0.5)
-        found.append(float(share))
-    return np.array(found)
+        shares.append(float(share))
+    return np.array(shares)

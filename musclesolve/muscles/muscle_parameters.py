@@ -132,9 +132,9 @@ class MuscleParameters:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
         if len(self.families) > 1:
             capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
-            for _, own in self.families:
-                part = FiberState(*(array[:, own] for array in fiber))
-                capacity[:, own], passive[:, own] = self.muscles(own).forces(part)
+            for _, members in self.families:
+                part = FiberState(*(array[:, members] for array in fiber))
+                capacity[:, members], passive[:, members] = self.muscles(members).forces(part)
             return TendonForce(capacity, passive)
         ((family, _),) = self.families
         numbers = self.max_isometric_force, self.optimal_fiber_length, self._fastest
@@ -159,11 +159,11 @@ class MuscleParameters:
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""
-        families = [(family, np.flatnonzero(np.isin(which, own))) for family, own in self.families]
+        families = [(family, np.flatnonzero(np.isin(which, members))) for family, members in self.families]
         return replace(
             self,
             names=tuple(self.names[k] for k in which),
-            families=tuple((family, own) for family, own in families if own.size),
+            families=tuple((family, members) for family, members in families if members.size),
             passive=PassiveElement(*(part[which] for part in self.passive)),
             **{name: getattr(self, name)[which] for name in _NUMBERS},
         )
@@ -179,13 +179,13 @@ def families_of(curves: Sequence[CurveFamily]) -> Families:
     alike: dict[str, list[int]] = {}
     for k, family in enumerate(curves):
         alike.setdefault(repr(family), []).append(k)
-    return tuple((curves[own[0]], np.array(own, dtype=np.intp)) for own in alike.values())
+    return tuple((curves[members[0]], np.array(members, dtype=np.intp)) for members in alike.values())
 
 
 def joined_muscles(parts: Sequence[MuscleParameters]) -> MuscleParameters:
     """The muscles of some records, one record after the other."""
     curves = [
-        next(family for family, own in part.families if k in own)
+        next(family for family, members in part.families if k in members)
         for part in parts
         for k in range(len(part.names))
     ]

@@ -66,11 +66,15 @@ def muscle_change(
     normal_change = (fiber - normal * longer) / optimal
     speed_change = rate / fastest - speed * longer / optimal
     active, active_slope, by_velocity, velocity_slope, passive, passive_slope = np.empty((6, *normal.shape))
-    for curves, own in muscles.families:
-        at, v, strains = normal[:, own], speed[:, own], [part[own] for part in muscles.passive[1:]]
-        active[:, own], active_slope[:, own] = curves.active(at), curves.active_slope(at)
-        by_velocity[:, own], velocity_slope[:, own] = curves.velocity(v), curves.velocity_slope(v)
-        passive[:, own], passive_slope[:, own] = (
+    for curves, members in muscles.families:
+        at, v, strains = (
+            normal[:, members],
+            speed[:, members],
+            [part[members] for part in muscles.passive[1:]],
+        )
+        active[:, members], active_slope[:, members] = curves.active(at), curves.active_slope(at)
+        by_velocity[:, members], velocity_slope[:, members] = curves.velocity(v), curves.velocity_slope(v)
+        passive[:, members], passive_slope[:, members] = (
             curves.passive(at, *strains),
             curves.passive_slope(at, *strains),
         )

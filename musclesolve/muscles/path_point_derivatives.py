@@ -56,7 +56,7 @@ class PointDerivatives:
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
-        pulls = np.stack([on_standing(each, self._rotation) for each in bent], axis=1)
+        pulls = np.stack([on_standing(derivative, self._rotation) for derivative in bent], axis=1)
         if self._differences is not None:
             pulls[:, :, self._curved] = self._differences.of_pull(bodies)
         return pulls
@@ -189,7 +189,8 @@ class GradientDifferences:
         (position, _, center, axes), _ = self.paths.place(self.q, self.coordinates)
         rotation = self.paths.point_rotation(self.q, self.coordinates)
         points, objects = (
-            np.isin(each, bodies)[:, None] for each in (self.paths.point_body, self.paths.objects.body)
+            np.isin(carriers, bodies)[:, None]
+            for carriers in (self.paths.point_body, self.paths.objects.body)
         )
         pulls = []
         for axis in np.eye(3):

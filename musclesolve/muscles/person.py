@@ -22,7 +22,7 @@ from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 
 COMPARED = ("before", "fitted", "predicted")
-"""Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and those fitted
+"""Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and the ones fitted
 without the compared trial.
 """
 USUAL_FACTORS = 0.2, 5.0
@@ -83,21 +83,21 @@ class PersonMuscles:
     @property
     def muscles(self) -> tuple[str, ...]:
         """The muscles with a factor, in the order of the parameters."""
-        return tuple(dict.fromkeys(muscle for each in self.parameters for muscle in each.muscles))
+        return tuple(dict.fromkeys(muscle for part in self.parameters for muscle in part.muscles))
 
     def exponents(self, quantity: str, names: Sequence[str]) -> Array:
         """The exponents E (n, p) of n muscles by name: 1 where a fitted parameter acts on this quantity of the
         muscle.
         """
         on = [
-            np.isin(names, each.muscles) if each.quantity == quantity else np.zeros(len(names), dtype=bool)
-            for each in self.parameters
+            np.isin(names, part.muscles) if part.quantity == quantity else np.zeros(len(names), dtype=bool)
+            for part in self.parameters
         ]
         return np.stack(on, axis=1).astype(float)
 
     def factors(self, quantity: str, names: Sequence[str]) -> Array:
         """The factors (n,) on a quantity of n muscles by name; 1 for muscles without any."""
-        factor = np.array([each.factor for each in self.parameters])
+        factor = np.array([part.factor for part in self.parameters])
         return np.asarray(np.where(self.exponents(quantity, names) > 0.0, factor, 1.0).prod(axis=1))
 
     def spread(self, quantity: str, names: Sequence[str]) -> Array:
@@ -131,8 +131,8 @@ class PersonMuscles:
     def renamed(self, names: Mapping[str, str]) -> PersonMuscles:
         """The person with other names of muscles; muscles that `names` lacks are left out."""
         parameters = tuple(
-            replace(each, muscles=tuple(names[muscle] for muscle in each.muscles if muscle in names))
-            for each in self.parameters
+            replace(part, muscles=tuple(names[muscle] for muscle in part.muscles if muscle in names))
+            for part in self.parameters
         )
         numbers = {names[muscle]: of_muscle for muscle, of_muscle in self.numbers.items() if muscle in names}
         return replace(self, parameters=parameters, numbers=numbers)
@@ -152,17 +152,17 @@ class PersonMuscles:
                 f"The factors were calibrated with {tendons(self.tendon)} and are used with {tendons(tendon)}: "
                 "fiber and tendon slack lengths that are right for one are not for the other."
             )
-        if unknown := [each.name for each in self.parameters if not each.determined]:
+        if unknown := [part.name for part in self.parameters if not part.determined]:
             notes.append(f"The trials of the calibration say little about {few(unknown, 6)}.")
         low, high = USUAL_FACTORS
         if far := [
-            f"{each.name} ({each.factor:g})" for each in self.parameters if not low <= each.factor <= high
+            f"{part.name} ({part.factor:g})" for part in self.parameters if not low <= part.factor <= high
         ]:
             notes.append(f"Factors beyond {low:g} to {high:g}, further than adults differ: {few(far, 6)}.")
         return [*self.warnings, *notes]
 
     def error_notes(self, names: Sequence[str]) -> list[str]:
-        """Sentences on the assumed errors of n muscles by name: those from the calibration."""
+        """Sentences on the errors of n muscles by name that come from the calibration."""
         count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
         listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
         return [

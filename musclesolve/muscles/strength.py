@@ -73,7 +73,7 @@ def from_volumes(
     owner = [_volume_of(muscle.name, database.name) for muscle in database]
     force = np.empty_like(tabulated)
     for name in dict.fromkeys(owner):
-        parts = np.array([each == name for each in owner])
+        parts = np.array([volume_name == name for volume_name in owner])
         entry = data["muscle"][name]
         volume = entry["share"] * total + entry["offset"]
         if volume <= 0.0:

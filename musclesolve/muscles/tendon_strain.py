@@ -1,5 +1,4 @@
-"""Strains of tendons at one maximum isometric force: the strains of the muscle set or model, or what a user states
-instead.
+"""Strains of tendons at one maximum isometric force: of the muscle set or model, or as stated by a user.
 
 A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. If several words match
 a muscle, the most specific word holds, in this order.
@@ -80,11 +79,11 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
     """
     words = by_word(stated)
     levels = ({ALL: range(len(own))}, *levels)
-    known = {name: numbers for level in levels for name, numbers in level.items()}
+    members = {name: numbers for level in levels for name, numbers in level.items()}
     for word in words:
-        if word not in known:
-            raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
-        if word == ACHILLES and not known[word]:
+        if word not in members:
+            raise unknown_name(word, "muscle or group", members, f" in {whose}", where="tendon_strain")
+        if word == ACHILLES and not members[word]:
             muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
             raise input_error(
                 "muscles.neither_soleus_nor_gastrocnemius",
@@ -114,9 +113,9 @@ def _of_achilles(name: str) -> bool:
     """Return whether a muscle pulls at the Achilles tendon, by its name: r_soleus, GastrocnemiusLateralis1_r."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
-    known = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
+    achilles_words = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
     words = re.findall("[a-z]+", name.casefold())
-    return "".join(word for word in words if word not in ("r", "l", "right", "left")) in known
+    return "".join(word for word in words if word not in ("r", "l", "right", "left")) in achilles_words
 
 
 def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> None:

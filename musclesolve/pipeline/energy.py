@@ -1,4 +1,4 @@
-"""Metabolic power of the muscles of a result, with muscle masses that sum to the whole limb's."""
+"""Metabolic power of the muscles of a result, with muscle masses whose sum is the muscle mass of the limb."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import BLOCK, EVERY, Analysis, SolvedGroup
 
 TENSION = 0.35e6
-"""Force over cross-section of muscles that are not of a leg [Pa]; that of leg sets comes out between 0.3 and 0.6e6."""
+"""Specific tension of muscles that do not belong to a leg [Pa]; muscle sets of legs have 0.3 to 0.6e6."""
 
 
 def energy_state(analysis: Analysis, part: SolvedGroup, frames: slice = EVERY) -> EnergyState:
@@ -34,8 +34,8 @@ def energy_state(analysis: Analysis, part: SolvedGroup, frames: slice = EVERY) -
     if any("knee" in dof for dof in part.part.dofs):
         sides = np.array([side_of(name) for name in names])
         for side in set(sides):
-            own = sides == side
-            mass[own] = DENSITY * leg_volume(analysis) * size[own] / size[own].sum()
+            of_side = sides == side
+            mass[of_side] = DENSITY * leg_volume(analysis) * size[of_side] / size[of_side].sum()
     thickness = optimal * np.sin(parameters.pennation_angle)
     with np.errstate(divide="ignore", invalid="ignore"):
         cosine = np.sqrt(np.maximum(1.0 - (thickness / fiber_length) ** 2, 0.0))

@@ -13,7 +13,7 @@ _TRIAL = "; as in the trial file unless given"
 
 
 class StreamSettings(Settings):
-    """Streams in real time; nothing of it is for a recording that is read as fast as it goes."""
+    """Streams in real time; not used for a recording that is read at full speed."""
 
     rate: float | None = setting("number", f"samples of the markers a second{_TRIAL}", above=0.0)
     plate: tuple[str, ...] | None = setting(
@@ -27,7 +27,7 @@ class StreamSettings(Settings):
         "else by their arrival, unless given",
     )
     wait_ms: float = setting(
-        "number", "longest time that a sample is held for what is late [ms]", default=WAIT_MS, minimum=0.0
+        "number", "longest time that a sample waits for late samples [ms]", default=WAIT_MS, minimum=0.0
     )
     forward: str | None = same(
         LaboratorySettings,
@@ -39,7 +39,7 @@ class StreamSettings(Settings):
         LaboratorySettings, "up", about=f"axis of the streams that points up{_TRIAL}", required=False
     )
     seconds: float | None = setting(
-        "number", "time after which the session ends [s]; at Ctrl-C unless given", minimum=0.0
+        "number", "time after which the session ends [s]; without it Ctrl-C ends it", minimum=0.0
     )
 
 
@@ -58,7 +58,7 @@ class LiveSettings(StreamSettings):
     )
     stand: float | None = setting(
         "number",
-        "with --record: time over which the subject, who stands still, is measured before the session [s]; the trial "
+        "with --record: time over which the subject stands still and is measured before the session [s]; the trial "
         "file belongs to the laboratory, and needs no recording of this subject",
         minimum=1.0,
     )
@@ -79,7 +79,7 @@ class WatchSettings(Settings):
 
     settled: float = setting(
         "number",
-        "time after which a file that has not changed is whole [s]",
+        "time without change after which a file is complete [s]",
         default=FILE_SETTLED,
         minimum=0.0,
         maximum=600.0,

@@ -10,12 +10,12 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 import xarray as xr
+from examined import examined
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.live.live import Live
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
 from musclesolve.pipeline.run import recording_of
@@ -89,7 +89,7 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     result = ms.run(without_plates())
     assert result.attrs["ground_reactions"] == "predicted"
     assert any("predicted" in note for note in result.attrs["notes"])
-    assert "predicted_forces" in {finding.code for finding in ms.check(without_plates()).findings}
+    assert "predicted_forces" in {finding.code for finding in examined(without_plates()).findings}
     measured = ms.run(ms.synthetic_recording(mkdtemp()))
     assert measured.attrs["ground_reactions"] == "measured"
     off = (result.joint_moment - measured.joint_moment.sel(time=result.time, method="nearest").values).sel(
@@ -121,8 +121,6 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
 
 def test_who_needs_plates_says_so() -> None:
     trial = recording_of(without_plates(), "this test")
-    with refused("conflict", "forces", "predicted"):
-        Live(trial)
     with refused("conflict", "forces", "predicted"):
         ms.calibrate_body([trial])
 
@@ -181,7 +179,7 @@ def test_steps_without_a_plate_come_back() -> None:
     assert predicted.any() and not predicted.all() and not result.ground_predicted.sel(side="r").any()
     assert not np.isnan(result.joint_moment.sel(dof="hip_flexion_l")).any()
     codes, left_out = (
-        {each.code for each in ms.check(each).findings} for each in (path, one_plate("l", "left_out"))
+        {each.code for each in examined(each).findings} for each in (path, one_plate("l", "left_out"))
     )
     assert "predicted_forces" in codes - left_out and "contact_without_force" in left_out - codes
     assert ("ground_reactions",) in {each.path for each in statements(Facts(result))}

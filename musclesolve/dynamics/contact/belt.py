@@ -165,8 +165,8 @@ class Straps:
     @cached_property
     def _by_webbing(self) -> list[tuple[Webbing, Indices]]:
         """Every webbing, with the numbers of the straps made from it."""
-        every = [strap.webbing for strap in self.straps]
-        return [(every[straps[0]], straps) for straps in equal_groups(every)]
+        webbings = [strap.webbing for strap in self.straps]
+        return [(webbings[straps[0]], straps) for straps in equal_groups(webbings)]
 
     def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of the straps at the given body motions."""
@@ -220,8 +220,8 @@ class RigidSeat:
         """The seat with the numbers that the source prints."""
         table = read_table("definitions", "seat.toml")
         seat = table["seat"]
-        rest = {name: value for name, value in seat.items() if name != "attachment"}
-        return cls(tuple(seat["attachment"]), **rest, cushion=CushionContact(**table["cushion"]))
+        values = {name: value for name, value in seat.items() if name != "attachment"}
+        return cls(tuple(seat["attachment"]), **values, cushion=CushionContact(**table["cushion"]))
 
     def surfaces(self, model: str = "sled", body: str = "sled") -> list[Surface]:
         """Seat pan, seat back and floor on a body of a model."""
@@ -300,42 +300,43 @@ def three_point_belt(
         ['lap', 'shoulder']
     """
     table = read_table("definitions", "seat.toml")
-    held: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
-    for name in sorted(set(held) - {"lap", "shoulder"}):
+    anchor_points: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
+    for name in sorted(set(anchor_points) - {"lap", "shoulder"}):
         raise unknown_name(name, "anchor", ("lap", "shoulder"))
-    if "lap" not in held:
-        raise unknown_name("lap", "anchor", tuple(held), " among those given")
+    if "lap" not in anchor_points:
+        raise unknown_name("lap", "anchor", tuple(anchor_points), " among the stated ones")
     cloth = Webbing(**table["webbing"]) if webbing is None else webbing
-    lap = sorted(np.asarray(held["lap"], float), key=lambda place: float(place[1]))  # right, left
+    lap = sorted(np.asarray(anchor_points["lap"], float), key=lambda place: float(place[1]))  # right, left
     fixed: dict[str, Attachment] = dict(
         zip(SIDES, (Attachment(place, body, base) for place in lap), strict=True)
     )
     skin = {surface.name: surface for surface in body_surfaces(occupant)}
     hips = {
-        side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))
+        side: _outermost(skin[f"hip_{side}"], (0.0, sign, 0.0), called)
+        for side, sign in (("r", -1.0), ("l", 1.0))
     }
     over_hips = ((fixed["r"], hips["r"]), (hips["l"], fixed["l"]))
-    # The way over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
-    a, b = 0.5 * _apart(hips["l"], hips["r"]), skin["hip_r"].radius
+    # The path over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
+    a, b = 0.5 * _distance(hips["l"], hips["r"]), skin["hip_r"].radius
     arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
     straps = [Strap("lap", over_hips, cloth, arc, slack)]
     if (
-        "shoulder" in held
+        "shoulder" in anchor_points
     ):  # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
-        over = Attachment(np.asarray(held["shoulder"], float), body, base)
+        over = Attachment(np.asarray(anchor_points["shoulder"], float), body, base)
         near, far = ("r", "l") if over.position[1] < 0.5 * (lap[0][1] + lap[1][1]) else ("l", "r")
-        top = _on(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
-        chest = _on(skin["upper_torso"], (1.0, 0.0, 0.0), called)
+        top = _outermost(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
+        chest = _outermost(skin["upper_torso"], (1.0, 0.0, 0.0), called)
         spans = ((over, top), (chest, hips[far]), (hips[far], fixed[far]))
-        straps.append(Strap("shoulder", spans, cloth, _apart(chest, top), slack))
+        straps.append(Strap("shoulder", spans, cloth, _distance(chest, top), slack))
     return straps
 
 
-def _apart(one: Attachment, other: Attachment) -> float:
+def _distance(one: Attachment, other: Attachment) -> float:
     return float(np.linalg.norm(np.subtract(one.position, other.position)))
 
 
-def _on(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
+def _outermost(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
     """The outermost point of a surface in a direction along its axes."""
     reach = surface.semi_axes + surface.radius
     return Attachment(surface.center + reach * np.array(direction), surface.body, called)

@@ -30,9 +30,9 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
         26
     """
-    known = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
-    known["mid_hip"] = np.zeros(3)
-    missing = {name for row in _rows() for name in row["line"]} - set(known)
+    positions = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
+    positions["mid_hip"] = np.zeros(3)
+    missing = {name for row in _rows() for name in row["line"]} - set(positions)
     missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
     if missing:
         raise input_error(
@@ -40,7 +40,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         )
     surfaces = []
     for row in _rows():
-        start, end = (known[name] for name in row["line"])
+        start, end = (positions[name] for name in row["line"])
         factor = float(np.linalg.norm(end - start)) / row["length"]
         name, carrier = f"{called} {row['name']}".strip(), (row["body"], called)
         center = (

@@ -143,11 +143,11 @@ class BodyStates:
 
         counts = [len(model.topology.bodies) for model in models]
         motions, first, move = BodyMotions.allocate(sum(counts) + 1), 0, MOVE.load()
-        kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
-        for model, (q, qd), count in zip(models, kept, counts, strict=True):
+        arrays = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
+        for model, (q, qd), count in zip(models, arrays, counts, strict=True):
             move(q, qd, model.rigid_bodies.compiled, motions, first)
             first += count
-        return cls(tuple(models), kept, motions)
+        return cls(tuple(models), arrays, motions)
 
     def generalized(self, wrench: Array) -> list[Array]:
         """Generalized force (N, 3) on every model of wrenches (B, 6), moments about the origin and forces."""
@@ -284,7 +284,7 @@ class ContactPairs:
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
-        """Laws, each with the numbers of the pairs that it, or one equal to it, holds for."""
+        """Distinct laws, each with the numbers of its pairs."""
         return [(self.laws[pairs[0]], pairs) for pairs in equal_groups(self.laws)]
 
     @cached_property
@@ -323,7 +323,7 @@ class ContactPairs:
                 square = np.einsum("px,px->p", slip, slip)
                 rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
                 force[chosen] = pressed[:, None] * touches.normal[chosen] - rubbing[:, None] * slip
-                # What damping and friction of the law take.
+                # Power that damping and friction of the law dissipate.
                 loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
         return Touch(touches, force, loss)
 

@@ -37,9 +37,10 @@ BULGE = 0.05
 class Surface:
     """A surface on a body.
 
-    name; model, body: what carries it, both empty for the ground; center (3,) and axes (3, 3), its own axes as columns,
-    as they lie in the standing layout of the model [m]; semi_axes (3,) and order of the ellipsoid and radius of the
-    ball [m]. A plane has no size: its outward normal is the third axis, and it fills all that lies behind it.
+    name; model, body: names of model and body with the surface, both empty for the ground; center (3,) and axes (3, 3),
+    its own axes as columns, as they lie in the standing layout of the model [m]; semi_axes (3,) and order of the
+    ellipsoid and radius of the ball [m]. A plane has no size: its outward normal is the third axis, and it fills all
+    that lies behind it.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Surface:
 
     @property
     def extent(self) -> float:
-        """Radius [m] of a sphere about the center that holds the surface; infinite for a plane."""
+        """Radius [m] of a sphere about the center that contains the surface; infinite for a plane."""
         return np.inf if self.is_plane else self.radius + float(np.linalg.norm(self.semi_axes))
 
 

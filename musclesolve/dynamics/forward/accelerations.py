@@ -61,7 +61,7 @@ def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelera
 
 
 def massless_motion(mass: Array, jacobian: Array) -> Array | None:
-    """A direction (n,) that the constraints allow and no mass resists; None if there is none."""
+    """A direction (n,) that the constraints allow and no mass resists; None without such a direction."""
     _, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
     null = free[int((sizes > _RANK * max(sizes[0], 1e-300)).sum()) :] if len(sizes) else free
     if not len(null):
@@ -96,8 +96,8 @@ class CompiledEquations:
         groups += [slot[one:two] for one, two in pairwise(start)]
         neighbors = np.eye(rows.size, dtype=bool)
         for group in groups:
-            held = group[group < rows.size]
-            neighbors[np.ix_(held, held)] = True
+            members = group[group < rows.size]
+            neighbors[np.ix_(members, members)] = True
         order = _elimination_order(neighbors)
         begin = _first_elements(neighbors, order)
         coordinate = (3 * order[:, None] + np.arange(3)).ravel()

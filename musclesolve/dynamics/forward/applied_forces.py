@@ -1,6 +1,6 @@
 """Forces that act during a simulation: joint moments and external wrenches, as functions of time or recorded arrays.
 
-A force is anything that can be called with time (T,), q and qd (T, N, 3) and gives a generalized force (T, N, 3).
+A force is a function of time (T,), q and qd (T, N, 3) that returns a generalized force (T, N, 3).
 """
 
 from __future__ import annotations

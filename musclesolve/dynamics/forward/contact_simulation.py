@@ -85,7 +85,7 @@ class ContactEvent:
 
 @dataclass(frozen=True)
 class ContactSimulation:
-    """Simulated motions by model, and what the pairs of surfaces (P) did at the times (T,) of the frames.
+    """Simulated motions by model, and the contacts of the pairs of surfaces (P) at the times (T,) of the frames.
 
     depth (T, P) [m], negative while apart; force (T, P, 3) [N] on the second surface and its point (T, P, 3) [m];
     stored (T, P) [J] elastic energy; lost (T,) [J] energy lost in damping and friction of contacts and straps since the
@@ -198,7 +198,9 @@ def simulate_contact(
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
         motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
-    depth, force = (np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force"))
+    depth, force = (
+        np.stack([getattr(at.touch, quantity) for at in loads]) for quantity in ("depth", "force")
+    )
     point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
     for p, law in enumerate(pairs.laws):
@@ -207,7 +209,7 @@ def simulate_contact(
     tension = stretched = np.zeros((len(loads), 0))
     if pulls := [at.pull for at in loads if at.pull is not None]:
         tension, stretched = (
-            np.stack([getattr(pull, what) for pull in pulls]) for what in ("tension", "stored")
+            np.stack([getattr(pull, quantity) for pull in pulls]) for quantity in ("tension", "stored")
         )
     return ContactSimulation(
         time=times,
@@ -383,7 +385,7 @@ class _ContactRun:
             end, met = self._first_touch(between, self.now, solver.t)
             for time in self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]:
                 self._store(self.world.projected(time, between(time)))
-            # A state at an event is projected, and that at the end of a step where it has left the constraints.
+            # Project the state at an event, and the state at the end of a step if it violates the constraints.
             self.state = between(end) if len(met) else solver.y
             off = self.world.violation(self.state)
             self.drift = max(self.drift, off)
@@ -391,7 +393,7 @@ class _ContactRun:
                 self.state = self.world.projected(end, self.state)
                 if not len(met):
                     solver.y, solver.f = self.state, derivative(end, self.state)
-            self._part(between)
+            self._end_contacts(between)
             self.now = float(end)
             if len(met):
                 # The law of contact needs the speeds at which the pairs begin to touch.
@@ -412,9 +414,9 @@ class _ContactRun:
         free = ~self.touching & np.isfinite(thickness)
         if touch is None or not free.any():
             return np.inf
-        way = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
+        distance = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
         speed = np.maximum(touch.rate[free], 0.0)
-        return float(((np.sqrt(speed**2 + 2.0 * PULL * way) - speed) / PULL).min())
+        return float(((np.sqrt(speed**2 + 2.0 * PULL * distance) - speed) / PULL).min())
 
     def _first_touch(self, between: Any, begin: float, end: float) -> tuple[float, Indices]:
         """The earliest time in a step at which separate surfaces meet, and their pairs; the end of the step where none
@@ -442,7 +444,7 @@ class _ContactRun:
             before = time
         return end, free[:0]
 
-    def _part(self, between: Any) -> None:
+    def _end_contacts(self, between: Any) -> None:
         """End the contact of the pairs that have parted in a step."""
         from scipy.optimize import brentq
 

@@ -5,8 +5,8 @@ iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (s
 after each one positions and velocities are projected back on the constraints, orthogonally in the sense of the mass
 matrix, so that the constraints do not drift and the projection does no work at first order.
 
-A model under forces as a system of ordinary differential equations is `System`. One whose motion is prescribed
-(`DrivenSystem`: a sled on its rail, a vehicle whose pulse was recorded) moves without turning, with a given
+`System` is a model under forces as a system of ordinary differential equations. `DrivenSystem` is a model with a
+prescribed motion (a sled on its rail, a vehicle with a recorded pulse): it moves without turning, with a stated
 acceleration through time. The drive does the work that this takes.
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -154,15 +155,15 @@ def simulate(
                 "usual reason."
             )
         steps += 1
-        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
-        if len(wanted):
+        passed = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
+        if len(passed):
             between = solver.dense_output()
-            states += [system.projected(t, between(t))[0] for t in wanted]
+            states += [system.projected(t, between(t))[0] for t in passed]
         solver.y, off = system.projected(solver.t, solver.y)
         solver.f = system.derivative(solver.t, solver.y)
         drift = max(drift, off)
-    still = [0.0] * len(times)
-    return simulated(system, times, np.stack(states), still, drift, steps, solver.nfev + steps)
+    zeros = [0.0] * len(times)
+    return simulated(system, times, np.stack(states), zeros, drift, steps, solver.nfev + steps)
 
 
 def simulated(
@@ -184,8 +185,8 @@ def simulated(
         times,
         q,
         qd,
-        np.stack([one.qdd for one in solved]).reshape(q.shape),
-        np.stack([one.multipliers for one in solved]),
+        np.stack([solution.qdd for solution in solved]).reshape(q.shape),
+        np.stack([solution.multipliers for solution in solved]),
         np.abs(rows.violation(q)).max(axis=1, initial=0.0),
         np.abs(rates).max(axis=1, initial=0.0),
         drift,
@@ -284,7 +285,7 @@ def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
 
 
-_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
+_START = 1e-6  # Largest violation of a constraint [m or 1] or of its rate [m/s or 1/s] at the start
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12
@@ -415,7 +416,7 @@ class System:
         if not worst <= 1e-9:
             raise MuscleSolveError(
                 f"the simulation stops at {time:.4f} s: a loop cannot close, "
-                f"{self._worst(self.constraints.violation(q[None])[0])}"
+                f"{self._largest_violations(self.constraints.violation(q[None])[0])}"
             )
         mass, elements = self.masses(q)
         qd = self.equations.held(q, (mass @ moving.ravel()).reshape(q.shape), elements)
@@ -435,11 +436,11 @@ class System:
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_position", worst=self._worst(violation))
+            raise input_error("dynamics.bad_starting_position", worst=self._largest_violations(violation))
         jacobian = self._jacobian(q0)
         rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_velocity", worst=self._worst(rate))
+            raise input_error("dynamics.bad_starting_velocity", worst=self._largest_violations(rate))
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
             size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
             moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
@@ -447,11 +448,10 @@ class System:
             raise input_error("dynamics.singular_mass_matrix", moved=moved[:_SHOWN], bodies=bodies[:_SHOWN])
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
-    def _worst(self, off: Array) -> str:
+    def _largest_violations(self, off: Array) -> str:
         """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
-        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
-        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+        return shortened([f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order], _SHOWN, "; ")
 
 
 Pulse = Callable[[Array], Array]
@@ -522,7 +522,7 @@ class DrivenSystem(System):
         return Accelerations(qdd.ravel(), np.zeros(len(self.constraints.names)), 0)
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of the applied forces and of the drive: what the inertia needs beyond weight and contact."""
+        """Power [W] of the applied forces and of the drive: the power of inertia minus weight and contact."""
         needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 

@@ -204,15 +204,15 @@ def expand(model: Model) -> ExpandedModel:
                 return (None if start is None else copy(start, body)), copy(end, body)
         return direction
 
-    # Points, then vectors; of each the first holder's own before the others'.
-    held = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
-    held.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
-    source, names = np.array([slot[name] for name, _ in held]), [copy(*item) for item in held]
+    # Points, then vectors; the original on its first body before the copies on others.
+    named_copies = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
+    named_copies.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
+    source, names = np.array([slot[name] for name, _ in named_copies]), [copy(*item) for item in named_copies]
     standing = model.standing[source]
     layout, count = [tuple(place) for place in standing.tolist()], int((source < old.point_count).sum())
     points = tuple(Point(k, names[k], old.origin, layout[k], "") for k in range(count))
 
-    # Each copy is tied to that of the nearest body toward the base that has one, else to the first holder's.
+    # Each copy is tied to the copy of the nearest body toward the base that has the point, else to the first one.
     ties = []
     for distal, holds in enumerate(members):
         for name in sorted((name for name in holds if owner[name] != distal), key=slot.__getitem__):
@@ -266,6 +266,6 @@ def expand(model: Model) -> ExpandedModel:
         universal=tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed),
         dofs=tuple(dofs),
     )
-    kept = {part.name: getattr(model, part.name) for part in fields(Model)}
+    attributes = {part.name: getattr(model, part.name) for part in fields(Model)}
     laid = {"topology": topology, "standing": standing, "source": source}
-    return ExpandedModel(**kept | laid, ties=tuple(ties), crossed=tuple(crossed))
+    return ExpandedModel(**attributes | laid, ties=tuple(ties), crossed=tuple(crossed))

@@ -27,7 +27,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import MuscleSolveError, input_error
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
-_RANK = 1e-9  # A direction this much weaker than the strongest one is none
+_RANK = 1e-9  # Ratio to the strongest direction below which a direction counts as zero
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ def actuated_moments(
         if name not in names:
             raise unknown_name(name, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
-    held = ~driven if couples is None else np.isin(names, list(couples))
-    if (both := driven & held).any():
+    coupled = ~driven if couples is None else np.isin(names, list(couples))
+    if (both := driven & coupled).any():
         twice = [names[k] for k in np.flatnonzero(both)]
         raise input_error("dynamics.driver_and_couple", twice=twice)
-    if (free := ~driven & ~held).any():
+    if (free := ~driven & ~coupled).any():
         raise MuscleSolveError(
             f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
             "or a couple."
@@ -123,13 +123,13 @@ def actuated_moments(
         drive = driver_rows(model, motion, base=bool(driven[joints:].any()))
         chosen = np.flatnonzero(driven)
         rows = drive.jacobian[:, chosen]
-    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, held]
+    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, coupled]
     stacked = np.concatenate(parts, axis=1).reshape(frames, -1, 3 * slots)
     needed = -required_force(model, motion.q, motion.qd, motion.qdd, wrenches).reshape(frames, -1)
     multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
     first, count = len(model.constraints.names), int(driven.sum())
     moments = np.zeros((frames, len(names)))
-    moments[:, held] = -multipliers[:, first + count :]
+    moments[:, coupled] = -multipliers[:, first + count :]
     if driven.any():
         multiplier = multipliers[:, first : first + count]
         moments[:, chosen] = drive.moment_factor[:, chosen] * multiplier
@@ -202,9 +202,9 @@ def undriven(rows: Array, directions: Array, names: tuple[str, ...]) -> tuple[st
 
     rows (T, a, N, 3): of the drivers, or generalized forces of unit actuators. directions (T, N, 3, k): D.
     """
-    held = np.einsum("tanx,tnxk->tak", rows, directions)
-    _, size, right = np.linalg.svd(held)
-    padded = np.zeros((len(held), len(names)))
+    rates = np.einsum("tanx,tnxk->tak", rows, directions)
+    _, size, right = np.linalg.svd(rates)
+    padded = np.zeros((len(rates), len(names)))
     padded[:, : size.shape[1]] = size
     free = padded <= _RANK * np.maximum(padded[:, :1], 1e-30)
     share = np.where(free[..., None], np.abs(right), 0.0).max(axis=(0, 1))

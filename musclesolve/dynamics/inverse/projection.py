@@ -5,7 +5,7 @@ come before moments. With s the speeds of the degrees of freedom and z the prohi
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
-D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
+D and E are closed forms: a joint's prohibited motions are the three translations of all distal bodies, and their
 rotations about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
@@ -62,13 +62,13 @@ class Links:
             for b in np.flatnonzero(mass == 0.0)
             if b != tree.root and model.topology.bodies[b].name not in loaded
         ]
-        some = cls._between(model, np.setdiff1d(np.arange(len(mass)), light))
+        some = cls._linked(model, np.setdiff1d(np.arange(len(mass)), light))
         if all(len(joint.dofs) <= 3 for joint in some.joints):
             return some
-        return cls._between(model, np.arange(len(mass)))
+        return cls._linked(model, np.arange(len(mass)))
 
     @classmethod
-    def _between(cls, model: Model, bodies: Indices) -> Links:
+    def _linked(cls, model: Model, bodies: Indices) -> Links:
         tree, on_joints = model.tree, model.tree.distal_frames[bodies] > 0
         depth = on_joints.sum(axis=1)
         joints = []

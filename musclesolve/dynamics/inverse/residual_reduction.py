@@ -21,7 +21,7 @@ have little content beyond the cut-off frequency w to which the motion was filte
 with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
 frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. The factor is computed and not applied.
-A body of any kind has it: `ChangingBody` states what is needed. `MeasuredBody` is a model of natural coordinates; an
+A body of any kind has it: `ChangingBody` is its protocol. `MeasuredBody` is a model of natural coordinates; an
 OpenSim model is one in `pipeline.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
@@ -65,7 +65,7 @@ DEGREE, DENSE = 5, 12.0
 MOST_STEPS, CONVERGED = 12, 2e-5
 """Most steps, and the largest step after which they end [m, rad]."""
 SHRINK, MOST_TRIALS = 0.9, 12
-"""Share of the bound that is tried where a change is larger, and how often."""
+"""Share of the bound to which a larger change is reduced, and the largest number of attempts."""
 
 
 class MovingSegments(NamedTuple):
@@ -214,7 +214,7 @@ class ReducedResidual(Generic[Changed]):
 
 @dataclass(frozen=True)
 class ResidualReduction:
-    """The reduction prepared at one motion of T frames; also for bodies, motions and forces near those.
+    """The reduction prepared at one motion of T frames; also valid for similar bodies, motions and forces.
 
     splines (3, T, n): with their first two derivatives by time; rows (n, T, 6, K): change of the residual over s_r with
     the coefficients of each spline; scale (T, 1): 1 / s_r in the frames in which all external forces are known, 0
@@ -237,7 +237,7 @@ class ResidualReduction:
             body: along T frames.
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
-            locked: numbers of speeds that nothing measured shows, which stay as they are.
+            locked: numbers of speeds that no measurement shows, which do not change.
         """
         from scipy.interpolate import BSpline
 
@@ -258,7 +258,7 @@ class ResidualReduction:
                 rate[:, :, dof] = 0.0
         speeds, number = metric.shape[1], splines.shape[1]
         reach = [np.flatnonzero(splines[:, k]) for k in range(number)]
-        spans = [slice(each[0], each[-1] + 1) if each.size else slice(0, 0) for each in reach]
+        spans = [slice(span[0], span[-1] + 1) if span.size else slice(0, 0) for span in reach]
         rows = tuple(
             sum(
                 scale[on, :, None] * rate[on] * base[on, k, None, None]
@@ -277,11 +277,11 @@ class ResidualReduction:
                 share = splines[both, k] * splines[both, other]
                 share = share + curvatures[both, k] * curvatures[both, other] / (2.0 * np.pi * cutoff) ** 4
                 lower = place + (other - k) * speeds
-                kept = lower >= 0
-                at = lower[kept], column[kept] + k * speeds
+                valid = lower >= 0
+                at = lower[valid], column[valid] + k * speeds
                 flat = theirs.reshape(-1, speeds), mine.reshape(-1, speeds)
-                bands[0][at] = (flat[0].T @ flat[1])[kept]
-                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[kept]
+                bands[0][at] = (flat[0].T @ flat[1])[valid]
+                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[valid]
         return cls(np.stack([splines, slopes, curvatures]), rows, scale, (bands[0], bands[1]))
 
     def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
@@ -291,10 +291,10 @@ class ResidualReduction:
         """
         tried = self
         for _ in range(MOST_TRIALS):
-            found = tried.reduced(body)
-            most = float(found.change.max(initial=0.0))
+            reduced = tried.reduced(body)
+            most = float(reduced.change.max(initial=0.0))
             if most <= largest:
-                return tried, found
+                return tried, reduced
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
 
@@ -309,13 +309,15 @@ class ResidualReduction:
         by_mass = self._gradient(heavier)
         with_mass = cho_solve_banded((self._factor, True), by_mass.ravel(), check_finite=False)
         # the mass borders the band by one row and column
-        own = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
+        curvature = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
         coefficients, mass, changed = np.zeros_like(by_mass), 0.0, body
         for _ in range(MOST_STEPS):
             residual = self.scale * changed.lacking() - mass * heavier
             right = -self._gradient(residual) - self._held(coefficients)
             plain = cho_solve_banded((self._factor, True), right.ravel(), check_finite=False)
-            gain = (float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)) / own
+            gain = (
+                float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)
+            ) / curvature
             step = (plain + gain * with_mass).reshape(coefficients.shape)
             coefficients, mass = coefficients + step, mass + gain
             changed = body.changed(*(self.splines @ coefficients))

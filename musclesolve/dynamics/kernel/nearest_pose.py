@@ -1,7 +1,7 @@
 """The nearest pose of one frame after the other: steps, normal equations and their solution.
 
-The equations are derived in `kinematics.pose_fit`. Sums over what a joint moves are gathered from the ends of the tree
-to its base: every frame of the tree adds the sums of its own targets to the sums of the frames beyond it.
+The equations are derived in `kinematics.pose_fit`. Sums over the targets that a joint moves are gathered from the ends
+of the tree to its base: every frame of the tree adds the sums of its targets to the sums of the frames beyond it.
 """
 
 from math import cos, sin, sqrt
@@ -151,28 +151,28 @@ def set_equations(tree, free, near, work):
                 sums[tree.parent[k], i] += sums[tree.child[k], i]
     for j in range(free.size):
         s = free[j]
-        own = sums[tree.child[s] if s < joints else tree.root[0]]
+        load = sums[tree.child[s] if s < joints else tree.root[0]]
         a, c, angular, linear = work.axis[s], work.offset[s], work.angular[j], work.linear[j]
-        torque_x = own[P + 5] - own[P + 7]
-        torque_y = own[P + 6] - own[P + 2]
-        torque_z = own[P + 1] - own[P + 3]
+        torque_x = load[P + 5] - load[P + 7]
+        torque_y = load[P + 6] - load[P + 2]
+        torque_z = load[P + 1] - load[P + 3]
         work.gradient[j] = a[0] * torque_x + a[1] * torque_y + a[2] * torque_z
         for x in range(3):
             y, z = (x + 1) % 3, (x + 2) % 3
-            work.gradient[j] += c[x] * own[F + x]
-            angular[x] = own[H + y] * c[z] - own[H + z] * c[y]
-            linear[x] = a[y] * own[H + z] - a[z] * own[H + y] + own[M] * c[x]
-        angular[0] += (own[C + 3] + own[C + 5]) * a[0] - own[C + 1] * a[1] - own[C + 2] * a[2]
-        angular[1] += (own[C] + own[C + 5]) * a[1] - own[C + 1] * a[0] - own[C + 4] * a[2]
-        angular[2] += (own[C] + own[C + 3]) * a[2] - own[C + 2] * a[0] - own[C + 4] * a[1]
+            work.gradient[j] += c[x] * load[F + x]
+            angular[x] = load[H + y] * c[z] - load[H + z] * c[y]
+            linear[x] = a[y] * load[H + z] - a[z] * load[H + y] + load[M] * c[x]
+        angular[0] += (load[C + 3] + load[C + 5]) * a[0] - load[C + 1] * a[1] - load[C + 2] * a[2]
+        angular[1] += (load[C] + load[C + 5]) * a[1] - load[C + 1] * a[0] - load[C + 4] * a[2]
+        angular[2] += (load[C] + load[C + 3]) * a[2] - load[C + 2] * a[0] - load[C + 4] * a[1]
         if near > 0.0 and not (joints <= s < joints + 3):
             # P a - a tr P + c x f of S, zero for the speeds that are no rotations
-            trace = own[P] + own[P + 4] + own[P + 8]
+            trace = load[P] + load[P + 4] + load[P + 8]
             for x in range(3):
                 y, z = (x + 1) % 3, (x + 2) % 3
-                bent = c[y] * own[F + z] - c[z] * own[F + y] - a[x] * trace
+                bent = c[y] * load[F + z] - c[z] * load[F + y] - a[x] * trace
                 for i in range(3):
-                    bent += own[P + 3 * x + i] * a[i]
+                    bent += load[P + 3 * x + i] * a[i]
                 angular[x] -= near * bent
     for i in range(free.size):
         for j in range(i + 1):
@@ -280,8 +280,8 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
             for x in range(3):
                 work.pull[x] = targets.weight[n] * (values[n, x] - work.place[n, x])
                 work.arm[x] = work.place[n, x] - (position[x] if targets.point[n] else 0.0)
-            own = work.sums[tree.owner[targets.slot[n]]]
-            add_target(own, targets.weight[n], targets.point[n], work.arm, work.pull)
+            total = work.sums[tree.owner[targets.slot[n]]]
+            add_target(total, targets.weight[n], targets.point[n], work.arm, work.pull)
         set_equations(tree, free, near, work)
         for j in range(free.size):
             work.hessian[j, j] += damping

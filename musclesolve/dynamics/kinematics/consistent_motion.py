@@ -9,7 +9,7 @@ along the tree: the solution to which Newton-Raphson on the driven constraints (
 cannot follow are not distributed among the points, as in `fit_pose`, but carried outward: they add up along a chain,
 and ends (hands, feet, head) are moved most.
 
-`drive_plan` says in which order the bodies show the angles, from the base outward. Each body is fitted twice: the
+`drive_plan` determines the order of the bodies, from the base outward. Each body is fitted twice: the
 joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
 joints held. Every solve starts from the pose of an earlier one.
 
@@ -255,14 +255,14 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
 
     def line_of(body: int) -> tuple[int, int] | None:
         """The ends of the line on which all measured points of a body lie; None if its targets show more."""
-        seen = targets.slots[places[body]]
-        seen = seen[seen < points]
-        if len(seen) < 2:
+        slots = targets.slots[places[body]]
+        slots = slots[slots < points]
+        if len(slots) < 2:
             return None
-        away = np.linalg.norm(model.standing[seen] - model.standing[seen[0]], axis=1)
-        return int(seen[0]), int(seen[np.argmax(away)])
+        away = np.linalg.norm(model.standing[slots] - model.standing[slots[0]], axis=1)
+        return int(slots[0]), int(slots[np.argmax(away)])
 
-    _, whole = _seen(moved[places[tree.root]], np.array([], int))
+    _, whole = _determined(moved[places[tree.root]], np.array([], int))
     lying[tree.root] = add(tree.root, 0, base, None if whole else line_of(tree.root))
     grown = True
     while grown:
@@ -270,30 +270,30 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
         for body in outwards:
             if body in lying or not places[body].size:
                 continue
-            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
-            before = max((f for f in way if f in lying), key=lambda f: int(on_joints[f].sum()))
+            chain = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
+            before = max((f for f in chain if f in lying), key=lambda f: int(on_joints[f].sum()))
             pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & nearest.free[: tree.joint_count])
-            shows, whole = _seen(moved[places[body]], pending)
+            shows, whole = _determined(moved[places[body]], pending)
             if not (shows or whole):
                 continue
             pose = lying[before]
             if shows:
                 pose = add(body, pose, [*pending.tolist(), *base[:3]], None)
                 shown |= dict.fromkeys(pending.tolist(), pose)
-                between = [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                between = [f for f in chain if f != body and (on_joints[f] & ~on_joints[before]).any()]
                 lying |= dict.fromkeys(between, pose)
             lying[body] = add(body, pose, base, None if whole else line_of(body))
             grown = True
     return DrivePlan(tuple(solves), shown)
 
 
-def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
+def _determined(moved: Array, pending: Indices) -> tuple[bool, bool]:
     """Whether points, moved (n, 3, K+6) per unit speed, determine all pending joints, and the body's orientation."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, rotation = flat[:, -6:-3], flat[:, -3:]
 
     def rank(columns: Array) -> int:
-        # What a shift of the body does as well does not count.
+        # Motion that a shift of the body also produces does not count.
         both = np.hstack([columns, shift])
         return int(
             np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)

@@ -2,8 +2,8 @@
 
 A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
 the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
-|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment that goes with the multiplier
-lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
+|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment of the multiplier lambda is lambda
+Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
 
 Six rows drive the base body through its motion, with any points and vectors that it has. Its first point follows its
 path, and two of its directions keep to prescribed axes: with a along the line between its first two points, b across it
@@ -188,7 +188,7 @@ class DrivenAngles:
 
 @dataclass(frozen=True)
 class BaseDriver:
-    """Frame in which the base is held: slot of its point, directions a and b as combinations of slots (2, N), axes (3,
+    """Frame that drives the base: slot of its point, directions a and b as combinations of slots (2, N), axes (3,
     3).
 
     The columns of `triad` are a, b, c in the standing pose.

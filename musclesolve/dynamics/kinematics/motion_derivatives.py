@@ -165,9 +165,9 @@ def moving_bodies(
     q, qd, qdd = np.empty((3, frames, slots, 3))
     axes = np.empty((frames, joints, 3))
     segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
-    given = contiguous(coordinates), contiguous(rates), contiguous(second)
+    derivatives = contiguous(coordinates), contiguous(rates), contiguous(second)
     out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
-    MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
+    MOVE_TREE.load()(tree.compiled, model.masses, derivatives, out, segments, work, tree.point_count)
     return Motion.consistent(time, coordinates, rates, second, *out), segments
 
 
@@ -244,12 +244,12 @@ def joint_angles(model: Model, rotation: Array) -> Array:
         rotated = relative @ b
         angles[:, first] = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
         rest = np.swapaxes(rotation_about(a, angles[:, first]), 1, 2) @ relative
-        angles[:, second] = _about(b, rest)
+        angles[:, second] = _angle_about(b, rest)
     return angles
 
 
 def single_joints(model: Model) -> Indices:
-    """Revolute joints: those that rotate one body against another about one axis."""
+    """Numbers of the revolute joints, which rotate one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
     single[tree.spherical.ravel()] = False
@@ -260,14 +260,14 @@ def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
     """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
     tree = model.tree
     axes = tree.axes(model.standing[None])[0, joints]
-    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+    return _angle_about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
 def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: Array, rotation: Array) -> Array:
+def _angle_about(axis: Array, rotation: Array) -> Array:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
     odd = rotation - np.swapaxes(rotation, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
@@ -307,7 +307,7 @@ def continuous_branch(model: Model, angles: Array) -> Array:
 
 def _triples(tree: Tree) -> list[list[int]]:
     """Joints about three axes through one pivot, each distal to the one before."""
-    parent, child, pivot = (each.tolist() for each in (tree.parent, tree.child, tree.pivot))
+    parent, child, pivot = (indices.tolist() for indices in (tree.parent, tree.child, tree.pivot))
     triples = []
     for last in range(tree.joint_count):
         chain = [last]

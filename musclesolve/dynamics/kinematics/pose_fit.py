@@ -55,9 +55,9 @@ from musclesolve.dynamics.rotations import (
 )
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
-_KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
+_KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
 
-_PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+_PASSES = 6  # Largest number of fits with rotations at straight hinges from the whole motion
 FEW_UNFITTED = 0.05
 """Largest share of frames without a fitting pose, which are interpolated. With more of them, markers are mapped to the
 wrong landmarks or exchanged.
@@ -137,18 +137,18 @@ def fit_pose(
         >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
         True
     """
-    frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
+    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)
 
     def settled(pose: Pose, share: float = 0.0) -> Fit:
         """The fit from poses near it; up to a share of the frames may have no fitting pose."""
-        nearest = every if rest is None else replace(every, rest=rest)
+        nearest = problem if rest is None else replace(problem, rest=rest)
         found = np.ones(frames, bool)
-        # What the points show of a rotation is seen from a pose: again from where that led.
+        # The part of a rotation that points show depends on the pose: repeat from the new pose.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
-                nearest, pose = every.with_hinges(pose, time)
+                nearest, pose = problem.with_hinges(pose, time)
             pose, found = nearest.converged(pose, tolerance, max_iterations)
             if (~found).sum() > share * frames:
                 raise nearest.failure(pose, found)
@@ -161,7 +161,7 @@ def fit_pose(
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
     if start is not None:
-        start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
+        start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
         try:
             fit = settled(Pose.from_coordinates(start))
         except MuscleSolveError:
@@ -177,7 +177,7 @@ def fit_pose(
                 return fit
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
-    keys = every.frames(chosen)
+    keys = problem.frames(chosen)
     few = measured.frames(chosen)
     for drawn in (False, True):
         if drawn:
@@ -187,16 +187,16 @@ def fit_pose(
             raise keys.failure(few, found)
         few = _across(few, found)
     for k in range(1, len(chosen)):
-        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
-            here = slice(k, k + 1)
-            before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
-            again, better = keys.frames(here).converged(before, 1e-3, max_iterations)
-            few.put(here, again if better.all() else before)
+        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent backward
+            frame = slice(k, k + 1)
+            before = few.frames(frame)._replace(angles=few.angles[k - 1 : k])
+            again, better = keys.frames(frame).converged(before, 1e-3, max_iterations)
+            few.put(frame, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
-        some, between = every.frames(suspect), spread.frames(suspect)
+        some, between = problem.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
@@ -219,12 +219,12 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     before = pose.angles
     pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
-    seen = targets.slots < model.topology.point_count
+    is_point = targets.slots < model.topology.point_count
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
-        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
+        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, is_point], axis=2),
+        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
@@ -257,7 +257,7 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
 
 
 _JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
-_WORST = 3  # So many of the points that fit worst are named where no pose is found
+_WORST = 3  # Number of the worst points that the error of an unfitted frame names
 
 
 class Pose(NamedTuple):
@@ -373,7 +373,7 @@ class NearestPose:
             weights[:, hinge.rotation] = bent.hidden * np.maximum(neighbors, hinge.rest**2)
             after[:, hinge.bend] = np.arctan2((bent.beside * np.exp(-1j * rotation)).real, bent.along)
             if hinge.twist is not None:
-                # What lies beyond stays as it is where the hinge is turned over.
+                # Bodies beyond the hinge do not move when it is turned over.
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._drawn(angles, weights), pose._replace(angles=after)
@@ -391,7 +391,7 @@ class NearestPose:
 
     def _drawn(self, angles: Array, weights: Array) -> NearestPose:
         other = replace(self, rest=Rest(angles, weights))
-        # what does not depend on them
+        # these do not depend on the rest angles
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
@@ -406,13 +406,13 @@ class NearestPose:
         frames = len(values)
         rest = self.rest.frames(np.zeros(frames, np.intp))
         other = NearestPose(self.model, targets, self.free, rest, np.arange(frames))
-        # what does not depend on the places
+        # these do not depend on the positions
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
     def misfit(self, pose: Pose) -> Array:
         """The sum of weighted squares of each frame (T,) [m2]."""
-        # What moves no target is left as it is in standing.
+        # Degrees of freedom that move no target keep their standing values.
         tree, slots = self.model.tree, self.targets.slots
         q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2
@@ -434,9 +434,9 @@ class NearestPose:
         Raises:
             PoseError: a frame that does not converge.
         """
-        after, found = self.converged(pose, tolerance, max_iterations)
-        if not found.all():
-            raise self.failure(after, found)
+        after, converged = self.converged(pose, tolerance, max_iterations)
+        if not converged.all():
+            raise self.failure(after, converged)
         return after
 
     def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:
@@ -448,8 +448,8 @@ class NearestPose:
 
         tree = self.model.tree
         targets, work = self.compiled
-        # From where each frame starts: hundreds of meters into a laboratory the round-off of places would hide what
-        # the last steps gain.
+        # Relative to the start of each frame: hundreds of meters from the origin of a laboratory the round-off of
+        # positions would exceed the progress of the last steps.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
         after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
@@ -499,7 +499,7 @@ def normal_equations(
     """
     from musclesolve.dynamics.kernel.entry import EQUATE
 
-    # Axis a and offset c of the speeds, c from the origin; those of the base: three translations, then three
+    # Axis a and offset c of the speeds, c from the origin; the speeds of the base: three translations, then three
     # rotations about its origin.
     joints, frames, count = tree.joint_count, len(q), int(free.sum())
     axis, offset = np.zeros((2, frames, joints + 6, 3))

@@ -26,7 +26,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-_NONE = 1e-9  # A singular value this small against the largest one is none
+_NONE = 1e-9  # Ratio to the largest singular value below which one counts as zero
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Mechanism(Model):
 
     def __post_init__(self) -> None:
         """Refuse a layout or masses that do not fit the topology."""
-        wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
-        if (len(self.standing), len(self.mass.mass)) != wanted:
+        sizes = len(self.topology.coordinate_names), len(self.topology.bodies)
+        if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "dynamics.positions_and_masses_differ",
                 shape=np.shape(self.standing),
                 count=len(self.mass.mass),
-                wanted=wanted[0],
-                second=wanted[1],
+                wanted=sizes[0],
+                second=sizes[1],
             )
 
 
@@ -101,7 +101,7 @@ class MechanismForces:
         unit = np.hstack(rigid_wrench(q, forces.reshape(-1, *forces.shape[2:]), points, center))
         unit = unit.reshape(frames, count, 6)
         both = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
-        # Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros.
+        # Multipliers (T, c, k) of redundant rows whose forces sum to zero; padded with zeros.
         basis, sizes, _ = np.linalg.svd(self.rows.jacobian.reshape(*self.rows.value.shape, -1))
         padded = np.zeros(basis.shape[::2])
         padded[:, : sizes.shape[1]] = sizes

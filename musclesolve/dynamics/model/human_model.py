@@ -137,9 +137,9 @@ def forward_human_model(subject: Model | None = None) -> Model:
         same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
         length = np.linalg.norm(where[same.name] - where[same.parent])
         offsets[point.name] = float(length / np.linalg.norm(same.offset)) * np.array(point.offset)
-    # A body has the subject's bodies of the segments that it names, taken together. Of a segment that several bodies
-    # share each has what the subject's bodies with its points have; where these all have the center of the segment
-    # (de Leva's head), each has its part of the segment.
+    # A body combines the subject's bodies of the segments that it names. Where several bodies share a segment, each
+    # takes the subject's bodies that contain its points; where these all have the center of the segment (de Leva's
+    # head), each takes its share of the segment.
     whole: list[InertiaPart] = []
     for body in topology.bodies:
         names, points = body.segment.split(" + "), set(body.points)

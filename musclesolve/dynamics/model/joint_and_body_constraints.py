@@ -104,10 +104,10 @@ class Constraints:
 
     def with_products(self, products: Constraints) -> Constraints:
         """Return the constraints with the rows of `scalar_products` between bodies added."""
-        own, more = len(self.constant), len(products.constant)
+        before, more = len(self.constant), len(products.constant)
         return replace(
             self,
-            names=self.names[:own] + products.names[:more] + self.names[own:],
+            names=self.names[:before] + products.names[:more] + self.names[before:],
             first=np.vstack([self.first, products.first]),
             second=np.vstack([self.second, products.second]),
             constant=np.concatenate([self.constant, products.constant]),

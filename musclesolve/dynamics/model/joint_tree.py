@@ -5,7 +5,7 @@ a x v, for all points and vectors distal to the joint. They span the null space 
 Czaplicki 2005, 2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
 
 A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
-parent (angle times axis), and its three speeds the relative angular velocity, both by components on those axes.
+parent (angle times axis), and its three speeds the relative angular velocity, both by components on these axes.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Tree:
     def frames(self, angles: Array, base_position: Array, base_rotation: Array) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3) [m].
 
-        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): where the origin of
-        the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose.
+        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): position of the origin of
+        the standing layout [m]; base_rotation (T, 3, 3) from the standing pose.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, None)
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
@@ -121,17 +121,17 @@ class Tree:
     ) -> tuple[Array, Array]:
         """Frames as (F, 3, 3, T) and (F, 3, T) [m], time last, so that sums run along contiguous memory."""
         pivots, skew, square = self._standing_joints
-        wanted = np.ones(self.joint_count, bool) if moving is None else moving
+        moves = np.ones(self.joint_count, bool) if moving is None else moving
         # Rotation (3, 3, T) of the child against the parent: of hinges by Rodrigues' formula, of a spherical joint
         # under the number of the first of its three.
-        single = wanted.copy()
+        single = moves.copy()
         single[self.spherical.ravel()] = False
         hinges = np.flatnonzero(single)
         sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
         rotated = sine * skew[hinges] + (1.0 - cosine) * square[hinges] + np.eye(3)[:, :, None]
         turned = dict(zip(hinges.tolist(), rotated, strict=True))
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
-            if wanted[joints[0]]:
+            if moves[joints[0]]:
                 turned[int(joints[0])] = from_vector(angles[:, joints] @ axes).transpose(1, 2, 0)
 
         kind = np.result_type(angles, base_position, base_rotation)
@@ -140,7 +140,7 @@ class Tree:
         for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
             if k in turned:
                 np.einsum("ijt,jkt->ikt", rotation[p], turned[k], out=rotation[c])
-            elif not wanted[k]:
+            elif not moves[k]:
                 rotation[c] = rotation[p]
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
         stays = _applied(rotation[self.parent] - rotation[self.child], pivots)
@@ -263,15 +263,15 @@ class Tree:
         The last six speeds are the velocity of `origin` (T, 3) [m], the position of the origin of the standing layout,
         and the angular velocity of the base, global axes.
         """
-        kept = np.arange(q.shape[1]) if slots is None else slots
-        points, joints, none, one = kept < self.point_count, self.joint_count, np.zeros((3, 3)), np.eye(3)
+        places = np.arange(q.shape[1]) if slots is None else slots
+        points, joints, none, one = places < self.point_count, self.joint_count, np.zeros((3, 3)), np.eye(3)
         spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
         rotations = np.concatenate([self.axes(q), spins], axis=1)
         pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)
-        moved = np.column_stack([self.distal_slots[kept], np.ones((len(kept), 6))])
+        moved = np.column_stack([self.distal_slots[places], np.ones((len(places), 6))])
         shifts = np.concatenate([np.zeros((joints, 3)), one, none])
-        directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
-        arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
+        directions = np.empty((len(q), len(places), 3, len(shifts)), q.dtype)
+        arm = [q[:, places, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             rotated = rotations[:, None, :, y] * arm[z] - rotations[:, None, :, z] * arm[y]
             directions[:, :, x] = rotated * moved + points[:, None] * shifts[:, x]

@@ -42,19 +42,19 @@ class MassProperties:
             raise input_error("dynamics.names_and_bodies_differ", count=len(names), bodies=count)
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise input_error("dynamics.negative_mass", called=self._called(body), mass=self.mass[body])
+            raise input_error("dynamics.negative_mass", called=self._body_name(body), mass=self.mass[body])
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
-            raise input_error("dynamics.inertia_not_symmetric", called=self._called(int(np.argmax(skew))))
+            raise input_error("dynamics.inertia_not_symmetric", called=self._body_name(int(np.argmax(skew))))
         if self.allow_impossible:
             return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
         if (smallest < -1e-9 * size).any():
             body = int(np.argmin(smallest + 1e-9 * size))
-            raise input_error("dynamics.impossible_inertia", called=self._called(body))
+            raise input_error("dynamics.impossible_inertia", called=self._body_name(body))
 
-    def _called(self, body: int) -> str:
+    def _body_name(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
 
     @property
@@ -108,8 +108,8 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     # V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)
     bodies = len(rigid_bodies.slots)
     unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
-    every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
-    forces = rigid_bodies.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
+    poses = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
+    forces = rigid_bodies.slot_forces(poses, unit.reshape(-1, bodies, 4, 3))
     transform = forces.reshape(12, frames, bodies, 3 * PLACES).transpose(1, 2, 0, 3)
     transform = transform.reshape(frames, bodies, 4, 3, 3 * PLACES)
     moved = np.einsum("bef,tbfxc->tbexc", basic, transform)

@@ -68,11 +68,13 @@ class Model:
         No joint depends on them, so that arrays already computed for joints and bodies stay valid.
         """
         other = copy(self)
-        kept = {
-            name: each for name, each in vars(self).items() if name in ("constraints", "rigid_bodies", "tree")
+        computed = {
+            name: value
+            for name, value in vars(self).items()
+            if name in ("constraints", "rigid_bodies", "tree")
         }
         vars(other).clear()
-        vars(other).update({each.name: getattr(self, each.name) for each in fields(self)} | kept)
+        vars(other).update({part.name: getattr(self, part.name) for part in fields(self)} | computed)
         vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
         return other
 

@@ -37,8 +37,8 @@ PLACES = 6
 class RigidBodies:
     """The bodies of a model as arrays over bodies (B).
 
-    slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N itself stands for
-    none. crossed (B,): v is the cross product. length_u, length_v (B,): divisors of the differences.
+    slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N means none.
+    crossed (B,): v is the cross product. length_u, length_v (B,): divisors of the differences.
     inverse (B, 3, 3): X'^-1; origin (B, 3): standing position of point i; incidence (N, B, 6).
 
     In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives.
@@ -216,7 +216,7 @@ class RigidBodies:
 
 
 def body_slots(body: RigidBody, slot: dict[str, int], none: int) -> list[int]:
-    """The six slots of one body; where v is a cross product its two are none."""
+    """The six slots of one body; the two of v are `none` if v is a cross product."""
     points, vectors = [slot[name] for name in body.points], [slot[name] for name in body.vectors]
     i, j = points[:2]
     match len(points), len(vectors):

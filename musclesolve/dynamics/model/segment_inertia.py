@@ -41,7 +41,7 @@ def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]
     For an adult, or if `age` [years] is None, from de Leva (1996). The mass of a child's segment is the adult's times
     the ratio of Jensen's (1989) values at this age and at 18 years. Only this growth is taken from Jensen: he cuts
     thigh from trunk so that the thigh has 11 % of the body mass, de Leva so that it has 14 %. Below 4 years the values
-    are those at 4 years. Centers and radii, as shares of the length, are as in adults.
+    at 4 years are used. Centers and radii, as shares of the length, are as in adults.
     """
     check_choice(sex, "sex", ("female", "male"))
     adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
@@ -71,11 +71,13 @@ def child_masses(age: float) -> dict[str, float]:
 
     both = {name: at_age(line) for name, line in table["mass_fraction"].items()}
     parts = {name: at_age(part["mass"]) for name, part in table["part"].items()}
-    sums = {of: sum(parts[k] for k, part in table["part"].items() if part["of"] == of) for of in both}
-    found = {name: both[name] for name in ("head", "upper_arm", "thigh")}
+    sums = {
+        whole: sum(parts[k] for k, part in table["part"].items() if part["of"] == whole) for whole in both
+    }
+    masses = {name: both[name] for name in ("head", "upper_arm", "thigh")}
     for name, part in table["part"].items():
-        found[name] = both[part["of"]] * parts[name] / sums[part["of"]]
-    return found | {"whole_trunk": 1.0 - found["head"] - 2.0 * sum(found[name] for name in _LIMBS)}
+        masses[name] = both[part["of"]] * parts[name] / sums[part["of"]]
+    return masses | {"whole_trunk": 1.0 - masses["head"] - 2.0 * sum(masses[name] for name in _LIMBS)}
 
 
 def inertia_source(sex: str, age: float | None = None) -> str:
@@ -301,7 +303,7 @@ def with_stated(
         if not isinstance(stated, StatedSegment):
             raise input_error("dynamics.segment_is_no_mapping", name=name, stated=stated)
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
-    others = np.array([body.segment not in segments for body in bodies])
+    unstated = np.array([body.segment not in segments for body in bodies])
     where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
     places = read_table("definitions", "human_segments.toml")["segment"]
     for name, stated in segments.items():
@@ -327,7 +329,7 @@ def with_stated(
         for k in numbers:
             share = table.mass[k] / whole
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
-    if not others.any():
+    if not unstated.any():
         whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
         if abs(whole_body.total - table.total) > _ROUNDED * table.total:
             raise input_error(
@@ -337,11 +339,11 @@ def with_stated(
                 table_total=table.total,
             )
         return whole_body
-    left = (table.total - float(masses[~others].sum())) / float(table.mass[others].sum())
+    left = (table.total - float(masses[~unstated].sum())) / float(table.mass[unstated].sum())
     if not _LEFT[0] < left < _LEFT[1]:
         raise input_error("dynamics.stated_masses_leave_too_little", where=PLACE, left=left)
-    masses[others] *= left
-    inertias[others] *= left
+    masses[unstated] *= left
+    inertias[unstated] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)
 
 
@@ -371,8 +373,8 @@ def divided(
     start, end = where[rule["start"]], where[rule["end"]]
     apart = (start + rule["center"] * (end - start) - center) / (1.0 - part_share)
     moved = mass * part_share * (1.0 - part_share)
-    taken = moved * apart @ np.linalg.solve(second_moment(inertia), apart)
-    apart = min(1.0, float(np.sqrt(_TAKEN / max(taken, 1e-12)))) * apart
+    removed = moved * apart @ np.linalg.solve(second_moment(inertia), apart)
+    apart = min(1.0, float(np.sqrt(_TAKEN / max(removed, 1e-12)))) * apart
     left = inertia - moved * (apart @ apart * np.eye(3) - np.outer(apart, apart))
     if first:
         return share * mass, center + (1.0 - part_share) * apart, rule["inertia_share"] * left

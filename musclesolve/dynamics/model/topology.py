@@ -69,10 +69,10 @@ class Dof:
     """One degree of freedom: the child rotates against the parent about `axis` by `sign` times the coordinate.
 
     A spherical joint is three degrees of freedom in a row with one child, each about a `fixed_axis`: a unit vector of
-    the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
-    zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m]. nominal:
-    the axis is not an axis of the real joint, so that bones and ligaments bear a part of its moment; muscles do not
-    share it unless requested.
+    the parent (its components in the standing pose). rest: an angle that the data do not determine is drawn to zero, or
+    to its course by the whole motion (`straight_hinges`), as by a point on an arm of this length [m]. nominal: the axis
+    is not an axis of the real joint, so that bones and ligaments bear a part of its moment; muscles do not share it
+    unless requested.
     """
 
     name: str
@@ -224,7 +224,7 @@ def standing_layout(
     return np.array(rows, dtype=float)
 
 
-_UNIT = 1e-6  # A direction's length may differ from one by so much
+_UNIT = 1e-6  # Largest difference of a direction's length from one
 _PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
 
 

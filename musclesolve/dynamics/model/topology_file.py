@@ -189,7 +189,7 @@ def _parsed(text: str, path: Path) -> Topology:
         ready = [dof for dof in waiting if dof.parent in reached]
         if not ready:
             known = [*(body.name for body in bodies), *(dof.child for dof in dofs)]
-            # a joint whose parent is nothing at all is the cause, those behind it follow
+            # a joint with an unknown parent is the cause; errors of joints beyond it follow from it
             lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
             parent = lost.parent
             if parent not in known and (near := suggestion(parent, known)):

@@ -1,7 +1,7 @@
 """Muscles of a planar body as lines between points of its segments, and the matrix B of their forces.
 
-A muscle may stand for several lines that share its force in fixed parts (muscles merged at equal stress): its length
-is then the mean of their lengths with those weights, and its column of B is -dL/dp, by virtual work.
+A muscle may represent several lines that share its force in fixed parts (muscles merged at equal stress): its length is
+then the mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
 """
 
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Switches:
 
 @dataclass(frozen=True)
 class PlanarMuscles:
-    """Muscles (n), the lines (l) that they stand for, and the points (P) of the lines, from origin to insertion.
+    """Muscles (n), the lines (l) that they represent, and the points (P) of the lines, from origin to insertion.
 
     max_force (n,) [N]; share (n, l): part of a muscle's force on each line; line (P,), segment (P,): indices;
     local (P, 2): in the segment's frame, from its proximal joint [m]; lateral (P,): out of the plane [m], zero for
@@ -101,8 +101,10 @@ class PlanarMuscles:
         moment = arm[..., 0] * pull[..., 1] - arm[..., 1] * pull[..., 0]
         acting = np.concatenate([pull, moment[..., None]], axis=2)
         on_segment = self.segment == np.arange(len(tree.names))[:, None]
-        taken = self.share[:, None, self.line] * on_segment
-        return np.einsum("nbp,tpc->tbcn", taken, acting, optimize=True).reshape(len(p), -1, len(self.names))
+        line_forces = self.share[:, None, self.line] * on_segment
+        return np.einsum("nbp,tpc->tbcn", line_forces, acting, optimize=True).reshape(
+            len(p), -1, len(self.names)
+        )
 
     def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
         """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in

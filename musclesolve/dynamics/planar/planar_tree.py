@@ -162,7 +162,7 @@ def planar_body(
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
         rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
-        # In a plane of space whose third axis is that of the joints.
+        # In the plane of space perpendicular to the joint axes, which are the third axis.
         composed = []
         for segment in segments:
             pieces: list[InertiaPart] = []

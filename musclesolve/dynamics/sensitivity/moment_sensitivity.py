@@ -192,7 +192,7 @@ def _components(name: str) -> tuple[str, ...]:
     return tuple(f"{name} {axis}" for axis in "xyz")
 
 
-_IMAGINARY_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_IMAGINARY_STEP = 1e-30  # Imaginary step; without subtraction, it may be as small as numbers allow
 _INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
 
 
@@ -238,12 +238,12 @@ def landmark_sensitivity(
     from scipy.interpolate import make_interp_spline
 
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
-    if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
+    if off > _INCONSISTENT:  # not an optimum of the fit: the derivative of an optimum does not apply
         raise input_error("dynamics.fit_violates_constraints", off=off)
-    known = model.topology.coordinate_names
+    coordinate_names = model.topology.coordinate_names
     if names is None:
         points = targets.slots < model.topology.point_count
-        names = [known[slot] for slot in targets.slots[points]]
+        names = [coordinate_names[slot] for slot in targets.slots[points]]
     places = [_place(model, targets, name) for name in names]
 
     def splined(coordinates: Array) -> list[Array]:
@@ -325,7 +325,7 @@ _BLIND = 1e-11  # A motion that no target sees, by this share of the one seen be
 _OFF = 1e-4
 """Largest distance [rad, m] of a fit from the pose of its method; beyond it the method is refused."""
 
-_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # Those of drive_pose
+_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # As in drive_pose
 
 
 def coordinate_response(
@@ -343,7 +343,7 @@ def coordinate_response(
         coordinates = fit.coordinates[block]
         nearest = replace(NearestPose.from_targets(model, targets.frames(block)), rest=fit.rest.frames(block))
         speeds, off = RESPONSES[method](nearest, coordinates, places)
-        if not off < _OFF:  # found in another way: the derivative would be that of another pose
+        if not off < _OFF:  # from another method: the derivative would belong to another pose
             raise input_error("dynamics.fit_differs_from_method", off=off, method=method)
         # From speeds to coordinates: rotation vectors and Cardan angles undone.
         changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
@@ -360,8 +360,8 @@ def coordinate_response(
 
 def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
     """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, and the distance of `coordinates` from it."""
-    free, every = nearest.free, np.arange(len(nearest.targets.slots))
-    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), every, places)
+    free, all_targets = nearest.free, np.arange(len(nearest.targets.slots))
+    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), all_targets, places)
     inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
     speeds = np.zeros_like(pulls)
     speeds[:, free] = inverse @ pulls[:, free]

@@ -63,7 +63,7 @@ from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Pose
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.trial.recording_checks import check_sides
 
-# What fixes the rotation of the foot about the line from heel to toe, the best first.
+# Landmarks that determine the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
 CLEAR_BREADTH = 1.5 * SMALLEST_BREADTH
@@ -77,16 +77,16 @@ class Anatomy:
     points: Points  # model point -> (T, 3) measured position [m]
     directions: Points  # model axis -> (T, 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
-    pelvis_depth: float | None  # from between the ASIS to between the PSIS, standing [m]; None: not seen
+    pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
-    uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
+    uncertain: list[str]  # the notes on joints whose points do not move as a rigid body
     knee_width: dict[
         Side, float
     ]  # breadth between the epicondyles [m], where it is stated or its markers show it
     filter: FilterChoice  # the filter of the markers
     unusual: list[Unusual]  # unusual proportions, which are among the notes too
-    # those of the notes that are about the "mass", the "stature" or the "cutoff"
+    # the notes about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 
 
@@ -101,7 +101,7 @@ class Measured:
     offsets: Points  # as in Anatomy
     pelvis_depth: float | None  # as in Anatomy
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
-    unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
+    unusual: list[Unusual]  # unusual proportions; empty if not examined
 
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
         """Return whether two anatomies result in the same model of the subject, bit for bit."""
@@ -193,15 +193,15 @@ def measured_body(
     impossible dimensions, and reports unusual ones. `tilt_error` is added to the tilt [rad] of the pelvis that is
     assumed without a standing trial.
     """
-    seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
-    moving = seen.moving
+    landmarks = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
+    moving = landmarks.moving
     if checked:
         check_sides(recording, moving)
     stance = posture(recording, subject, regression, standing, moving, tilt_error)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = Following.from_posture(recording, subject, stance, seen).follow(seen, checked)
+    followed = Following.from_posture(recording, subject, stance, landmarks).follow(landmarks, checked)
     points, directions = followed.points, followed.directions
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
@@ -310,7 +310,7 @@ class Following:
         for side in SIDES:
             leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
             # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal
-            # does not where the toe marker sits on its head; where none does, the first is left to be refused.
+            # does not if the toe marker sits on its head. If no landmark does, the first is used, and refused later.
             thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in landmarks]
             clear = (
                 third
@@ -329,7 +329,7 @@ class Following:
             f"{joint}_medial_{side}"
             for joint, side in (() if recording.static is None else unseen(landmarks))
         )
-        # What is linear in places is so in the weights of places: the same rules on unit vectors give these.
+        # The rules are linear in the positions: applied to unit vectors they give the weights of the positions.
         sources = (*landmarks, *medials, "hip_r", "hip_l", "up", "vertical")
         one = dict(zip(sources, np.eye(len(sources)), strict=True))
         hips = {name: one.pop(name) for name in ("hip_r", "hip_l")}

@@ -29,15 +29,15 @@ from musclesolve.recording.trial.functional_trials import BODIES, file_key
 
 # Less motion than this does not show the axis: skin that slides by 1 mm then turns it by 4 degrees or more.
 SMALLEST_RANGE_DEG = 20.0
-# Skin may leave the axis uncertain by so much; more than the first is reported, more than the second refused [deg].
+# Uncertainty of the axis due to skin motion above which it is reported, and above which it is refused [deg].
 UNSURE_DEG, UNKNOWN_DEG = 5.0, 15.0
 # A joint that turns about a second axis by more than this share of the first is no hinge.
 SECOND_SHARE = 0.5
-# Skin and a knee that glides leave about a centimeter between the two bodies [m].
+# Residual between the two bodies: skin and the gliding of the knee cause about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
-# An axis farther than this from the left of the standing foot is not that of flexion [deg].
+# Angle to the left of the standing foot above which an axis is not the flexion axis [deg].
 ASKEW_DEG = 45.0
-# Half the length of the axis where no joint width is stated: its ends only stand for the line [m].
+# Half the length of the axis without a stated joint width: its ends only define the line [m].
 HALF_WIDTH = {"knee": 0.05, "ankle": 0.035}
 NEAR_LEG = (
     "nearest to the line from hip to ankle, which passed 10 to 27 mm beside the middle of the epicondyles of four "
@@ -85,11 +85,11 @@ def _axis(
     names = trial.clusters[movement.proximal], movement.distal
     paths = ([movement.markers[marker] for marker in markers] for markers in names)
     bodies = dict(zip((f"{leg} {above}", f"{leg} {below}"), paths, strict=True))
-    seen = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
+    point_paths = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
     shapes = [np.stack([standing[marker] for marker in markers]) for markers in names]
     one, other = (
         registered(trial, shape, path, f"{body}_{side}")
-        for shape, path, body in zip(shapes, seen, (above, below), strict=True)
+        for shape, path, body in zip(shapes, point_paths, (above, below), strict=True)
     )
     axis = rotation_axis(one, other, between(shapes[0].mean(axis=0), shapes[1].mean(axis=0)))
     first, second, _ = np.degrees(axis.ranges)

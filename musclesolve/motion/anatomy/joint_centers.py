@@ -35,10 +35,12 @@ def hip_regressions() -> dict[str, dict[str, Any]]:
 
 def hip_needs(regression: str) -> set[str]:
     """Return the lengths that a regression needs, of "width", "depth" and "leg"."""
-    known = hip_regressions()
-    if regression not in known:
-        raise unknown_name(regression, "hip regression", known)
-    return {name for axis in ("forward", "out", "up") for name in known[regression][axis]} - {"constant"}
+    regressions = hip_regressions()
+    if regression not in regressions:
+        raise unknown_name(regression, "hip regression", regressions)
+    return {name for axis in ("forward", "out", "up") for name in regressions[regression][axis]} - {
+        "constant"
+    }
 
 
 def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Array:
@@ -116,9 +118,9 @@ def moving_medials(
     for joint, side in unseen(points):
         names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
         reference = np.stack([_above(standing, standing, joint, side), *(standing[name] for name in names)])
-        seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
+        corners = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
         body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
-        triangles[body] = registered(recording, reference, seen, body)
+        triangles[body] = registered(recording, reference, corners, body)
         points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
     return points, triangles
 

@@ -25,13 +25,13 @@ def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float =
 
     A `margin` [s] is kept on either side of the range, as far as every marker is seen there.
     """
-    frames, seen = recording.frames(), gap_free_range(recording)
-    smooth = chosen.smooth(needed_markers(recording)[seen], recording.markers.rate)
+    frames, gap_free = recording.frames(), gap_free_range(recording)
+    smooth = chosen.smooth(needed_markers(recording)[gap_free], recording.markers.rate)
     extra = round(margin * recording.markers.rate)
-    kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
-    inside = slice(kept.start - seen.start, kept.stop - seen.start)
+    filtered = slice(max(frames.start - extra, gap_free.start), min(frames.stop + extra, gap_free.stop))
+    inside = slice(filtered.start - gap_free.start, filtered.stop - gap_free.start)
     return Markers(
-        recording.markers.time[kept], recording.used_markers, smooth[inside], recording.markers.path
+        recording.markers.time[filtered], recording.used_markers, smooth[inside], recording.markers.path
     )
 
 
@@ -60,10 +60,10 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     Unlike the mean, the median does not change with one bad frame. It is taken along the axes of the subject, so that
     it does not depend on the axes of the laboratory.
     """
-    seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
+    complete = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
     rotation = np.eye(3) if axes is None else axes
-    middle = np.nanmedian(static.position[:, seen] @ rotation, axis=0) @ rotation.T
-    return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
+    middle = np.nanmedian(static.position[:, complete] @ rotation, axis=0) @ rotation.T
+    return {static.names[k]: place for k, place in zip(complete.tolist(), middle, strict=True)}
 
 
 def axis_end(landmark: str) -> str:
@@ -125,7 +125,7 @@ class MarkerMap:
 
     def follow(self, position: Array) -> tuple[dict[str, Poses], tuple[str, ...], Array]:
         """The clusters, and names (L,) and places (T, L, 3) [m] of all landmarks, of markers (T, n, 3) [m]."""
-        found = rotation, translation, _ = self.clusters.register(position)
+        poses = rotation, translation, _ = self.clusters.register(position)
         if self.carrier.size:
             carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
             carried += translation[self.carrier]
@@ -133,7 +133,7 @@ class MarkerMap:
         places = self.weights[:, :1] * position[:, self.parts[:, 0]]
         for k in range(1, self.parts.shape[1]):
             places += self.weights[:, k, None] * position[:, self.parts[:, k]]
-        return self.clusters.poses(found), self.landmarks, places
+        return self.clusters.poses(poses), self.landmarks, places
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
@@ -160,7 +160,7 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
-    # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
+    # The others are the feet, and triangles by the names of their corners, of which the wand is named.
     wand = body.partition(", ")[2].partition(" ")[0]
     return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
 
@@ -174,5 +174,5 @@ def standing_landmarks(recording: Recording, standing: Points) -> Points:
         for landmark, weights in recording.mapping.items()
         if all(marker in standing for marker in weights)
     }
-    known = [end for end in recording.axis_ends if axis_end(end) in standing]
-    return shown | {end: standing[axis_end(end)] for end in known}
+    ends = [end for end in recording.axis_ends if axis_end(end) in standing]
+    return shown | {end: standing[axis_end(end)] for end in ends}

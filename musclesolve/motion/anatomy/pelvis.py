@@ -17,7 +17,7 @@ from musclesolve.recording.markers.landmark_names import back_landmarks, shows_s
 Points = Mapping[str, Array]
 
 # Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,
-# J Orthop Sports Phys Ther 24:130-5); used only where neither a standing trial nor the motion shows the subject's own.
+# J Orthop Sports Phys Ther 24:130-5); used only if neither a standing trial nor the motion shows the tilt.
 PUBLISHED_TILT = np.deg2rad(11.0)
 # The subject is upright where the pelvis is farther from a heel than this share of the longest distance in the motion:
 # in walking always, in a squat down to some 50 degrees of knee flexion.

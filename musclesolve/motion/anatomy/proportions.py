@@ -23,15 +23,17 @@ from musclesolve.recording.schema import Document
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.
 SHORTEST_RATIO, LONGEST_RATIO = 0.6, 1.5
-# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
-# the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
-# subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
+# Multiples of the usual length (or the limits of a segment, where wider) beyond which no human fits. The placement of
+# markers on skin and shoes may change the distance of two landmarks by this as well [m], which matters more in small
+# subjects; but two landmarks are never nearer than this share of the usual length.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
-# Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
-# the second share. Adults differ by some hundredths; small children and subjects of short limbs by a quarter.
+# Ratio of the stature that fits thighs, shanks and trunk to the stature of the trial file: refused beyond the factor,
+# noted if it differs from one by more than the share. Adults differ by a few percent; small children and subjects with
+# short limbs by a quarter.
 FAR_STATURE, OFF_STATURE = 1.5, 0.1
-# A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
-# shares of the stature. On the obese the regression itself is several centimeters off.
+# A measured hip center lies within centimeters of the regression. Distances, as shares of the stature, above which it
+# is unusual, and above which it is the center of another joint. In obese subjects the regression itself is several
+# centimeters off.
 HIP_REACH, FAR_HIP = 0.047, 0.09
 # Height of a mapped hip center over the regression, up or down, as a share of the stature: nearly three times the 8 mm
 # by which the regression of Harrington (2007) is off along each axis (Mantovani et al. 2016, Gait Posture 44:48-54).
@@ -46,8 +48,8 @@ class Unusual:
 
     what: str  # the length that was measured
     landmark: str  # the landmark to check first
-    expected: str  # what is usual
-    remedy: str  # what to check
+    expected: str  # the usual value
+    remedy: str  # the remedy
 
     def __str__(self) -> str:
         """Return the proportion as a sentence."""
@@ -91,7 +93,7 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
     """Return segments that are shorter or longer than usual for this stature; refuse impossible lengths."""
     fitting = fitting_stature(offsets)
-    # Before the segments: with a wrong stature all of them are wrong.
+    # Before the segments: with a wrong stature all segments are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
         raise recording.document.error(
@@ -145,8 +147,8 @@ def unusual_hips(
 def fitting_stature(offsets: Points) -> float:
     """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
     lengths = _lengths(offsets)
-    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
-    parts = [part for part in every if part in lengths]
+    segments = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in segments if part in lengths]
     # Each leg counts half: the subject is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)

@@ -38,10 +38,10 @@ class Posture:
     """The landmarks of the subject when standing."""
 
     pelvis: Points  # pelvic landmarks and hip centers (3,) [m]
-    # side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial
+    # side -> landmarks, "knee", "ankle" (3,) [m]; legs are independent without a standing trial
     legs: dict[Side, Points]
     pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
-    notes: tuple[str, ...]  # what was assumed
+    notes: tuple[str, ...]  # sentences on assumptions
 
 
 def posture(
@@ -219,7 +219,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         else:
             thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
         offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upward(thigh), -_upward(shank)
-        # Forward, left and up of the standing leg, left along the knee axis or, without one, as the pelvis has it.
+        # Forward, left and up of the standing leg, left along the knee axis or, without one, as in the pelvis.
         knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
         left = horizontal(knee)
         to_leg = np.stack([np.cross(left, UP), left, UP], axis=-1).T

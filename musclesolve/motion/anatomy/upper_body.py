@@ -37,7 +37,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, 
             continue
         points[f"elbow_{side}"] = elbow
         names = [name for part in ("wrist", *HAND) if (name := f"{part}_{side}") in moving]
-        # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
+        # One end of the hand alone does not show the angle of the wrist; both ends do, in place of the wrist.
         if f"wrist_{side}" in names or len(names) == len(HAND):
             points |= {name: moving[name] for name in names}
     neck = _neck(moving, points)

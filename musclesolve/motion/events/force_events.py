@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -60,9 +60,9 @@ class FootLoads:
         loads = cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
         if time is None or trial.predicted_spans is None:
             return loads
-        completed = {each.side: _completed(trial, loads, time, each) for each in reactions}
+        completed = {reaction.side: _completed(trial, loads, time, reaction) for reaction in reactions}
         return replace(
-            loads, predicted={side: each for side, each in completed.items() if each.predicted.any()}
+            loads, predicted={side: load for side, load in completed.items() if load.predicted.any()}
         )
 
     def level(self, weights: float) -> float:
@@ -151,9 +151,9 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
     Two levels (a Schmitt trigger) separate contact from noise: a contact is an unbroken stretch above the threshold [N]
     with samples that reach the firm level [N]. Interruptions that are shorter than 50 ms and shorter than the contacts
-    before and after them are dropouts of the plate; contacts shorter than 0.1 s are not steps. -inf stands for a
-    contact that began before the first of the samples (S,) of time [s] and vertical force [N], +inf for one that ends
-    after the last.
+    before and after them are dropouts of the plate; contacts shorter than 0.1 s are not steps. The beginning is -inf
+    for a contact that began before the first of the samples (S,) of time [s] and vertical force [N], the end +inf for
+    one that ends after the last.
     """
     joined: list[tuple[int, int]] = []  # samples [a, b)
     for a, b in true_runs(vertical > threshold):
@@ -196,11 +196,13 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
 
     Plates alone do not show flight: a subject may step beside them.
     """
-    time, seen = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
-    if time.size < 2 or not seen:
+    time, landmarks = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
+    if time.size < 2 or not landmarks:
         return np.zeros((0, 2))
     rate, falls = recording.markers.rate, np.zeros(time.size, bool)
-    height = np.mean([recording.markers.weighted(recording.mapping[name])[:, 2] for name in seen], axis=0)
+    height = np.mean(
+        [recording.markers.weighted(recording.mapping[name])[:, 2] for name in landmarks], axis=0
+    )
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
         if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):
@@ -210,5 +212,5 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
     total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
     flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    spans = time_spans(flying, time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)

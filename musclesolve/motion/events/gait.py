@@ -42,15 +42,17 @@ class Stride:
     opposite_toe_off: float  # the other foot leaves the ground
     opposite_foot_below_hip: float  # the other foot passes the point below the hip joint of this leg
     opposite_heel_strike: float  # the other foot strikes
-    toe_off: float  # the own foot leaves the ground
-    foot_below_opposite_hip: float  # the own foot passes the point below the hip joint of the other leg
-    # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
+    toe_off: float  # this foot leaves the ground
+    foot_below_opposite_hip: float  # this foot passes the point below the hip joint of the other leg
+    # distance between the two heel strikes along the walking direction, plus the travel of the belt [m]
     length: float = np.nan
-    step_length: float = np.nan  # of the second step, from the other heel's strike to the own one [m]
-    # distance of the other heel's strike from the line through the two own ones [m]
+    step_length: float = (
+        np.nan
+    )  # of the second step, from the other heel's strike to the strike of this foot [m]
+    # distance of the other heel's strike from the line through the two strikes of this foot [m]
     step_width: float = np.nan
-    # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
-    # some hundredths of a second early and late: little of a stride, much of a double support
+    # whether forces or a file show when feet strike and leave in this recording. Events from markers alone are some
+    # hundredths of a second early or late: little for a stride, much for a double support
     timed: bool = True
 
     @property
@@ -85,9 +87,9 @@ class Stride:
 class Gait:
     """Events and strides of a trial, with notes on them."""
 
-    events: list[Event]  # all of them, in order of time; passages below the hip only within the time range
+    events: list[Event]  # all events, in order of time; passages below the hip only within the time range
     strides: list[Stride]  # between recorded strikes, in order of time
-    notes: list[str]  # sentences on conflicts and on what was filled in
+    notes: list[str]  # sentences on conflicts and on filled-in events
     time: Array = field(default_factory=lambda: np.zeros(0))  # (T,) frames of the measured anatomy [s]
     # (T, 3) horizontal unit vector of the walking direction in these frames
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
@@ -103,7 +105,7 @@ class Gait:
         """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
-            # Not all markers of the steps are there: the direction comes from the anatomy alone.
+            # Some markers of the steps are missing: the direction comes from the anatomy.
             hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
             heading = headings(measured.time, hips, measured.directions["pelvis_forward"])[0]
             passages = []
@@ -124,18 +126,18 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    seen: dict[tuple[EventKind, Side], list[float]] = {}
+    times_of: dict[tuple[EventKind, Side], list[float]] = {}
     for event in sorted(events, key=lambda event: event.time):
         if event.source != "periodic":
-            seen.setdefault((event.kind, event.side), []).append(event.time)
-    pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
+            times_of.setdefault((event.kind, event.side), []).append(event.time)
+    pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {
         event.kind for event in events if event.source in ("stated", "forces", "predicted")
     }
 
     def first(kind: EventKind, side: Side, start: float, end: float) -> float:
-        times = seen.get((kind, side), [])
+        times = times_of.get((kind, side), [])
         place = bisect(times, start)
         return times[place] if place < len(times) and times[place] < end else float(np.nan)
 
@@ -143,7 +145,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     for side, start, end in pairs:
         other: Side = "l" if side == "r" else "r"
         # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
-        strikes, near = np.array(seen.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
+        strikes, near = np.array(times_of.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
         between = (strikes > start + near) & (strikes < end - near)
         together = np.minimum(np.abs(strikes - start), np.abs(strikes - end)) <= near
         if end - start > longest or (together.any() and not between.any()):
@@ -181,8 +183,8 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
     if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
         rests = slice(*np.searchsorted(walking.time, np.array(FOOT_FLAT) * (end - start) + start))
         time, ahead = walking.time[rests], heel[rests] @ forward
-        seen = np.isfinite(ahead)
-        belt = -np.polyfit(time[seen] - start, ahead[seen], 1)[0] if seen.sum() >= 3 else np.nan
+        known = np.isfinite(ahead)
+        belt = -np.polyfit(time[known] - start, ahead[known], 1)[0] if known.sum() >= 3 else np.nan
     return {
         "length": float((last - first) @ forward + belt * (end - start)),
         "step_length": float((last - second) @ forward + belt * (end - middle)),

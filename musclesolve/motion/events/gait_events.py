@@ -13,6 +13,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import shortened
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
@@ -95,23 +96,23 @@ def gait_events(
         raise input_error("motion.no_trial", where="gait_events", given=type(trial).__name__)
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
-    seen = [] if walking is None else marker_events(walking)
-    seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
+    by_markers = [] if walking is None else marker_events(walking)
+    by_markers = [event for event in by_markers if (event.kind, event.side) not in trial.all_events_of]
     if flight:
-        # A toe that has left the ground goes on backward, seen from the pelvis: farthest behind it is in flight.
-        seen = [event for event in seen if event.kind == "heel_strike"]
+        # A toe moves on backward after toe-off, relative to the pelvis, and is farthest behind in flight.
+        by_markers = [event for event in by_markers if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.
     plates, stated = force_events(loads), EventsByFoot(trial.events)
     conflicts = _conflicts([(twin, event) for event in plates if (twin := stated.twin(event)) is not None])
     plates = [event for event in plates if (event.kind, event.side) not in trial.all_events_of]
-    known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
-    surer = EventsByFoot(known)
-    pairs = [(twin, event) for event in seen if (twin := surer.twin(event)) is not None]
+    events = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
+    surer = EventsByFoot(events)
+    pairs = [(twin, event) for event in by_markers if (twin := surer.twin(event)) is not None]
     conflicts += _conflicts([(twin, event) for twin, event in pairs if twin.source != "predicted"])
-    lone = [event for event in seen if surer.twin(event) is None]
+    lone = [event for event in by_markers if surer.twin(event) is None]
 
-    # What markers show while the foot surely stands on a plate is no event.
+    # Marker events while the foot certainly stands on a plate are ignored.
     notes: list[str] = []
     stands = {side: standing(loads, side) for side in SIDES}
     sure = [_inside(stands[event.side][0], event).any() for event in lone]
@@ -121,7 +122,7 @@ def gait_events(
         notes.append(f"Contradicted by the forces and left out: {_listed(refused)}.")
     for side, (_, unclear, lowest) in stands.items():
         steps = [_inside(unclear, event) for event in filled if event.side == side]
-        # Force that is left on the plate although the foot steps.
+        # Force that remains on the plate during the swing of the foot.
         left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
         if left > 0.0:
             notes.append(
@@ -138,7 +139,7 @@ def gait_events(
         if late := [by for by in late if abs(by) <= CONFLICT]:
             shift[kind] = -float(np.median(late))
     filled = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in filled]
-    if known and filled:
+    if events and filled:
         moved = " and ".join(
             f"{name}s by {1000 * shift[kind]:+.0f} ms" for kind, name in _NAMES.items() if kind in shift
         )
@@ -149,11 +150,11 @@ def gait_events(
             "Heel strikes and toe-offs come from the markers alone: in walking at usual speed good to about 30 ms, "
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
-    known += filled
+    events += filled
 
     # A strike one stride before the first and after the last one, where frames of the time range lie beyond.
     strikes = {
-        side: np.sort([e.time for e in known if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
+        side: np.sort([e.time for e in events if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
     }
     strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
     start, end = trial.time_range
@@ -162,15 +163,17 @@ def gait_events(
         if times.size:
             stride = strides.get(side, float(np.mean(list(strides.values()))))
             near = RANGE_START_TOLERANCE * stride
-            wanted = (
+            missing = (
                 (times[0] > start + near, times[0] - stride),
                 (times[-1] < end - near, times[-1] + stride),
             )
-            periodic += [Event("heel_strike", side, float(at), "periodic") for needed, at in wanted if needed]
+            periodic += [
+                Event("heel_strike", side, float(at), "periodic") for needed, at in missing if needed
+            ]
     if periodic:
         periodic.sort(key=attrgetter("time"))
         notes.append(f"Not recorded, walking is assumed to be periodic: {_listed(periodic)}.")
-    return GaitEvents(tuple(sorted([*known, *periodic], key=attrgetter("time"))), tuple(notes))
+    return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
 def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
@@ -178,16 +181,16 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
     if not apart:
         return []
-    listed = "; ".join(
+    listed = [
         f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_SOURCES[twin.source]}, "
         f"{event.time:.3f} s by {_SOURCES[event.source]}"
-        for twin, event in apart[:3]
-    )
-    more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+        for twin, event in apart
+    ]
     return [
         WarningNote(
             f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous.",
+            f"{shortened(listed, between='; ')}. A foot beside its plate, or forces and markers that are not "
+            "synchronous.",
             "gait_events",
         )
     ]
@@ -198,11 +201,7 @@ def _listed(events: Sequence[Event]) -> str:
     groups: dict[str, list[str]] = {}
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
-    return "; ".join(
-        f"{name} at {', '.join(times[:MOST_TIMES_LISTED])}"
-        f"{f' and {len(times) - MOST_TIMES_LISTED} more' if len(times) > MOST_TIMES_LISTED else ''} s"
-        for name, times in groups.items()
-    )
+    return "; ".join(f"{name} at {shortened(times, MOST_TIMES_LISTED)} s" for name, times in groups.items())
 
 
 class EventsByFoot:
@@ -243,9 +242,9 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
     for k, contact in enumerate(touching):
         start, end = np.clip(contact, time[0], time[-1])
         first, last = np.clip(loadings, time[0], time[-1]).T
-        held = (start <= first) & (last <= end)
+        within = (start <= first) & (last <= end)
         short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
-        step[k] = held.sum() == 1 and short[held].all()
+        step[k] = within.sum() == 1 and short[within].all()
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
     sure = np.concatenate([touching[step], loadings + np.array([LOADING_EDGE_S, -LOADING_EDGE_S])])
     if time.size:

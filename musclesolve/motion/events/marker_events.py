@@ -62,7 +62,7 @@ def walk(recording: Recording) -> Walk | None:
         return None
     pelvis = np.mean([_path(recording, name) for name in behind], axis=0)
     feet = {name: _path(recording, name) for name in parts}
-    # Square to a pair of spines of the pelvis; without one, which way the feet point.
+    # Perpendicular to a pair of spines of the pelvis; without a pair, the direction of the feet.
     spines = [part for part in ("asis", "psis") if all(recording.sees(f"{part}_{side}") for side in SIDES)]
     if spines:
         faced = np.cross(_path(recording, f"{spines[0]}_l") - _path(recording, f"{spines[0]}_r"), UP)
@@ -84,9 +84,9 @@ def marker_events(walking: Walk) -> list[Event]:
     frames = np.arange(walking.time.size)
     for side in SIDES:
         heel = walking.feet[f"heel_{side}"][:, :2]
-        seen = heel[np.isfinite(heel).all(axis=1)]
-        # In a squat it is the pelvis that moves, and no foot leaves its place.
-        if not len(seen) or np.linalg.norm(np.ptp(seen, axis=0)) <= SHORTEST_SWING:
+        heel_path = heel[np.isfinite(heel).all(axis=1)]
+        # In a squat the pelvis moves, and no foot leaves its place.
+        if not len(heel_path) or np.linalg.norm(np.ptp(heel_path, axis=0)) <= SHORTEST_SWING:
             continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
@@ -135,7 +135,7 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
 def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:
     """Maxima of one stretch without gaps that are high enough above the signal on both sides."""
     peaks = _far_apart(_local_maxima(smooth), smooth, max(1.0, SHORTEST_PERIOD * rate_hz))
-    # A side is cut where nothing as high comes between the peak and the end of the stretch.
+    # A side is cut off if the signal between the peak and the end of the stretch is never as high.
     cut = np.array(
         [[smooth[:k].max() < smooth[k], smooth[k + 1 :].max() < smooth[k]] for k in peaks], bool
     ).reshape(-1, 2)

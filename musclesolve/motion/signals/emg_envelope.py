@@ -49,7 +49,9 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
             known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
-    maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
+    maximum = [
+        highest if stated is None else stated for stated, highest in zip(emg.maximum, largest, strict=True)
+    ]
     return envelope, np.array(maximum, dtype=float)
 
 
@@ -98,7 +100,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     low, high = (float(checked_cutoffs(cutoff, numbers.shape, rate_hz).flat[0]) for cutoff in band_hz)
     line, sines = sine_series(numbers)
     frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * (numbers.ndim - 1))
-    # The gain of the high-pass is that of the low-pass with the ratio of the tangents turned over.
+    # The gain of the high-pass is the gain of the low-pass with the ratio of the tangents inverted.
     gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
     passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")
@@ -123,7 +125,7 @@ def best_delays(
 ) -> tuple[Array, Array]:
     """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
 
-    All delays are compared over the same samples: those with a known curve and a known leading curve at every delay.
+    All delays are compared over the same samples, in which the curve is known, and the leading curve at every delay.
 
     Args:
         time: (T,) [s].

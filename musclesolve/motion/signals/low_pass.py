@@ -10,7 +10,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 
-# What is left of the amplitude at the cut-off is 1/sqrt(2), that is 3 dB less.
+# At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
 
@@ -134,14 +134,14 @@ def checked_cutoffs(
     """
     cutoffs = _real(cutoff_hz, "cut-off")
     try:
-        every = np.broadcast_to(cutoffs, shape[1:])
+        by_coordinate = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
         raise input_error("motion.cut_offs_shape", shape=cutoffs.shape, row=shape[1:]) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
-    wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
+    wrong = by_coordinate[~((by_coordinate >= low) & (by_coordinate < 0.5 * rate_hz))]
     if wrong.size:
         raise input_error("motion.cut_off_hz", wrong=wrong[0], rate_hz=rate_hz, shape=shape[0], low=low)
-    return every
+    return by_coordinate
 
 
 def lowest_carried(frames: int, rate_hz: float) -> float:

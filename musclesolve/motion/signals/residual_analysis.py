@@ -14,8 +14,8 @@ cut-off at which the residual equals the noise, so that the filter removes as mu
 
 - The square of R is fitted over the share of white noise that the filter passes: for noise this curve is straight, at
 every sampling rate and up to half of it, while R over fc bends.
-- The range of the fit ends at three times the frequency where residual and noise are equal: noise far above the motion,
-often less than beside it because cameras and their software smooth, does not count.
+- The range of the fit ends at three times the frequency where residual and noise are equal: noise at frequencies far
+above the motion is ignored, because cameras and their software often reduce it.
 - The cut-off is chosen for the least error of the accelerations, not of the positions. This error follows from the
 spectrum of the recording and the noise (``_least_error_cutoff``).
 
@@ -49,22 +49,23 @@ from musclesolve.motion.signals.low_pass import (
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
-# Of the sampling rate: nearer to half of it the bilinear filter bends, and nothing is left to remove.
+# Share of the sampling rate: closer to half of it the bilinear transform distorts the filter, and no noise remains to
+# be removed.
 HIGHEST_SHARE = 0.48
 CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
-# A line that begins beyond this share of the range has seen no noise.
+# A line that begins beyond this share of the range does not show the noise.
 LATEST_START = 0.7
-# One that begins so low has seen no motion: walking has more of it at its step frequency.
+# A line that begins below this includes no motion: the step frequency of walking is higher.
 EARLIEST_START_HZ = 1.0
 SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
-# Beyond so many times the frequency where residual and noise are equal no motion is to be seen.
+# Multiple of the frequency of equal residual and noise beyond which there is no motion.
 MOTION_FACTOR = 1.6
-# The line is fitted up to so many times the frequency where residual and noise are equal, and to so much at least.
+# Multiple of the frequency of equal residual and noise up to which the line is fitted, and the lowest such end.
 RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
-# A line through fewer points is no line.
+# Fewest points for fitting a line.
 FEWEST_POINTS = 8
-# At either end the signal fades in and out over this time [s]: of what the filter does at the ends, where it knows
-# only one side of the signal, nothing follows for the rest.
+# Time [s] over which the signal fades in and out at its ends, so that errors of the filter there, where it knows only
+# one side of the signal, do not affect the rest.
 FADE_S = 0.25
 # Coefficients of the sine transform, and frequencies, that are filtered at once, to bound memory.
 _BLOCK = 4096
@@ -164,18 +165,18 @@ def residual_analysis(
     residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
     if rule == "residual_analysis":
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
-        # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
+        # multiple of the frequency at which the residual has fallen to the noise; repeat until it no longer shrinks.
         while True:
-            fit = _fit(passed, square, end, threshold)
+            fit = _fit_line(passed, square, end, threshold)
             equal = _crossing(frequency, square - fit.intercept)
-            wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
-            if np.all(wanted >= end):
+            ends = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
+            if np.all(ends >= end):
                 break
-            end = np.minimum(wanted, end)
+            end = np.minimum(ends, end)
         line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
         noise = np.sqrt(np.maximum(fit.intercept, 0.0))
     else:
-        fit = _fit(frequency, residual, end, threshold)
+        fit = _fit_line(frequency, residual, end, threshold)
         equal = _crossing(frequency, residual - fit.intercept)
         line = fit.intercept + fit.slope * frequency[:, None]
         noise = np.maximum(fit.intercept, 0.0)
@@ -228,7 +229,7 @@ class _Fit:
     reached: Mask
 
 
-def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     """Fit a line to every curve (C, k) over x (C,), from the first start with sufficient correlation to the end.
 
     All starts are computed at once, by sums from the end backward: small values are added before large ones.

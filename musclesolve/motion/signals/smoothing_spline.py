@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 
-# Scalar products of the B-splines of order m: the values of that of order 2m at its knots, by distance in frames.
+# Scalar products of the B-splines of order m: values of the B-spline of order 2m at its knots, by distance in frames.
 _GRAM = {2: np.array([4.0, 1.0]) / 6.0, 3: np.array([66.0, 26.0, 1.0]) / 120.0}
 # A smoothness beyond this would use up the digits: w = (1e-11)^(1/2m) radians a frame is the lowest cut-off.
 _LARGEST = 1e11
 # Cut-offs at which the cross-validation is computed, as a ratio of neighbors; between them it is interpolated.
 _GRID_RATIO = 1.3
-_HIGHEST_SHARE = 0.4  # of the sampling rate: beyond it hardly a degree of freedom is left for the noise
+_HIGHEST_SHARE = 0.4  # of the sampling rate: beyond it hardly a degree of freedom remains for the noise
 
 
 @dataclass(frozen=True)

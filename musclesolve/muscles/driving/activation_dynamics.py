@@ -161,7 +161,7 @@ class Sampling:
 
 
 def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
-    """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero."""
+    """Values (T, n) of the muscles `names` through time; muscles that are not in a mapping are zero."""
     names, what = tuple(names), f"the {kind.name}"
     if isinstance(given, Mapping):
         courses = {}

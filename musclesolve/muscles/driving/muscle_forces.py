@@ -82,14 +82,16 @@ class MuscleForces:
 
     def generalized(self, path: PathState, tension: Array) -> Array:
         """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
-        bodies, own = self._bodies
+        bodies, rigid_bodies = self._bodies
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
         wrench = self._gather @ of_groups
         if path.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
             couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
             wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
-        return own.generalized(path.q, own.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3]))
+        return rigid_bodies.generalized(
+            path.q, rigid_bodies.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3])
+        )
 
     def _tension(self, time: Array, path: PathState, qd: Array) -> Array:
         if self.prescribed:
@@ -116,8 +118,8 @@ class MuscleForces:
     def _bodies(self) -> tuple[Indices, RigidBodies]:
         """The bodies with path nodes, and the bodies of joints on whose angles L_MT depends."""
         dofs, couples = self.paths.frames.dof, self._couples
-        every = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
-        bodies = np.unique(np.concatenate(every))
+        numbers = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
+        bodies = np.unique(np.concatenate(numbers))
         return bodies, self.model.rigid_bodies.subset(bodies)
 
     @cached_property

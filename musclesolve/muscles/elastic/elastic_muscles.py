@@ -120,7 +120,7 @@ class ElasticMuscles:
 
 
 def tendon_energy(muscles: ElasticMuscles, z: Array) -> Array:
-    """F0 stretch int f_T dz [J] from the start of the curve, where there is no force, to coordinates z (T, n).
+    """F0 stretch int f_T dz [J] from the start of the curve, at zero force, to coordinates z (T, n).
 
     Zero where the tendon is slack or rigid. The spline is integrated exactly.
     """

@@ -86,8 +86,8 @@ class FiberDynamics:
     def fiber_velocity(self, forces: FiberForces, activation: Array) -> Array:
         """The v / v_max (..., n) at which fiber and tendon bear the same force."""
         strength = self.effective(activation) * forces.isometric
-        wanted = forces.tendon / forces.cos_pennation - forces.passive
-        return self._curves.solve(strength, self.damping, wanted)
+        active = forces.tendon / forces.cos_pennation - forces.passive
+        return self._curves.solve(strength, self.damping, active)
 
     def rate(self, forces: FiberForces, velocity: Array, activation: Array) -> Array:
         """Rate dz/dt (..., n) [1/s]; zero for a rigid tendon, for which z is not a state."""
@@ -171,15 +171,15 @@ class LengtheningCurves:
 
         kinds, column = np.unique(velocity.column, return_inverse=True)
         points = np.broadcast_to(_GRID.points[:, None], (_GRID.steps + 1, len(kinds)))
-        own = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
-        # no flatter than `LEAST_SLOPE`: unchanged at rest, and on to both sides as far as they are steeper
-        given, rest = own(points).value, _GRID.steps // 2
-        rise = np.maximum(np.diff(given, axis=0), LEAST_SLOPE * _GRID.step)
+        curves = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
+        # slopes of at least `LEAST_SLOPE`: the curves are unchanged from rest to either side as far as they are steeper
+        forces, rest = curves(points).value, _GRID.steps // 2
+        rise = np.maximum(np.diff(forces, axis=0), LEAST_SLOPE * _GRID.step)
         upward = np.cumsum(rise[rest:], axis=0)
         downward = np.cumsum(rise[:rest][::-1], axis=0)[::-1]
-        at_rest = given[rest : rest + 1]
+        at_rest = forces[rest : rest + 1]
         samples = np.concatenate([at_rest - downward, at_rest, at_rest + upward])
-        spline = PchipInterpolator(_GRID.points, samples)  # keeps what increases increasing
+        spline = PchipInterpolator(_GRID.points, samples)  # keeps an increasing function increasing
         coefficient = np.ascontiguousarray(spline.c[::-1])
         slopes = np.maximum(spline.derivative()(np.array([-1.0, 1.0])), OUTER_SLOPE)
         curve = SampledCurves(_GRID, coefficient, samples, column.astype(np.intp))
@@ -224,8 +224,8 @@ class LengtheningCurves:
         if damping == 0.0:
             place, factor = np.empty(force.shape, dtype=np.intp), force / strength
             for kind, curve in enumerate(samples.T):
-                own = column == kind
-                place[..., own] = np.searchsorted(curve, factor[..., own], side="right") - 1
+                chosen = column == kind
+                place[..., chosen] = np.searchsorted(curve, factor[..., chosen], side="right") - 1
             return np.clip(place, 0, _GRID.steps - 1)
         low, high = np.zeros(force.shape, dtype=np.intp), np.full(force.shape, _GRID.steps, dtype=np.intp)
         while (high - low).max(initial=0) > 1:

@@ -3,7 +3,7 @@
 Small changes make a family of curves smooth, so that every muscle has a solution in every state. Where muscles work,
 the changes are far below the measured accuracy of the curves:
 
-- the force-velocity curve goes on below -1, where it is zero, and force-length and force-velocity factors stay above
+- the force-velocity curve continues below -1, where it is zero, and force-length and force-velocity factors stay above
 zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
 - where the force-velocity curve runs into a plateau with a corner (silva_2003 at 0.2), its last slope times (x +
 sqrt(x^2 + 0.01^2)) / 2 - max(x, 0) is subtracted, with the distance x from the corner: 0.9 per cent there;
@@ -108,7 +108,7 @@ class SampledCurves:
     def place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
         grid = self.grid
-        # fmin: an argument that is no number has a value that is none, not an interval
+        # fmin: NaN as an argument has the value NaN, and no interval
         place = np.fmin((inside - grid.first) / grid.step, grid.steps - 1).astype(np.intp)
         return place, inside - (grid.first + place * grid.step)
 
@@ -154,16 +154,16 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
     """The curves of n muscles; elastic (n,): whether the tendon of each stretches."""
     count = len(passive.force)
     column = np.zeros(count, dtype=np.intp)
-    for number, (_, own) in enumerate(families):
-        column[own] = number
+    for number, (_, members) in enumerate(families):
+        column[members] = number
     tendons = [tendon_of_family(family.name) for family, _ in families]
     of_tendon = np.where(elastic, column, len(tendons))
     lengths, stretches = _LENGTH.points, positive_part(_STRETCH.points, PASSIVE_BEND)[:, None]
     active = [positive_part(family.active(lengths), LEAST_FACTOR) for family, _ in families]
     stretched = np.empty((len(stretches), count))
-    for family, own in families:
-        zero, one = passive.at_zero[own], passive.at_one[own]
-        stretched[:, own] = family.passive(1.0 + zero + stretches * (one - zero), zero, one)
+    for family, members in families:
+        zero, one = passive.at_zero[members], passive.at_one[members]
+        stretched[:, members] = family.passive(1.0 + zero + stretches * (one - zero), zero, one)
     pulled = [curve.force(_TENDON.points) for curve in (*tendons, RIGID)]
     return SmoothCurves(
         SampledCurves.from_samples(_LENGTH, np.stack(active, axis=1), column),
@@ -178,8 +178,8 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
 def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
     """The tendon curve of each muscle (n)."""
     tendons = [RIGID] * len(elastic)
-    for family, own in families:
-        for k in own:
+    for family, members in families:
+        for k in members:
             tendons[k] = tendon_of_family(family.name) if elastic[k] else RIGID
     return tendons
 
@@ -263,12 +263,12 @@ def _millard() -> Callable[[Array], Array]:
     return force
 
 
-def _straight(z: Array) -> Array:
+def _rigid(z: Array) -> Array:
     """Force over F0 of a rigid tendon, whose coordinate z is the force."""
     return np.asarray(z, dtype=float)
 
 
-RIGID = TendonCurve("rigid", _straight)
+RIGID = TendonCurve("rigid", _rigid)
 """The curve of a tendon without stretch: z is the force over F0."""
 
 

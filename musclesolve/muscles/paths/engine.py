@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
+    CYLINDER,
     OPENSIM,
     SHORTEST_PATH,
     WORK_SIZE,
@@ -90,7 +91,7 @@ class PathLayout:
                 ],
                 dtype=np.intp,
             ),
-            wrap_method=np.array([METHODS.index(each) for each in method], dtype=np.intp),
+            wrap_method=np.array([METHODS.index(name) for name in method], dtype=np.intp),
         )
 
     @property
@@ -107,6 +108,11 @@ class PathLayout:
     def wraps(self) -> int:
         """Number W of wraps."""
         return len(self.wrap_object)
+
+    @cached_property
+    def cylinders_alone(self) -> bool:
+        """Whether muscles wrap over cylinders alone, or over nothing."""
+        return bool((self.kind[self.wrap_object] == CYLINDER).all())
 
     @cached_property
     def node_muscle(self) -> Indices:
@@ -170,10 +176,10 @@ class PathLines(NamedTuple):
     used: Indices
 
     def trimmed(self, most: Indices | None = None) -> PathLines:
-        """The lines with so many points (n,) of each muscle; without `most`, as many as one of the poses uses."""
+        """The lines with at most `most` points (n,) of each muscle; by default the largest number in use in a pose."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
-        return PathLines(self.muscle[kept], self.position[:, kept], self.used)
+        used = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
+        return PathLines(self.muscle[used], self.position[:, used], self.used)
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
@@ -201,8 +207,9 @@ def solve_paths(
 
 def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
     """Return the paths of all muscles in all poses; also fill `lines`."""
-    from musclesolve.muscles.paths.kernel.entry import PATHS
+    from musclesolve.muscles.paths.kernel.entry import OVER_CYLINDERS, PATHS
 
+    cylinders = layout.cylinders_alone and rules == SHORTEST_PATH
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
     out = PathArrays(
         np.empty((frames, layout.muscles)),
@@ -217,13 +224,14 @@ def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -
         best=np.empty(8),
         step=np.empty((2, nodes, 3)),
         round=np.empty(WORK_SIZE),
-        matrix=np.empty((12, 7)),
+        matrix=None if cylinders else np.empty((12, 7)),
         rules=np.zeros(1, dtype=np.intp),
         seen=np.empty((nodes, 3)),
     )
     position, on, center, rotation = poses
     poses = PoseArrays(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
-    PATHS.load()(layout.arrays, poses, out, work, lines, rules)
+    solve = OVER_CYLINDERS if cylinders else PATHS
+    solve.load()(layout.arrays, poses, out, work, lines, rules)
     return out
 
 

@@ -49,7 +49,7 @@ class MovingFrames:
             np.concatenate([getattr(spline, name) for spline in self.motion])
             for name in ("knots", "values", "curvatures")
         )
-        of_all = (contiguous(each) for each in (knots, values, curvatures, self.pivot))
+        of_all = (contiguous(table) for table in (knots, values, curvatures, self.pivot))
         return contiguous(first, np.intp), *of_all  # type: ignore[return-value]
 
     def at(self, coordinates: Array) -> FrameMotion:

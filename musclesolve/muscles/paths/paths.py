@@ -90,7 +90,7 @@ class Paths:
         frame = [self.point_frame, np.repeat(self.objects.frame[self.layout.wrap_object], 2)]
         key = np.stack([self.layout.node_muscle, self.body, np.concatenate(frame)])
         (muscle, body, frames), group = np.unique(key, axis=1, return_inverse=True)
-        return Groups(*(contiguous(each, np.intp) for each in (group.ravel(), muscle, body, frames)))
+        return Groups(*(contiguous(numbers, np.intp) for numbers in (group.ravel(), muscle, body, frames)))
 
     @cached_property
     def moving_dofs(self) -> Indices:
@@ -165,8 +165,8 @@ class Paths:
         poses = PoseArrays.allocate(len(q), len(self.point_body), len(self.objects.body))
         bodies, relative = self.rigid_bodies.compiled, self.frames.at(coordinates)
         space, moved = FrameMotion.allocate(len(q), len(self.frames)), BodyMotions.unset(len(bodies.crossed))
-        given = contiguous(q), contiguous(coordinates)
-        PLACE.load()(bodies, self._carried, *given, relative, moved, poses, space)
+        pose = contiguous(q), contiguous(coordinates)
+        PLACE.load()(bodies, self._carried, *pose, relative, moved, poses, space)
         return poses, space
 
     def point_rotation(self, q: Array, coordinates: Array) -> Array:
@@ -188,7 +188,7 @@ class Paths:
     def subset(self, muscles: Indices) -> Paths:
         """The paths of some muscles (k,), increasing."""
         points = np.isin(self.layout.point_muscle, muscles)
-        kept, number = points[self.switched], np.cumsum(points) - 1
+        chosen, number = points[self.switched], np.cumsum(points) - 1
         of_switches = ("switch_dof", "switch_lower", "switch_upper")
         return replace(
             self,
@@ -196,14 +196,14 @@ class Paths:
             point_body=self.point_body[points],
             standing=self.standing[points],
             point_frame=self.point_frame[points],
-            switched=number[self.switched[kept]],
-            **{name: getattr(self, name)[kept] for name in of_switches},
+            switched=number[self.switched[chosen]],
+            **{name: getattr(self, name)[chosen] for name in of_switches},
         )
 
     def nodes(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathNodes:
         """Lengths, nodes and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
-        on: points on the path (T, P), those that the coordinates switch on unless given.
+        on: mask (T, P) of the points on the path, by default from the coordinates.
         """
         poses, _ = self.place(q, coordinates)
         return solve_paths(self.layout, *(poses if on is None else poses._replace(on=on)))
@@ -259,7 +259,7 @@ class Paths:
 def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:
     """Lengths, wrenches and frames of all poses, from the results of blocks of poses."""
     length, wrench, frames = zip(*parts, strict=True)
-    joined = (np.concatenate(each) for each in zip(*frames, strict=True))
+    joined = (np.concatenate(blocks) for blocks in zip(*frames, strict=True))
     return np.concatenate(length), np.concatenate(wrench), FrameMotion(*joined)
 
 
@@ -316,8 +316,8 @@ class PathState:
         pick = np.zeros((count * kinds, len(place)))
         pick[paths.layout.node_muscle * kinds + place, np.arange(len(place))] = 1.0
         force = (pick @ on_basic.reshape(frames, len(place), 12)).reshape(frames, count * kinds, 4, 3)
-        own = paths.rigid_bodies.subset(np.tile(bodies, count))
-        forces = own.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
+        repeated = paths.rigid_bodies.subset(np.tile(bodies, count))
+        forces = repeated.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
         rows = np.zeros((frames, count, self.q.shape[1] + 1, 3))
         for b, body in enumerate(bodies):
             for number, slot in enumerate(paths.rigid_bodies.slots[body]):
@@ -379,7 +379,7 @@ def joined_paths(parts: Sequence[Paths]) -> Paths:
         return parts[0]
     frames, points = [len(part.frames) for part in parts], [part.layout.points for part in parts]
     layouts = [replace(part.layout, wrap_method=part.layout.arrays.wrap_method) for part in parts]
-    muscles, objects = [each.muscles for each in layouts], [len(each.kind) for each in layouts]
+    muscles, objects = [layout.muscles for layout in layouts], [len(layout.kind) for layout in layouts]
     once = ("point_body", "standing", "switch_dof", "switch_lower", "switch_upper")
     return Paths(
         rigid_bodies=parts[0].rigid_bodies,
@@ -405,11 +405,13 @@ def _joined(parts: Sequence[Any], **counts: Sequence[int]) -> Any:
     """
     values: dict[str, Any] = {}
     for field_ in fields(parts[0]):
-        own = [getattr(part, field_.name) for part in parts]
+        arrays = [getattr(part, field_.name) for part in parts]
         if field_.name in counts:
-            values[field_.name] = _renumbered(own, counts[field_.name])
+            values[field_.name] = _renumbered(arrays, counts[field_.name])
         else:
-            values[field_.name] = tuple(chain(*own)) if isinstance(own[0], tuple) else np.concatenate(own)
+            values[field_.name] = (
+                tuple(chain(*arrays)) if isinstance(arrays[0], tuple) else np.concatenate(arrays)
+            )
     return type(parts[0])(**values)
 
 

@@ -52,7 +52,7 @@ def fiber_and_tendon_lengths(
     # both times L_MT(subject) / L_MT(source), standing: normalized fiber length then does not depend on body size
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
-    if database.frames or database.wrap_objects:  # what `standing_length` leaves out
+    if database.frames or database.wrap_objects:  # parts that `standing_length` does not contain
         source = _own_lengths(database)[0]
     else:
         source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
@@ -143,8 +143,8 @@ class OperatingRange:
     names: tuple[str, ...]  # without side
     normalized_length: Array
     pennation_angle: Array
-    length: Array  # (P, n) musculotendon lengths in the own model [m]
-    optimal_fiber_length: Array  # (n,) in the own model [m]
+    length: Array  # (P, n) musculotendon lengths in the model of the set [m]
+    optimal_fiber_length: Array  # (n,) in the model of the set [m]
 
     @classmethod
     def from_lengths(

@@ -58,8 +58,8 @@ class ScaledMuscles:
 
     def apart(self) -> tuple[ScaledMuscles, ...]:
         """The muscles of each independent group, see `separate_groups`."""
-        found = separate_groups(self.acts)
-        if len(found) == 1:
+        groups = separate_groups(self.acts)
+        if len(groups) == 1:
             return (self,)
         return tuple(
             replace(
@@ -71,7 +71,7 @@ class ScaledMuscles:
                 paths=self.paths.subset(muscles),
                 acts=self.acts[np.ix_(dofs, muscles)],
             )
-            for dofs, muscles in found
+            for dofs, muscles in groups
         )
 
 
@@ -123,15 +123,18 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
     joint from the base outward; within a joint the stated ones first, in the order of the set.
     """
     _check_names(topology, database, side)
-    body = {each.name: sided(each.body, side, topology.body_index) for each in database.reference.segments}
+    body = {
+        segment.name: sided(segment.body, side, topology.body_index)
+        for segment in database.reference.segments
+    }
     bone = {name: name for name in body} | {name: frame.body for name, frame in database.frames.items()}
     spans = {frozenset(body[bone[point.frame]] for point in muscle.path) for muscle in database}
     crossed = set().union(*map(topology.dofs_between, spans))
     stated = [sided(name, side, topology.joint_index) for name in database.dofs]
-    found = [name for name in topology.dofs_between(body.values()) if name in crossed or name in stated]
+    dofs = [name for name in topology.dofs_between(body.values()) if name in crossed or name in stated]
     pivot = {dof.name: dof.pivot for dof in topology.dofs}
-    joints = list(dict.fromkeys(pivot[name] for name in found))
-    order = [*(name for name in stated if name in found), *(name for name in found if name not in stated)]
+    joints = list(dict.fromkeys(pivot[name] for name in dofs))
+    order = [*(name for name in stated if name in dofs), *(name for name in dofs if name not in stated)]
     return tuple(sorted(order, key=lambda name: joints.index(pivot[name])))
 
 
@@ -140,10 +143,10 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
 
     A set that states no degrees of freedom has the degrees of freedom of a leg; the model may lack some of them.
     """
-    own = f" of the muscle set {database.name!r} in the model {topology.name!r}"
+    place = f" of the muscle set {database.name!r} in the model {topology.name!r}"
     points = [point.name for point in topology.points]
     places: list[tuple[str, str, Collection[str], str]] = [
-        (name, kind, known, f", the {key} of bone {segment.name!r}{own}")
+        (name, kind, known, f", the {key} of bone {segment.name!r}{place}")
         for segment in database.reference.segments
         for key, name, kind, known in (
             ("body", segment.body, "body", topology.body_index),
@@ -154,14 +157,14 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
     ]
     if database.dofs != LEG_DOFS:
         places += [
-            (name, "degree of freedom", topology.joint_index, f", one of `dofs`{own}")
+            (name, "degree of freedom", topology.joint_index, f", one of `dofs`{place}")
             for name in database.dofs
         ]
     used = [frame.dof for frame in database.frames.values()]
     for point in (point for muscle in database for point in muscle.path):
         used += [part.dof for part in (point.moving, point.active) if part is not None]
     places += [
-        (name, "degree of freedom", topology.joint_index, f", which paths{own} depend on")
+        (name, "degree of freedom", topology.joint_index, f", which paths{place} depend on")
         for name in dict.fromkeys(used)
     ]
     for name, kind, known, within in places:

@@ -48,7 +48,8 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     map_of = {name: maps[bone[name]] for name in bone}
     # of a leg bodies 7, 4 (10), 3 (11) and 1 (13) of the thesis (correction A9)
     bodies = {
-        each.name: sided(each.body, side, model.topology.body_index) for each in database.reference.segments
+        segment.name: sided(segment.body, side, model.topology.body_index)
+        for segment in database.reference.segments
     }
     body = {name: model.body(bodies[bone[name]]) for name in bone}
 
@@ -60,20 +61,20 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     moving = []  # body, coordinate, pivot and motion of each frame
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
-        both = _both(on.rotation * on.scale, on.rotation)
+        both = _block_map(on.rotation * on.scale, on.rotation)
         spline = _spline(frame.angles, frame.translations, frame.rotations).mapped(both, np.zeros(6))
         moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
     position, within = np.array([point.position for _, point in points]), [point.frame for _, point in points]
     standing = np.empty_like(position)
     for name in set(within):
-        own = [frame == name for frame in within]
-        standing[own] = map_of[name].place(position[own])
+        in_frame = [frame == name for frame in within]
+        standing[in_frame] = map_of[name].place(position[in_frame])
     carrier = [number.get(point.frame, -1) for _, point in points]
     for p, (_, point) in enumerate(points):
         if point.moving is not None:
             on = map_of[point.frame]
-            both = _both(on.rotation * on.scale, np.zeros((3, 3)))
+            both = _block_map(on.rotation * on.scale, np.zeros((3, 3)))
             away = np.concatenate([on.origin - standing[p], np.zeros(3)])
             spline = _spline(point.moving.angles, point.moving.positions).mapped(both, away)
             carrier[p] = len(moving)
@@ -101,10 +102,12 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         if wrap.kind == "cylinder" and beside[name]:
             # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
             away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
-            own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
+            set_distance, subject_distance = (
+                np.linalg.norm(np.cross(line, axis), axis=1) for line in (away, on.scale * away)
+            )
             # share of the distance that the radius may be
-            nearest = np.maximum(wrap.radii[0] / own, CLEARANCE)
-            radii = np.minimum(radii, (nearest * here).min())
+            nearest = np.maximum(wrap.radii[0] / set_distance, CLEARANCE)
+            radii = np.minimum(radii, (nearest * subject_distance).min())
         objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
     names = list(wraps)
     over = [
@@ -143,7 +146,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     )
 
 
-def _both(shifts: Array, turns: Array) -> Array:
+def _block_map(shifts: Array, turns: Array) -> Array:
     """The matrix (6, 6) that maps translations by one (3, 3) and rotation vectors by the other."""
     matrix = np.zeros((6, 6))
     matrix[:3, :3], matrix[3:, 3:] = shifts, turns
@@ -201,33 +204,33 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
         return np.asarray(standing[model.slot(sided(name, side, slot))])
 
     mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
-    lines = {each.name: center(each.end) - center(each.origin) for each in reference.segments if each.end}
+    lines = {bone.name: center(bone.end) - center(bone.origin) for bone in reference.segments if bone.end}
     long = {name: float(np.linalg.norm(line)) for name, line in lines.items()}
-    own = {name: reference[name].length or 0.0 for name in lines}
+    lengths = {name: reference[name].length or 0.0 for name in lines}
     maps = {}
-    for each in reference.segments:
+    for bone in reference.segments:
         rotation = np.eye(3)
-        if each.name in lines:
-            scale = np.full(3, long[each.name] / own[each.name])
-            if each.end_position is not None:
-                place = mirror * each.end_position - mirror * each.position
-                rotation = _smallest_rotation(place, lines[each.name])
+        if bone.name in lines:
+            scale = np.full(3, long[bone.name] / lengths[bone.name])
+            if bone.end_position is not None:
+                place = mirror * bone.end_position - mirror * bone.position
+                rotation = _smallest_rotation(place, lines[bone.name])
         else:
             if reference.stature is None:
-                size = sum(long.values()) / sum(own.values()) if own else 1.0
+                size = sum(long.values()) / sum(lengths.values()) if lengths else 1.0
             else:
                 size = 1.0 if model.stature is None else model.stature / reference.stature
-                size = size / each.position_scale
+                size = size / bone.position_scale
             scale = np.full(3, size)
-        if each.width is not None:
-            scale[1] = np.linalg.norm(center(each.origin, "r") - center(each.origin, "l")) / each.width
+        if bone.width is not None:
+            scale[1] = np.linalg.norm(center(bone.origin, "r") - center(bone.origin, "l")) / bone.width
             if model.pelvis_depth is not None and reference.pelvis_depth is not None:
-                scale[0] = model.pelvis_depth / reference.pelvis_depth / each.position_scale
-        if each.forward is not None:
-            forward, up = center(each.forward), np.array([0.0, 0.0, 1.0])
+                scale[0] = model.pelvis_depth / reference.pelvis_depth / bone.position_scale
+        if bone.forward is not None:
+            forward, up = center(bone.forward), np.array([0.0, 0.0, 1.0])
             rotation = np.column_stack([forward, np.cross(up, forward), up])
-        at = rotation @ (scale * mirror * each.position)
-        maps[each.name] = FrameMap(rotation, scale, center(each.origin) - at)
+        at = rotation @ (scale * mirror * bone.position)
+        maps[bone.name] = FrameMap(rotation, scale, center(bone.origin) - at)
     return maps
 
 
@@ -246,15 +249,15 @@ def reference_model(reference: ReferenceSkeleton) -> Model:
     position_scale.
     """
     places: dict[str, tuple[Array, Segment]] = {}
-    for each in reference.segments:
-        if each.width is not None:
-            places[each.origin] = np.array([0.0, -0.5 * each.width, 0.0]), each
-        if each.end is not None:
-            places[each.end] = np.array(each.end_place) - np.array(each.position), each
+    for bone in reference.segments:
+        if bone.width is not None:
+            places[bone.origin] = np.array([0.0, -0.5 * bone.width, 0.0]), bone
+        if bone.end is not None:
+            places[bone.end] = np.array(bone.end_place) - np.array(bone.position), bone
     mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
     offsets = {
-        f"{name}_{side}": flip * place / each.position_scale
-        for name, (place, each) in places.items()
+        f"{name}_{side}": flip * place / bone.position_scale
+        for name, (place, bone) in places.items()
         for side, flip in mirror.items()
     }
     if reference.stature is None:
@@ -301,22 +304,22 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
     switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
     (position, _, center, axes), _ = some.place(q, coordinates)
     on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
-    for here, (_, angles, ends) in zip(rows, searches, strict=True):
+    for row, (_, angles, ends) in zip(rows, searches, strict=True):
         at = np.zeros(len(few))
         at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
         others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
-        on[0, here][:, switched] = others | switching
-        on[1, here][:, switched] = others & ~switching
-        # only the muscles that are sought here, and near their ends
+        on[0, row][:, switched] = others | switching
+        on[1, row][:, switched] = others & ~switching
+        # only the muscles of this search, and near their edges
         sought = np.zeros((len(few), len(angles)), dtype=bool)
-        own = np.broadcast_to(column, ends.shape)[ends]
-        sought[own] = np.abs(angles - edges[ends][:, None]) <= SEARCH
-        on[:, here] &= sought[some.layout.point_muscle].T
-    through, past = (solve_paths(some.layout, position, each, center, axes).length for each in on)
+        sought_muscles = np.broadcast_to(column, ends.shape)[ends]
+        sought[sought_muscles] = np.abs(angles - edges[ends][:, None]) <= SEARCH
+        on[:, row] &= sought[some.layout.point_muscle].T
+    through, past = (solve_paths(some.layout, position, points_on, center, axes).length for points_on in on)
 
     adjusted = edges.copy()
-    for here, (_, angles, ends) in zip(rows, searches, strict=True):
-        gap = (through - past)[here]
+    for row, (_, angles, ends) in zip(rows, searches, strict=True):
+        gap = (through - past)[row]
         for end, c in np.argwhere(ends):
             adjusted[end, c] = refined_edge(edges[end, c], angles, gap[:, column[c]])
     return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
@@ -341,5 +344,5 @@ def refined_edge(edge: float, angles: Array, gap: Array) -> float:
     best = int(near[np.argmin(gap[near])])
     if best in (near[0], near[-1]):
         return edge
-    before, here, after = gap[best - 1 : best + 2]
-    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * here + after))
+    before, at, after = gap[best - 1 : best + 2]
+    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * at + after))

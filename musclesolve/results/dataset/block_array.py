@@ -1,5 +1,5 @@
-"""Variables of a result that are made when they are read: moment arms, of which most are zero, without the zeros in
-memory, and paths of muscles along a long motion.
+"""Variables of a result that are made when they are read: moment arms without their many zeros in memory, and paths of
+muscles along a long motion.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class LaterArray(BackendArray):
     def variable_data(self) -> Any:
         """The data of a variable of xarray.
 
-        Whoever asks for all values gets one array that stays, so that a value set in it is set in the variable. A
+        Access to all values makes one array that is kept, so that a value set in this array is set in the variable. A
         value that is set in the variable makes a full copy first.
         """
         lazy = indexing.CopyOnWriteArray(cast(Any, indexing.LazilyIndexedArray(self)))
@@ -93,7 +93,7 @@ class PathArray(LaterArray):
 
 
 def _places(own: Indices, wanted: Indices) -> tuple[Indices, Indices]:
-    """Places in `wanted` of the numbers that a block has, and the places of these in the block."""
+    """Positions in `wanted` of the numbers that a block has, and the positions of these numbers in the block."""
     order = np.argsort(own)
     at = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
     (present,) = np.nonzero(own[order[at]] == wanted)

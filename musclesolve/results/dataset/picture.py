@@ -26,7 +26,7 @@ Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, d
 
 
 SEGMENT_AXES = ("forward", "left", "up")
-"""Axes of a segment by where they point in the standing pose."""
+"""Names of the axes of a segment by their direction in the standing pose."""
 
 VariablesAndAttributes = tuple[dict[str, Variable], dict[str, object]]
 """Variables and coordinates of a result, named as in quantities.toml."""
@@ -114,16 +114,17 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
 
 
 _SAME = 1e-3
-"""Points of two bodies that never lie farther apart are one [m]."""
+"""Largest distance between points of two bodies that count as one point [m]."""
 _SHORTEST_BONE = 0.01
-"""Shorter bones are not drawn [m]."""
+"""Least length of a bone that is drawn [m]."""
 
 
 def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
-    """Joints of a model as points, for values (T, K) of all coordinates: each body from its joint to those beyond.
+    """Make a skeleton from a model for values (T, K) of all coordinates: lines from a body's joint to its distal
+    joints.
 
-    A joint lies where the frame of the body beyond it is, and bears the name of the joint. The nearer body has its own
-    point there if the joint lets the two move apart: where that frame is in the default pose.
+    The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
+    its own point, at the origin of this frame in the default pose.
     """
     motion = body_motion(model, values)
     drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
@@ -156,12 +157,12 @@ class _Drawing:
     bones: list[tuple[str, str, str]] = field(default_factory=list)
 
     def place(self, body: str, local: Array) -> Array:
-        """A point of a body in the ground, (T, 3)."""
+        """Position (T, 3) [m] of a point of a body in the ground."""
         number = self.model.body_number[body]
         return np.asarray(self.motion.rotation[:, number] @ local + self.motion.position[:, number])
 
     def draw(self, body: str) -> None:
-        """The bones of a body: from its joint to those beyond it, and to its tip."""
+        """Add the bones of a body: lines from its joint to its distal joints, and to its tip."""
         start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
         beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
         upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
@@ -200,7 +201,7 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
-    """Forces and their points over time and external_load; the name of each load with the body that it acts on."""
+    """Forces and their points over time and external_load; names of the loads with the loaded bodies."""
     if dynamics is None or not dynamics.loads:
         return {}, {}
     time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose

@@ -1,4 +1,4 @@
-"""Labels that only a recording has: body, ground, gait, filter and provenance."""
+"""Labels of a recording: body, ground, gait, filter and provenance."""
 
 import os
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def recording_labels(analysis: Analysis) -> Labels:
 def recording_axes(body: RecordedBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at the joints of the legs, (T, 3, 3), by the names of the joints.
 
-    In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
+    In standing all segments have the axes of the body: forward, left, up. The force acts on the distal segment, where
     instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
     """
     model, motion, axes = body.mechanics.model, body.mechanics.motion, {}
@@ -120,13 +120,13 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
 
 
 def person_notes(body: RecordedBody) -> list[str]:
-    """Sentences on the person whose factors are on the muscles; none without."""
+    """Sentences on the person whose factors scale the muscles; empty without a person."""
     person = body.options.person
     return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
 def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
-    """Motion of the pelvis and its residual, how far the model's points are off, and which frames are valid."""
+    """Motion of the pelvis and its residual, distances of the model's points from the markers, and valid frames."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
     parts = [motion.frames(part) for part in blocks(len(motion.time))]
@@ -161,7 +161,7 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _shows_trunk(body: RecordedBody) -> bool:
-    """Whether markers show how the trunk moves: without any it is completed upright over the hips."""
+    """Return whether markers show the motion of the trunk; without markers it is completed upright over the hips."""
     return {"shoulder_r", "shoulder_l"} <= {*body.mechanics.fit.points}
 
 
@@ -236,7 +236,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_shoe_mass_kg": subject.shoe_mass,
         "inertia_table": inertia_source(subject.sex, subject.age),
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
-        "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
+        "subject_segments": [f"{name} {segment.sentence}" for name, segment in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,
         "ground_reactions": _origin(body),
         "plate_corrections": list(trial.plate_corrections),
@@ -286,13 +286,13 @@ PHASES = {
     "stance": "toe_off",
     "foot_below_opposite_hip": "foot_below_opposite_hip",
 }
-"""Variable without ``_percent`` -> the event of a stride that it is the place of."""
+"""Variable without ``_percent`` -> the event of a stride whose place it gives."""
 
 
 def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
     """Over the dimensions event and stride: times and measures; kind, side and source of each event, and leg and ends.
 
-    The attributes ``heel_strike_times_r`` and ``_l`` [s] hold periodic strikes, too; there is none of a leg without.
+    The attributes ``heel_strike_times_r`` and ``_l`` [s] include periodic strikes; a leg without strikes has none.
     """
     events, strides = gait.events, gait.strides
     measures = {
@@ -332,7 +332,7 @@ def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dic
 def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
     """Cut-off and noise of every marker and axis and, of a residual analysis, its evidence; none of a given cut-off.
 
-    The attributes hold method and order; the cut-off where it was given, else who chose it and the cut-off of the
+    The attributes hold method and order; a stated cut-off, otherwise the method of its choice and the cut-off of the
     forces.
     """
     options, analysis = chosen.options, chosen.analysis

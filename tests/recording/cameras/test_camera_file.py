@@ -243,7 +243,7 @@ POINTS, PIXELS, MARKERS = "cameras_points.csv", "cameras_camera_2_points.csv", "
             "cameras.toml",
             '"camera_2"',
             '"camera_1"',
-            "line 12, [[camera]] name: the camera 'camera_1' stands twice",
+            "line 12, [[camera]] name: the camera 'camera_1' is stated twice",
         ),
         (
             "cameras.toml",

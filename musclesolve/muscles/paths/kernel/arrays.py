@@ -95,7 +95,7 @@ class CarriedArrays(NamedTuple):
 class FrameMotion(NamedTuple):
     """Moving frames (F) in T poses, in space or relative to their bodies in standing.
 
-    origin r (T, F, 3): where the pivot goes [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
+    origin r (T, F, 3): position of the pivot [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
     relative to the body, per unit rate of the angle [m/rad, rad/rad].
     """
 
@@ -129,7 +129,8 @@ class WorkArrays(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
-    matrix: Array  # (12, 7) of OpenSim's tangent points
+    # (12, 7) of OpenSim's tangent points; None: shortest paths over cylinders alone, all else is not compiled
+    matrix: Array | None
     rules: Indices  # (1,) SHORTEST, or OPENSIM
     seen: Array  # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]
 

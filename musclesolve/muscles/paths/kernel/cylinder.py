@@ -48,7 +48,7 @@ def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
     square_2 = ends[1, 0] * ends[1, 0] + ends[1, 1] * ends[1, 1]
     if square_1 < radius * radius or square_2 < radius * radius:
         return INSIDE
-    code = _way(ends, radius, axis, sign)
+    code = _contact_of_line(ends, radius, axis, sign)
     if code == NONE:
         return NONE
     d1, d2 = sqrt(square_1), sqrt(square_2)
@@ -87,7 +87,7 @@ def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
 
 
 @compiled_in_order
-def _way(ends, radius, axis, sign):
+def _contact_of_line(ends, radius, axis, sign):
     """Whether the path touches the cylinder, by its straight line."""
     dx, dy = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1]
     square = dx * dx + dy * dy

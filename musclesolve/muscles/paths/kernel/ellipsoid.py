@@ -84,7 +84,7 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
         return code
     unit = (radii[0] + radii[1] + radii[2]) / 3.0
     _deform(radii, unit, 1.0, work)
-    held = plane_point(axis, sign, method, work)
+    reflected = plane_point(axis, sign, method, work)
     arc = section_path(work)
     plane_normal(work)
     opensim_tangent(work, matrix, P1, FIRST)
@@ -96,12 +96,12 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
         contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
         return MANDATORY
     if tangent_side(work, P1, FIRST) < 0.0 and tangent_side(work, P2, LAST) < 0.0:
-        held, arc = False, other_section(work)
+        reflected, arc = False, other_section(work)
     for k in range(3):
         contact[k], contact[3 + k] = radii[k] * work[U1 + k], radii[k] * work[U2 + k]
     contact[ARC] = unit * arc
     contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
-    if held or _shorter_geodesic(ends, radii, unit, arc, contact, work):
+    if reflected or _shorter_geodesic(ends, radii, unit, arc, contact, work):
         return MANDATORY
     # the geodesic nearby is no shortest path: look around the line
     _deform(radii, unit, 1.0, work)

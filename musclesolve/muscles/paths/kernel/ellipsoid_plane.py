@@ -82,7 +82,7 @@ def section_path(work):
     if dot(work, SIDE, NEAREST) < 0.0:
         for k in range(3):
             work[NEAREST + k] *= -1.0
-    _middle(work)
+    _set_center(work)
     return _section(work)
 
 
@@ -127,11 +127,11 @@ def _turn_plane(work, angle):
     cross(work, SPARE, SIDE, CENTER)
     for k in range(3):
         work[SIDE + k] = cos(angle) * work[SIDE + k] + sin(angle) * work[CENTER + k]
-    _middle(work)
+    _set_center(work)
 
 
 @compiled_in_order
-def _middle(work):
+def _set_center(work):
     """Set the center of the circle in the plane through SIDE and the line, whose direction is SPARE."""
     cross(work, SPARE, SIDE, CENTER)
     height = dot(work, W1, CENTER)
@@ -195,7 +195,7 @@ def plane_point(axis, sign, method, work):
 
     FIRST and LAST are set to the points at which OpenSim begins to search for the tangent points.
     """
-    _cut(work)
+    _set_cuts(work)
     size, best, share = 0.0, FIRST_AXIS, 0.0
     for k in range(3):
         size += (work[RADII + k] * (work[W2 + k] - work[W1 + k])) ** 2
@@ -205,7 +205,7 @@ def plane_point(axis, sign, method, work):
             best, share = k, cosine
     fan = -1.0  # no share of the fan
     if method != HYBRID and method != AXIAL:
-        _along(work, 0.5, MIDDLE)
+        _set_inner_point(work, 0.5, MIDDLE)
         nearest(work, MIDDLE, EVERY, SURFACE)
     else:
         fan = _axial_and_fan(method == HYBRID, best, share, work)
@@ -233,7 +233,7 @@ def _begin_at_point(work):
 
 
 @compiled_in_order
-def _cut(work):
+def _set_cuts(work):
     """Set the points at which the line cuts the surface: FIRST toward the first end, LAST toward the second."""
     a, b, c = 0.0, 0.0, -1.0
     for k in range(3):
@@ -249,7 +249,7 @@ def _cut(work):
 
 
 @compiled_in_order
-def _along(work, share, to):
+def _set_inner_point(work, share, to):
     """Set the point at a share of the part of the line inside the ellipsoid."""
     for k in range(3):
         work[to + k] = work[FIRST + k] + share * (work[LAST + k] - work[FIRST + k])
@@ -264,12 +264,12 @@ def _axial_and_fan(hybrid, best, share, work):
         fade = min(at, 1.0 - at) / AXIAL_FADE
         share = ALL_FAN + min(max(fade, 0.0), 1.0) * (share - ALL_FAN)
     if not hybrid or share > ALL_FAN:
-        _along(work, at, MIDDLE)
+        _set_inner_point(work, at, MIDDLE)
         work[MIDDLE + best] = 0.0
         nearest(work, MIDDLE, best, SURFACE)
     if not hybrid or share >= ALL_AXIAL:
         return -1.0
-    _fan(work)
+    _set_fan_point(work)
     if share <= ALL_FAN:
         nearest(work, TRIAL, EVERY, SURFACE)
         return 1.0
@@ -282,13 +282,13 @@ def _axial_and_fan(hybrid, best, share, work):
 
 
 @compiled_in_order
-def _fan(work):
+def _set_fan_point(work):
     """Set TRIAL to the middle of the inner part of the line, moved by a mean radius in the mean direction to the
     surface.
     """
     x, y, z = 0.0, 0.0, 0.0
     for part in range(1, FAN - 1):
-        _along(work, part / FAN, TRIAL)
+        _set_inner_point(work, part / FAN, TRIAL)
         nearest(work, TRIAL, EVERY, ON_TRIAL)
         dx = work[ON_TRIAL] - work[TRIAL]
         dy = work[ON_TRIAL + 1] - work[TRIAL + 1]
@@ -299,7 +299,7 @@ def _fan(work):
     size = sqrt(x * x + y * y + z * z)
     if size == 0.0:
         size = 1.0
-    _along(work, 0.5, TRIAL)
+    _set_inner_point(work, 0.5, TRIAL)
     work[TRIAL] += x / size
     work[TRIAL + 1] += y / size
     work[TRIAL + 2] += z / size
@@ -404,14 +404,14 @@ def opensim_tangent(work, matrix, end, to):
 @compiled_in_order
 def _squares(work, end, at, shift, d, matrix):
     """Store the equations in the last column of the matrix; return the sum of their squares."""
-    on, own, other = -1.0, d, d
+    on, surface, tangent = -1.0, d, d
     for k in range(3):
         square = work[RADII + k] ** 2
         on += work[at + k] ** 2 / square
-        own += 2.0 * work[at + k] ** 2 / square
-        other += 2.0 * work[at + k] * work[end + k] / square
+        surface += 2.0 * work[at + k] ** 2 / square
+        tangent += 2.0 * work[at + k] * work[end + k] / square
     matrix[0, 6], matrix[1, 6] = dot(work, NORMAL, at) + shift, on
-    matrix[2, 6], matrix[3, 6] = own, other
+    matrix[2, 6], matrix[3, 6] = surface, tangent
     total = 0.0
     for k in range(4):
         total += matrix[k, 6] ** 2

@@ -20,7 +20,7 @@ points are 460.7 mm apart. A path over a single object has one round, and no suc
 
 from math import inf, nan, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order, int64
+from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
@@ -84,10 +84,18 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     elif wraps > 0:
         work.rules[0] = OPENSIM if wraps == 1 else SEVERAL
-        size = opensim_rounds(layout, poses, out, work, t, muscle, size)
+        size = _by_opensim(layout, poses, out, work, t, muscle, size, work.matrix)
         place = work.seen
     out.length[t, muscle] = _along(poses, out, work, t, size, place)
     return size
+
+
+@compiled_for_some
+def _by_opensim(layout, poses, out, work, t, muscle, size, matrix):
+    """Size of the chain by OpenSim's rules; not compiled where `matrix` is None."""
+    if matrix is None:
+        return size
+    return opensim_rounds(layout, poses, out, work, t, muscle, size)
 
 
 @compiled_in_order
@@ -201,7 +209,7 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
     """Return the code of the last segment tried, and the place in the chain of the segment that a wrap takes, or -1."""
     points = poses.position.shape[1]
     low, high = layout.wrap_range[wrap, 0], layout.wrap_range[wrap, 1]
-    least, taken, code, inside = inf, -1, NONE, False
+    least, best, code, inside = inf, -1, NONE, False
     for k in range(size - 1):
         first, last = work.chain[k], work.chain[k + 1]
         # a tangent point belongs to the range if the points around it do
@@ -215,12 +223,12 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
         if code <= INSIDE:
             continue
         if code == MANDATORY or work.contact[EXTRA] < least:
-            least, taken = work.contact[EXTRA], k
+            least, best = work.contact[EXTRA], k
             for j in range(work.best.size):
                 work.best[j] = work.contact[j]
         if code == MANDATORY:
             break
-    return code, taken
+    return code, best
 
 
 @compiled_in_order
@@ -238,12 +246,19 @@ def touch(layout, poses, out, work, t, first, last, wrap):
     rules, radii = work.rules[0], layout.radii[item]
     if layout.kind[item] == CYLINDER:
         return touch_cylinder(work.local, radii[0], layout.half_length[item], axis, sign, rules, work.contact)
+    return _touch_curved(layout, work, item, wrap, rules, work.matrix)
+
+
+@compiled_for_some
+def _touch_curved(layout, work, item, wrap, rules, matrix):
+    """Contact with a sphere or an ellipsoid; not compiled where `matrix` is None."""
+    if matrix is None:
+        return NONE
+    axis, sign, radii = layout.side_axis[item], layout.side_sign[item], layout.radii[item]
     if layout.kind[item] == SPHERE:
         return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
     method = layout.wrap_method[wrap]
-    return touch_ellipsoid(
-        work.local, radii, axis, sign, method, rules, work.contact, work.round, work.matrix
-    )
+    return touch_ellipsoid(work.local, radii, axis, sign, method, rules, work.contact, work.round, matrix)
 
 
 @compiled_in_order
