@@ -54,7 +54,7 @@ TITLE = (
 TIME = (
     "No [time]: for each leg, what was measured of it is found and analyzed; `musclesolve check` reports it."
 )
-KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose")
+KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """Placeholder of the subject while the recording is read; it is never written."""

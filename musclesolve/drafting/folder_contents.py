@@ -222,7 +222,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     if suffix == ".c3d":
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
-        if file.labels:
+        if file.shows_body:
             contents.markers.append(MarkerFile(path, file.markers(), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))
