@@ -190,7 +190,7 @@ def docstring_faults(file: Path) -> Iterator[str]:
     of_tests = file.is_relative_to(ROOT / "tests")
     waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while waiting:  # statements, not the expressions in them
-        node = waiting.pop()
+        node = waiting.pop(0)
         for field in ("body", "orelse", "finalbody"):
             waiting += getattr(node, field, ())
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
