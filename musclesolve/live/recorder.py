@@ -32,10 +32,10 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.trial_file import rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
@@ -152,9 +152,8 @@ class Recorder:
     def begin(self, live: Live) -> None:
         """See Sink: the trial file and the headers."""
         self._live = live
-        laboratory = live.trial.document.content["laboratory"]
         # p_file = p_global R: row vectors
-        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+        self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
         count = len(live.plates)
         self._marker_rows = NumberRows(np.array([0, 8] + [5] * 3 * len(live.markers)), "\t", more=1)
         self._plate_rows = NumberRows(np.array([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count), "\t", "nan")

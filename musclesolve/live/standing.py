@@ -33,7 +33,6 @@ from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
@@ -41,7 +40,7 @@ from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.model_trial import is_model_trial
-from musclesolve.recording.trial.trial_file import read_standing
+from musclesolve.recording.trial.trial_file import read_standing, rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.settings.trial import PREDICTED, RecordedSettings, is_predicted
@@ -172,8 +171,7 @@ class Standing:
         self.markers = tuple(dict.fromkeys([*written, *of_set]))
         self.optional = frozenset(of_set) - set(written)
         self.unloaded_below = settings.filter.unloaded_below_n
-        laboratory = settings.laboratory
-        self._axes = global_from_laboratory(laboratory.forward, laboratory.up)
+        self._axes = rotation_of(self.document, settings.laboratory)
 
     def _rate(self) -> float:
         """The rate of the recording that the template names [Hz]."""

@@ -80,8 +80,9 @@ def test_a_run_gives_the_recorded_numbers(belted_run):
 
 
 def test_recorded_numbers_keep_the_laws_of_their_definitions():
-    """Of every run: balances; a criterion is at most its window of the peak, and at most the severity index (Jensen);
-    both bounds of a throw are one formula (Searle). The printed force on the torso alone keeps neither (C16).
+    """Check in every run that the balances hold, that a criterion is at most its window of the peak and at most the
+    severity index (Jensen), and that both bounds of a throw are one formula (Searle). The printed force on the torso
+    alone is exempt from the balances (C16).
     """
     looked = 0
     for case, runs in recorded().items():

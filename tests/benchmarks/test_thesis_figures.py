@@ -173,7 +173,7 @@ def test_optimizers_of_the_source_meet_the_moments_and_the_optimum(study) -> Non
 
 
 def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(study) -> None:
-    """What is compared counts the same frames; the defaults are those of the package."""
+    """Both configurations count the same frames; the defaults are those of the package."""
     finding = configurations(study)
     heading, *rows = finding.table
     assert heading[1].startswith("source: silva_2003, passive table, stress_cubed")
@@ -212,7 +212,7 @@ def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
 
 
 def test_noise_that_residual_analysis_finds_is_the_planted_one(study) -> None:
-    """Of all points, to a tenth at the median; two markers of a joint have less by the square root of two."""
+    """The median noise of all points agrees to a tenth; two markers of a joint have less by the square root of two."""
     found, by = points(study), analysis(study)
     seen = by.verdict == CutoffVerdict.FOUND
     assert seen.mean() > 0.8

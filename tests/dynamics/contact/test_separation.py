@@ -24,7 +24,7 @@ def normals(count):
 
 
 def reach(surface, n):
-    """How far a surface reaches from its center along normals (k, 3): a norm, by its definition."""
+    """Return the distance of a surface from its center along normals (k, 3): a norm, by its definition."""
     p = surface.order / (surface.order - 1.0)
     rounded = np.sqrt((n @ surface.axes) ** 2 + (EDGE if surface.order > 2.0 else 0.0))
     size = np.linalg.norm(surface.semi_axes * rounded, ord=p, axis=1) if surface.semi_axes.any() else 0.0
@@ -122,7 +122,7 @@ def test_cylinders_side_by_side_are_their_radii_apart(direction):
 
 
 def test_the_point_of_contact_moves_continuously_as_a_cylinder_tips():
-    """From one end to the other within a few degrees, never by a jump."""
+    """The point moves from one end to the other within a few degrees, never by a jump."""
     floor, half = plane("floor", (0, 0, 0), (0, 0, 1)), 0.2
     places, gaps = [], []
     for tip in np.linspace(-0.3, 0.3, 601):
