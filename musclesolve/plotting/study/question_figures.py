@@ -157,7 +157,10 @@ def _path_of(answer: xr.Dataset) -> str:
 
 
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
-    """Draw the upward and forward acceleration of the center of mass by groups of a leg, and a band of models."""
+    """Draw the upward and forward acceleration of the center of mass by the groups of a leg.
+
+    The bands are between contact models.
+    """
     together = grouped(answer)
     center = along_heading(together, together["center_acceleration"])
     together = together.assign(center_acceleration=center)
