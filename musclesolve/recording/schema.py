@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from musclesolve._util.names import similar, suggestion
+from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
@@ -96,8 +96,10 @@ class Document:
     ) -> InputError:
         """Return the error of a name that does not exist, with the known names most like it."""
         known = list(known)
-        remedy = suggestion(str(name), known) or f"use one of {listed(known) or 'none'}, or remove it"
-        given = {"expected": f"one of {listed(known)}", "remedy": remedy} | fields
+        meant = suggestion(str(name), known)
+        names = listed_beside(meant, known)
+        remedy = meant or f"use one of {names or 'none'}, or remove it"
+        given = {"expected": f"one of {names}", "remedy": remedy} | fields
         return self.error(key, table, entry, index, **given)
 
     def header(self, table: str) -> str:
