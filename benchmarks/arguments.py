@@ -1,9 +1,20 @@
-"""Types of arguments that the commands of the benchmarks share: what cannot be is said in one line."""
+"""Command lines of the benchmarks: one parser, and types of arguments that refuse a bad value in one line."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+
+
+def command_line(about: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the module that runs as a command; about: its documentation, which the help prints."""
+    spec = sys.modules["__main__"].__spec__
+    return argparse.ArgumentParser(
+        prog=spec and f"python -m {spec.name.removesuffix('.__main__')}",
+        description=about,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def output_folder(text: str) -> Path:

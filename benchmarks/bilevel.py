@@ -21,7 +21,6 @@ example is of the method, not of a person.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +30,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import musclesolve as ms
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -233,10 +232,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.bilevel",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     main(parser.parse_args().folder)

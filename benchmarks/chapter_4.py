@@ -76,6 +76,16 @@ def center_acceleration(motion: Simulation, body: str) -> Array:
     return np.einsum("k,tkx->tx", weights, parts)
 
 
+def accelerations(run: ContactSimulation, who: str) -> dict[str, tuple[Array, Array]]:
+    """Times [s] and accelerations [g] of the centers of mass of a person's head and neck, as curves to draw."""
+    head, neck = (center_acceleration(run.motions[who], body) / STANDARD_GRAVITY for body in ("head", "neck"))
+    return {
+        "head": (run.time, np.linalg.norm(head, axis=1)),
+        "head, forward": (run.time, head[:, 0]),
+        "neck": (run.time, np.linalg.norm(neck, axis=1)),
+    }
+
+
 @dataclass(frozen=True)
 class HeadInjury:
     """Peak acceleration [g] of a head's center of mass, severity index, and head injury criteria of windows of 15 ms (a

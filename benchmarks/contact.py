@@ -7,14 +7,13 @@ Stick figures and a moving picture of the fall go to the folder (the working one
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
 import numpy as np
 from rich.table import Table
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.timing import console, measure
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import SLIP_SPEED, body_laws, body_surfaces, pairs_with
@@ -219,8 +218,6 @@ def draw(run: ContactSimulation, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.contact", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     main(parser.parse_args().folder)

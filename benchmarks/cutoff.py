@@ -9,7 +9,6 @@ named, each over all rates and sizes of noise: white, and of the first order wit
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from scipy.interpolate import CubicSpline
 
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from benchmarks.motions import Motion, motions, noise
 from benchmarks.timing import console
 from musclesolve.motion.signals.low_pass import low_pass
@@ -161,8 +160,6 @@ def _shown(figures: list[float]) -> list[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cutoff", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command_line(__doc__)
     parser.add_argument("walk", nargs="?", type=input_file, metavar="walk.trc")
     main(parser.parse_args().walk)

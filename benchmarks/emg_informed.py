@@ -14,7 +14,6 @@ under the cost alone: EMG then says when muscles work, and no longer how strongl
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -23,7 +22,6 @@ from rich.table import Table as PrintedTable
 
 from benchmarks.instrumented_knee import WALKS, Agreement, prepared
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent
 from benchmarks.validation.recorded import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.pipeline.emg_informed import MISFIT
@@ -99,7 +97,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

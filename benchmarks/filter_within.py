@@ -18,7 +18,6 @@ The consistent motion of a trial is the truth; the points of the model are measu
 reports. Third is the other order: the pose nearest to raw points, then the filter on joint angles.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +25,7 @@ from rich.table import Table
 from scipy.linalg import solveh_banded
 
 import musclesolve as ms
+from benchmarks.arguments import command_line, input_file
 from benchmarks.thesis_figures.study import DIGITIZING_MM, SAGITTAL, SEED
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -146,12 +146,8 @@ def experiment(path: Path, draws: int, cutoff: float) -> dict[str, Array]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Print how far each way is from the truth, and both from each other."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.filter_within",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--trial", type=Path, default=reference_stride(), metavar="TRIAL.toml")
+    parser = command_line(__doc__)
+    parser.add_argument("--trial", type=input_file, default=reference_stride(), metavar="TRIAL.toml")
     parser.add_argument("--draws", type=int, default=2, help="of errors of the points")
     parser.add_argument("--cutoff", type=float, default=6.0, help="[Hz]")
     given = parser.parse_args(arguments)

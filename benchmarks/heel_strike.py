@@ -18,7 +18,6 @@ the pelvis in the first 80 ms after heel strikes.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -215,7 +214,7 @@ def _rms(parts: list[Array]) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("trials", nargs="*", type=input_file)
     console.width = 130
     for impact in (0.0, 1.0):

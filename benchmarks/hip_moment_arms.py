@@ -11,7 +11,6 @@ ischium.
 
 from __future__ import annotations
 
-import argparse
 import tomllib
 from functools import cache
 from importlib import resources
@@ -20,6 +19,7 @@ import numpy as np
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 
@@ -82,9 +82,7 @@ def cells(arms: Array) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--flexed", action="store_true", help="arms of flexed hips")
     flexed = parser.parse_args().flexed
     shown = Table("muscle", "of", "flexion", "abduction", "internal rotation")

@@ -15,7 +15,6 @@ The last row is no choice: the hip center of the thigh that fits the program's m
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from scipy.interpolate import make_interp_spline
 
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
@@ -332,7 +331,7 @@ def rms(parts: list[Array]) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="+", type=lambda text: input_file(f"{text}/walk.toml").parent)
     console.width = 170
     report(parser.parse_args().folder)

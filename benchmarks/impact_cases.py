@@ -3,14 +3,13 @@
     python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
 Prints what the text says beside what is found, and draws the motion and its histories into the folder. `--record` keeps
-the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes several minutes.
+the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes some minutes, and
+says how many.
 """
 
 from __future__ import annotations
 
-import argparse
-
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
 from benchmarks.pedestrian import pedestrian_case
 from benchmarks.recorded_figures import record
@@ -30,11 +29,7 @@ CASES: dict[str, Case] = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Simulate, print and draw the chosen cases."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.impact_cases",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--case", nargs="+", choices=CASES, default=list(CASES), metavar="CASE", help="all unless given"

@@ -62,7 +62,6 @@ def sequence(
     *,
     straps: Sequence[Strap] = (),
     beside: str = "",
-    along: str = "",
     title: str = "",
     about: str = "",
 ) -> Figure:
@@ -74,15 +73,12 @@ def sequence(
         windows: view of `VIEWS` -> what is shown, from and to, to the right and upward [m]; None: all that moves.
         straps: belts of the simulation.
         beside: a model in whose frame all is drawn, unturned.
-        along: a model that the picture follows forward; upward and sideways it is the motion of the ground.
         title: of the figure.
         about: what stands below the title: whom it happens to, and what is chosen.
     """
     frames = np.searchsorted(run.time, np.asarray(times) - 1e-9).clip(max=len(run.time) - 1)
     bodies = [states_at(run, k).motions for k in frames]
     origins = [run.motions[beside].q[k, 0] if beside else np.zeros(3) for k in frames]
-    if along:
-        origins = [run.motions[along].q[k, 0] * (1.0, 0.0, 0.0) for k in frames]
     shown: dict[str, Window] = {
         view: fitted(run, bodies, origins, VIEWS[view]) if window is None else window
         for view, window in windows.items()
@@ -104,7 +100,7 @@ def sequence(
         at_rest = straps_of(run, straps)
         belts = [at_rest.pull(motions).point for motions in bodies]
     for row, (view, (wide, high)) in zip(axes, shown.items(), strict=True):
-        for panel, k, motions, belt, origin in zip(row, frames, bodies, belts, origins, strict=True):
+        for panel, motions, belt, origin in zip(row, bodies, belts, origins, strict=True):
             for number, surface in zip(run.pairs.body, run.pairs.surfaces, strict=True):
                 rotation, place = motions.rotation[number], motions.place[number] - origin
                 if surface.is_plane:
@@ -116,13 +112,14 @@ def sequence(
             if belt is not None:
                 draw_straps(panel, belt, at_rest.owner, origin, VIEWS[view])
             panel.set(xlim=wide, ylim=high, aspect="equal")
-            panel.set_title(f"{run.time[k]:.2f} s", fontsize=TEXT)
             panel.tick_params(labelsize=TEXT - 1)
             panel.locator_params(axis="x", nbins=5)
             right, up = (AXES[int(np.argmax(direction))] for direction in VIEWS[view])
             panel.set_xlabel(f"{right} [m]", fontsize=TEXT)
             if panel is row[0]:
                 panel.set_ylabel(f"from the {view}\n{up} [m]", fontsize=TEXT)
+    for panel, k in zip(axes[0], frames, strict=True):
+        panel.set_title(f"{run.time[k]:.2f} s", fontsize=TEXT)
     people: list[Patch | Line2D] = [
         Patch(facecolor=COLORS[k], edgecolor=COLORS[k], alpha=0.3, label=model)
         for k, model in enumerate(models)

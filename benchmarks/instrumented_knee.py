@@ -15,8 +15,6 @@ what each kind of source adds to it.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,6 +25,7 @@ import xarray as xr
 from rich.table import Table as PrintedTable
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
@@ -364,9 +363,7 @@ def band_table(samples: int | str) -> PrintedTable:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument(
         "--uncertainty",
         type=lambda given: given if given == FAST else int(given),
@@ -382,7 +379,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

@@ -11,15 +11,14 @@ all muscle forces, in valid frames.
 
 from __future__ import annotations
 
-import argparse
 import resource
 from itertools import cycle, islice
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.live import Live
@@ -34,10 +33,8 @@ DELAYS_MS = (0.0, 10.0, 25.0, 50.0, 100.0)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
+    parser = command_line(__doc__)
+    parser.add_argument("trial", nargs="?", type=input_file, default=reference_stride())
     parser.add_argument("--frames", type=int, default=10_000, help="of the long replay")
     stated = parser.parse_args()
     trial = read_trial(stated.trial)

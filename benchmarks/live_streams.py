@@ -11,7 +11,6 @@ of the recording without loss.
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -25,6 +24,7 @@ from time import perf_counter, sleep
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
@@ -59,10 +59,8 @@ class Frames:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
+    parser = command_line(__doc__)
+    parser.add_argument("trial", nargs="?", type=input_file, default=reference_stride())
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=200.0)
     stated = parser.parse_args()

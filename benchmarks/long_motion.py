@@ -9,7 +9,6 @@ is its largest resident size. --turn: begin and end of the stretch [s]; --folder
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from musclesolve._util.arrays import Array
 
 BLEND = 0.1
@@ -98,7 +97,7 @@ def measured(trial: Path, output: Path) -> tuple[float, float, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = command_line(__doc__)
     parser.add_argument("trial", type=input_file)
     parser.add_argument("--minutes", type=float, nargs="+", default=[1.0, 3.0, 10.0])
     parser.add_argument("--turn", type=float, nargs=2, default=[1.663, 3.935], metavar="SECONDS")

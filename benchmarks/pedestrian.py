@@ -25,7 +25,6 @@ Besides the source: a man in the middle of the front of a bus that brakes, and h
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,11 +33,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.progress import Progress
 from rich.table import Table
 from scipy.optimize import brentq
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import (
     STANDARD,
     SUBJECTS,
@@ -54,7 +52,7 @@ from benchmarks.chapter_4 import (
 from benchmarks.contact import FLOOR
 from benchmarks.impact_pictures import VIEWS, histories, outline, sequence, write
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
-from benchmarks.timing import console
+from benchmarks.timing import console, processors, side_by_side
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.belt import sled_model
@@ -406,6 +404,18 @@ class Throw:
         }
 
 
+def outcome(who: str, at: tuple[int, int, Choices], _: Any) -> Outcome:
+    """Return the outcome of a position, a speed [km/h] and choices, in a process of its own."""
+    begin = time.process_time()
+    run = run_over(at[0], at[1], who, at[2])
+    return Outcome.from_run(run, time.process_time() - begin)
+
+
+def thrown(who: str, speed: int, _: Any) -> Throw:
+    """Return the throw by a bus with this speed [km/h], in a process of its own."""
+    return Throw.from_speed(speed, who)
+
+
 Cases = dict[tuple[int, int], Outcome]
 """Position and speed -> what is kept of a run."""
 
@@ -471,7 +481,7 @@ def show(cases: Cases) -> None:
     )
 
 
-def throws(speeds: Sequence[int], who: str) -> Figures:
+def throws(speeds: Sequence[int], who: str, processes: int) -> Figures:
     """Print the throws of a bus that brakes beside the speeds that Searle's formula concludes from them."""
     table = Table(
         "bus that brakes [km/h]",
@@ -483,8 +493,9 @@ def throws(speeds: Sequence[int], who: str) -> Figures:
         "energy, momentum",
     )
     found = {}
-    for speed in speeds:
-        throw = Throw.from_speed(speed, who)
+    computed = dict(side_by_side(thrown, who, speeds, processes, "throws"))
+    for number, speed in enumerate(speeds):
+        throw = computed[number]
         found[f"thrown at {speed}"] = throw.figures
         table.add_row(
             f"{speed}",
@@ -506,9 +517,10 @@ def pedestrian_case(
     speeds: Sequence[int] = SPEEDS,
     friction: float = PAINT,
     others: bool = True,
+    processes: int = processors,
 ) -> Figures:
     """Simulate positions and speeds, print and draw them; others: also what becomes of the feet with other choices
-    (`OTHERS`, `ROUGH_BUS`).
+    (`OTHERS`, `ROUGH_BUS`); processes: how many runs are computed side by side.
     """
     how = Choices(friction=friction)
     runs = [(p, v, how) for p in positions for v in speeds]
@@ -516,16 +528,12 @@ def pedestrian_case(
         runs += [(2, 20, other) for other in OTHERS.values()]
         runs += [(p, v, ROUGH_BUS) for p in (1, 2, 3) for v in (20, 25, 30)]
     shown = positions[len(positions) // 4], speeds[len(speeds) // 2]
-    outcomes: dict[tuple[int, int, Choices], Outcome] = {}
-    with Progress(console=console, transient=True) as bar:
-        for at in bar.track(runs, description="pedestrian and bus"):
-            if at in outcomes:
-                continue
-            begin = time.process_time()
-            run = run_over(at[0], at[1], who, at[2])
-            outcomes[at] = Outcome.from_run(run, time.process_time() - begin)
-            if at == (*shown, how):
-                kept = run
+    begin = time.process_time()
+    kept = run_over(*shown, who, how)
+    outcomes = {(*shown, how): Outcome.from_run(kept, time.process_time() - begin)}
+    missing = [at for at in dict.fromkeys(runs) if at not in outcomes]
+    finished = side_by_side(outcome, who, missing, processes, "runs of pedestrian and bus")
+    outcomes |= {missing[number]: result for number, result in finished}
     cases = {(p, v): outcomes[p, v, how] for p in positions for v in speeds}
     show(cases)
     console.print(
@@ -548,7 +556,7 @@ def pedestrian_case(
                 ROUGH_BUS.friction, **found["rough bus"]
             )
         )
-    found |= throws(speeds, who)
+    found |= throws(speeds, who, processes)
     file = folder / "pedestrian.html"
     save_picture(kept, file, title="Pedestrian and bus, IP{}, {} km/h".format(*shown))
     console.print(f"moving picture: {file}")
@@ -578,13 +586,15 @@ def pictures(
     for sheet in sheets.values():
         sheet.add_header(about, sheet.style.note_pt, NOTE_COLOR)
         sheet.fit()
+    places = run.motions["man"].q[:, : run.motions["man"].model.topology.point_count]
+    ahead, aside = ((float(places[..., k].min()), float(places[..., k].max())) for k in (0, 1))
+    wide = (ahead[0] - 0.3, ahead[1] + 0.3)
     motion = sequence(
         run,
         np.linspace(0.0, run.time[-1], 6).tolist(),
-        {"side": ((-1.5, 1.5), (-0.1, 2.3)), "top": ((-1.5, 1.5), (-3.2, -0.4))},
-        along="man",
+        {"side": (wide, (-0.1, 2.3)), "top": (wide, (aside[0] - 0.3, aside[1] + 0.6))},
         title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
-        about=f"{about}; drawn on the ground, forward from his pelvis",
+        about=about,
     )
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
@@ -684,11 +694,7 @@ def criterion_map(values: Array, positions: Sequence[int], speeds: Sequence[int]
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.pedestrian",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--position", nargs="+", type=int, choices=POSITIONS, default=POSITIONS, metavar="1...8"

@@ -1,19 +1,23 @@
 """Ground reactions predicted from the motion beside those that plates measured, on trials with plates.
 
-python -m benchmarks.predicted_forces [--one-plate] TRIAL.toml [TRIAL.toml ...]
+python -m benchmarks.predicted_forces [--one-plate | --live | --transition] TRIAL.toml [TRIAL.toml ...]
 
 The plates are hidden: forces of each foot follow from the motion alone, as with `forces = "predicted"`. With
 --one-plate the plates of one foot alone are hidden, first right and then left, as steps beside the plates are with
-`unmeasured_steps = "predicted"`. Printed are root mean squares of the difference to the plates over the frames in
-which the foot was measured, mean of both feet: forces in per cent of body weight with their Pearson correlation r, and
-joint moments [N m/kg]; with --one-plate forces while the hidden foot is on the ground. Last the errors of heel strikes
-and toe-offs by the predicted forces, and by the markers [ms, root mean square].
+`unmeasured_steps = "predicted"`. With --live the motion comes frame by frame, as in a live session. With --transition
+the smooth transition of Ren et al. (2008) divides the loads, with the gait events of the plates. Printed are root mean
+squares of the difference to the plates over the frames in which the foot was measured, mean of both feet: forces in per
+cent of body weight with their Pearson correlation r, and joint moments [N m/kg]; with --one-plate forces while the
+hidden foot is on the ground. Last the errors of heel strikes and toe-offs by the predicted forces, and by the markers
+[ms, root mean square].
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -24,18 +28,22 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
+from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.live.replay import replay
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.gait_events import GaitEvents, gait_events
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.mechanics import Mechanics, completed_reactions, mechanics
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, Event, Trial
+from musclesolve.settings.trial import PREDICTED
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 GROWN_S = 0.03
 """A step is hidden from so long before its force to so long after it."""
 ALWAYS = (-np.inf, np.inf)
-Frames = dict[str, Mask]
+Way = Callable[[Trial, Mechanics], tuple[list[GroundReaction], Array]]
 
 
 def spans_of(mask: Mask, time: Array, grown: float) -> tuple[tuple[float, float], ...]:
@@ -47,7 +55,9 @@ def spans_of(mask: Mask, time: Array, grown: float) -> tuple[tuple[float, float]
 def hidden_trials(trial: Trial, recorded: Mechanics, one_plate: bool) -> list[Trial]:
     """The trial with its plates hidden, or with the plates of one foot hidden, right and left."""
     if not one_plate:
-        return [replace(trial, forces=(), legs={}, predicted_spans=dict.fromkeys(SIDES, (ALWAYS,)))]
+        hidden = dict.fromkeys(SIDES, (ALWAYS,))
+        settings = trial.settings.changed(files={"forces": PREDICTED})
+        return [replace(trial, forces=(), legs={}, predicted_spans=hidden, settings=settings)]
     least, time = trial.settings.filter.unloaded_below_n, recorded.motion.time
     found = []
     for ground in recorded.reactions:
@@ -57,22 +67,93 @@ def hidden_trials(trial: Trial, recorded: Mechanics, one_plate: bool) -> list[Tr
     return found
 
 
-def differences(trial: Trial, recorded: Mechanics, hidden: list[Trial]) -> tuple[Array, Array, Array]:
+def moments_with(recorded: Mechanics, reactions: list[GroundReaction]) -> Array:
+    """Generalized forces (T, K+6) of the recorded motion with ground reactions [N m, N]."""
+    wrenches = [Wrench(f"foot_{each.side}", each.force, each.moment) for each in reactions]
+    return projected_moments(recorded.model, recorded.motion, wrenches)
+
+
+def from_motion(trial: Trial, recorded: Mechanics) -> tuple[list[GroundReaction], Array]:
+    """Ground reactions of a trial without some plates, and generalized forces (T, K+6), by the whole motion."""
+    reactions = completed_reactions(trial, recorded.model, recorded.motion, recorded.measured.filter)
+    sides = {ground.side for ground in recorded.reactions}
+    return reactions, moments_with(recorded, [each for each in reactions if each.side in sides])
+
+
+def from_live(trial: Trial, recorded: Mechanics) -> tuple[list[GroundReaction], Array]:
+    """Ground reactions of a trial without plates, and generalized forces (T, K+6), frame by frame as live."""
+    played = replay(trial)
+    frames = [frame for frame in played.frames if np.isfinite(frame.wrench).all()]
+    time, wanted = np.array([frame.time for frame in frames]), recorded.motion.time
+
+    def at_times(values: Array) -> Array:
+        flat = values.reshape(len(values), -1).T
+        columns = [np.interp(wanted, time, each, np.nan, np.nan) for each in flat]
+        return np.stack(columns, axis=-1).reshape(len(wanted), *values.shape[1:])
+
+    wrench = at_times(np.array([frame.wrench for frame in frames]))
+    moments = np.full((len(wanted), len(recorded.model.topology.dof_names)), np.nan)
+    rows = [recorded.model.dof(dof) for dof in played.live.dofs]
+    moments[:, rows] = at_times(np.array([frame.moment for frame in frames]))
+    point = np.full((len(wanted), 3), np.nan)
+    reactions = [
+        GroundReaction(side, wrench[:, k, :3], wrench[:, k, 3:], point) for k, side in enumerate(SIDES)
+    ]
+    return reactions, moments
+
+
+def from_transition(trial: Trial, hidden: Trial, recorded: Mechanics) -> tuple[list[GroundReaction], Array]:
+    """Ground reactions of a trial without plates, and generalized forces (T, K+6), by a transition with known events.
+
+    In double support, 2 T long, the rear foot has a falling share of the load that the motion required at the heel
+    strike of the other foot, t = 0: exp(-(t/T)^3), and k1 exp(-(t/T - 2/3)^2) - k2 t/T of the forward force, with k1 =
+    exp(4/9) and k2 = k1 exp(-16/9) / 2 (Ren, Jones & Howard 2008, J Biomech 41:2750-9). The other foot has the rest.
+    """
+    model, motion = recorded.model, recorded.motion
+    time, center = motion.time, mass_center(model, motion.q)
+    required = about_center(predicted_reactions(model, motion).required, center)
+    found, down = gait_events(trial).events, dict[str, Mask]()
+    for side in SIDES:
+        own = sorted((each for each in found if each.side == side), key=lambda each: each.time)
+        strikes = np.array([each.kind == "heel_strike" for each in own])
+        passed = np.searchsorted([each.time for each in own], time, "right")
+        down[side] = np.r_[~strikes[:1], strikes][passed]
+    shares = np.zeros((len(time), 2, 6))
+    for k, side in enumerate(SIDES):
+        shares[down[side] & ~down[SIDES[1 - k]], k] = 1.0
+    k1, both = np.exp(4.0 / 9.0), down["r"] & down["l"]
+    k2 = 0.5 * k1 * np.exp(-16.0 / 9.0)
+    loads = shares * required[:, None]
+    for first, last in spans_of(both, time, 0.0):
+        inside = (time >= first) & (time <= last)
+        rear = int(np.argmax([loads[max(np.flatnonzero(inside)[0] - 1, 0), k, 2] for k in range(2)]))
+        t = (time[inside] - first) / max(0.5 * (last - first), 1e-9)
+        falling = np.repeat(np.exp(-(t**3))[:, None], 6, axis=1)
+        falling[:, 0] = k1 * np.exp(-((t - 2.0 / 3.0) ** 2)) - k2 * t
+        loads[inside, rear] = falling * required[inside][0]
+        loads[inside, 1 - rear] = required[inside] - loads[inside, rear]
+    point = np.full((len(time), 3), np.nan)
+    reactions = []
+    for k, side in enumerate(SIDES):
+        force = loads[:, k, :3]
+        reactions.append(GroundReaction(side, force, loads[:, k, 3:] + np.cross(center, force), point))
+    return reactions, moments_with(recorded, reactions)
+
+
+def differences(
+    trial: Trial, recorded: Mechanics, hidden: list[Trial], way: Way = from_motion
+) -> tuple[Array, Array, Array]:
     """Forces forward, sideways, upward: rms difference [body weights] and r, (3,); rms of the moments (4,) [N m/kg]."""
     model, motion, mass = recorded.model, recorded.motion, recorded.model.mass.total
     plates = {ground.side: ground for ground in recorded.reactions}
-
-    def moments_with(reactions: list[GroundReaction]) -> Array:
-        wrenches = [Wrench(f"foot_{each.side}", each.force, each.moment) for each in reactions]
-        return projected_moments(model, motion, wrenches)
-
-    measured = moments_with(recorded.reactions)
+    measured = moments_with(recorded, recorded.reactions)
     forces, correlations, moments = [], [], []
     for other in hidden:
-        reactions = completed_reactions(other, model, motion, recorded.measured.filter)
-        off = moments_with([each for each in reactions if each.side in plates]) - measured
+        reactions, of_all = way(other, recorded)
+        off = of_all - measured
         for ours in reactions:
             seen = trial.measured(ours.side, motion.time) & other.predicted(ours.side, motion.time)
+            seen &= np.isfinite(ours.force).all(axis=1)
             if ours.side not in plates or not seen.any():
                 continue
             one, truth = ours.force[seen], plates[ours.side].force[seen]
@@ -107,7 +188,9 @@ def late(found: GaitEvents, event: Event) -> float:
 
 
 def main(*arguments: str) -> None:
-    one_plate = "--one-plate" in arguments
+    one_plate, way = "--one-plate" in arguments, from_motion
+    if "--live" in arguments:
+        way = from_live
     names = ("forward", "sideways", "upward")
     shown = Table(
         "trial",
@@ -118,8 +201,10 @@ def main(*arguments: str) -> None:
         trial = recording_of(file, "this comparison")
         recorded = mechanics(trial)
         hidden = hidden_trials(trial, recorded, one_plate)
+        if "--transition" in arguments:
+            way = partial(from_transition, trial)
         begin = perf_counter()
-        size, r, moments = differences(trial, recorded, hidden)
+        size, r, moments = differences(trial, recorded, hidden, way)
         taken = (perf_counter() - begin) / len(hidden)
         cells = [f"{100 * one:.1f} ({two:.2f})" for one, two in zip(size, r, strict=True)]
         shown.add_row(

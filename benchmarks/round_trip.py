@@ -10,7 +10,6 @@ balance at any time, by its sampling interval.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import muscle_db
+from benchmarks.arguments import command_line, input_file
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import simulate
@@ -230,8 +230,8 @@ def picture(found: list[Trip], path: str) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("trial", nargs="?", default=str(bundled_trial()))
+    parser = command_line(__doc__)
+    parser.add_argument("trial", nargs="?", type=input_file, default=bundled_trial())
     parser.add_argument("--start", type=float)
     parser.add_argument("--duration", type=float, default=USUAL)
     parser.add_argument("--picture")

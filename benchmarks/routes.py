@@ -7,14 +7,13 @@ The bundled reference stride and the chains are always among them.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
 from rich.table import Table
 
 import musclesolve as ms
-from benchmarks.arguments import input_file
+from benchmarks.arguments import command_line, input_file
 from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console
 from musclesolve.data.bundled import reference_stride
@@ -69,8 +68,6 @@ def main(trials: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.routes", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command_line(__doc__)
     parser.add_argument("trials", nargs="*", type=input_file, metavar="TRIAL.toml")
     main([str(path) for path in parser.parse_args().trials])

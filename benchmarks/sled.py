@@ -20,7 +20,7 @@ from benchmarks.chapter_4 import (
     STANDARD,
     Figures,
     HeadInjury,
-    center_acceleration,
+    accelerations,
     described,
     imbalance,
     momentum_imbalance,
@@ -220,7 +220,6 @@ def pictures(run: ContactSimulation, who: str) -> dict[str, Figure]:
     )
     motion = run.motions["occupant"]
     straps = belted(motion.model)
-    head, neck = (center_acceleration(motion, body) / STANDARD_GRAVITY for body in ("head", "neck"))
     damping, limit = neck_moment(motion)
     size = {
         name: np.linalg.norm(moment, axis=1)
@@ -239,14 +238,7 @@ def pictures(run: ContactSimulation, who: str) -> dict[str, Figure]:
         "4.16": histories(
             title,
             {
-                "(a) acceleration of the centers of mass": (
-                    "[g]",
-                    {
-                        "head": (run.time, np.linalg.norm(head, axis=1)),
-                        "head, forward": (run.time, head[:, 0]),
-                        "neck": (run.time, np.linalg.norm(neck, axis=1)),
-                    },
-                ),
+                "(a) acceleration of the centers of mass": ("[g]", accelerations(run, "occupant")),
                 "(b) resistance of the joint of neck and torso": (
                     "[N m]",
                     {name: (run.time, values) for name, values in size.items()},

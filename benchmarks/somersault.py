@@ -21,7 +21,6 @@ mass in flight, energy against the work of bed and joints, and the hips' reactio
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,7 @@ from scipy.integrate import cumulative_simpson, solve_ivp
 from scipy.interpolate import BPoly
 from scipy.optimize import root
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -269,9 +268,7 @@ def measured(run: Somersault) -> Array:
 
 def main() -> None:
     """Print what the source says beside what is found, and draw."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.somersault", description=__doc__.split("\n")[0]
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".")
     folder = parser.parse_args().folder
     run = somersault()

@@ -22,7 +22,7 @@ from benchmarks.chapter_4 import (
     TWO_SKINS,
     Figures,
     HeadInjury,
-    center_acceleration,
+    accelerations,
     described,
     imbalance,
     momentum_imbalance,
@@ -32,7 +32,6 @@ from benchmarks.contact import FLOOR, bent_person
 from benchmarks.impact_pictures import histories, sequence, write
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface
@@ -212,7 +211,7 @@ def pictures(runs: dict[str, ContactSimulation], who: str) -> dict[str, Figure]:
     drawn["4.7"] = histories(
         "Acceleration of head and neck of the tackled man",
         {
-            f"({letter}) {name}": ("[g]", accelerations(run))
+            f"({letter}) {name}": ("[g]", accelerations(run, "man"))
             for letter, (name, run) in zip("ab", both.items(), strict=True)
         },
         about(FRONTAL, who, OFFSET),
@@ -237,15 +236,3 @@ def about(how: Tackle, who: str, *others: Tackle) -> str:
         f"skin {how.skin * SKIN:.2g} N/m^1.5, friction with the ground {how.friction:g}, between the players "
         f"{how.grip:g}, restitution {how.restitution:g}, which parts of the players can touch"
     )
-
-
-def accelerations(run: ContactSimulation) -> dict[str, tuple[Array, Array]]:
-    """Accelerations of the centers of mass of head and neck of the tackled man [g], over time [s]."""
-    head, neck = (
-        center_acceleration(run.motions["man"], body) / STANDARD_GRAVITY for body in ("head", "neck")
-    )
-    return {
-        "head": (run.time, np.linalg.norm(head, axis=1)),
-        "head, forward": (run.time, head[:, 0]),
-        "neck": (run.time, np.linalg.norm(neck, axis=1)),
-    }

@@ -14,28 +14,23 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
-import signal
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.progress import Progress
 from rich.table import Table
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar, root
 from scipy.special import beta
 from scipy.stats import qmc, spearmanr
 
+from benchmarks.arguments import command_line
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, subject
 from benchmarks.recorded_figures import record, recorded
 from benchmarks.tackle import Tackle, figures, tackle
-from benchmarks.timing import console
+from benchmarks.timing import console, processors, side_by_side
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces
@@ -77,16 +72,12 @@ QUOTED = {3.0: 64, 6.0: 16}
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the design, write the table, print what it says."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.tackle_map",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("table", nargs="?", type=Path, default=Path("tackle_map.csv"), metavar="TABLE.csv")
     parser.add_argument("--runs", type=at_least_one, default=64, help="a power of two")
     parser.add_argument("--speed", type=speed_of_player, default=3.0, help="of the player [m/s]")
     parser.add_argument("--subject", choices=SUBJECTS, default=STANDARD)
-    parser.add_argument("--processes", type=at_least_one, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=at_least_one, default=processors)
     parser.add_argument(
         "--resume", action="store_true", help="keep the runs of TABLE.csv, compute the others"
     )
@@ -110,13 +101,13 @@ def main(arguments: list[str] | None = None) -> None:
         f"{alone['fall_time']:.2f} s at {alone['fall_speed']:.1f} m/s."
     )
     known = {row["run"] for row in rows}
-    missing = {k: how for k, how in enumerate(tackles) if k not in known}
-    with file, closing(computed(missing, given.subject, given.processes)) as finished:
+    missing = [(k, how) for k, how in enumerate(tackles) if k not in known]
+    with file, closing(side_by_side(one_run, given.subject, missing, given.processes, "tackles")) as finished:
         writer = csv.DictWriter(file, COLUMNS)
         if not file.tell():
             writer.writeheader()
         try:
-            for row in finished:
+            for _, row in finished:
                 rows.append(row)
                 writer.writerow(row)
                 file.flush()  # a map that is interrupted keeps what it has
@@ -192,42 +183,15 @@ def design(runs: int, speed: float) -> list[Tackle]:
     return tackles
 
 
-def one_run(how: Tackle, who: str) -> dict[str, Any]:
+def one_run(who: str, numbered: tuple[int, Tackle], _: Any) -> dict[str, Any]:
     """A row of the table; a simulation that stops has only its reason."""
-    row = {"subject": who} | asdict(how)
+    number, how = numbered
+    row = {"run": number, "subject": who} | asdict(how)
     try:
         run = tackle(how, who)
     except MuscleSolveError as fault:
         return row | dict.fromkeys(FOUND, float("nan")) | {"fault": str(fault)}
     return row | figures(run) | {"fault": ""}
-
-
-def computed(tackles: Mapping[int, Tackle], who: str, processes: int) -> Iterator[dict[str, Any]]:
-    """Rows of all runs as they are finished, from processes of one thread each, which end with the iterator."""
-    os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-
-    def stop(*_: object) -> None:
-        """The first Ctrl-C; another one would fall into the end of the processes."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    pool = ProcessPoolExecutor(processes, get_context("spawn"))
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the processes start: no tracebacks of theirs
-    try:
-        waiting = {pool.submit(one_run, how, who): k for k, how in tackles.items()}
-        with Progress(console=console, transient=True) as bar:
-            task = bar.add_task("tackles", total=len(tackles))
-            signal.signal(signal.SIGINT, stop)
-            for done in as_completed(waiting):
-                yield {"run": waiting[done]} | done.result()
-                bar.advance(task)
-    except BaseException:
-        for process in active_children():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        signal.signal(signal.SIGINT, before)
 
 
 def head_skin() -> tuple[float, float]:

@@ -6,14 +6,14 @@ On the recorded walk of Rajagopal et al. (2016), both walks with an instrumented
 model of the first of these (Fregly et al. 2012), in the folder that MUSCLESOLVE_DATA names. For each quantity the
 standard deviation of designed samples and of the first order, over the Monte Carlo samples, where this is a
 twentieth of its largest value or more: median, and share of the values within 15 %; the same where the first order is
-within 15 % of Monte Carlo, so that no bound matters. The ends of the bands of 95 % are off by a share of their width
-(mean). Processor times are of one process, over the time of preparing and sharing the body without errors.
+within 15 % of Monte Carlo. "Away from bounds": muscle forces where 95 % of the Monte Carlo activations lie between 0.05
+and 0.99, so that the muscle stays between its bounds. There the first order should hold. The ends of the bands of 95 %
+are off by a share of their width (mean). Processor times are of one process, over the time of preparing and sharing the
+body without errors.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable
 
@@ -22,9 +22,10 @@ import xarray as xr
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.instrumented_knee import MODELS, SETS, body_with
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder
+from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve.checking.check import judged_result
 from musclesolve.constants import FAST
@@ -41,6 +42,10 @@ BODIES: dict[str, Callable[[], RecordedBody | ModelBody]] = {
     "ss9": lambda: body_with(SETS[0], "ss9"),
     "scaled model, ss1": lambda: body_with(MODELS["Rajagopal2015-scaled"], "ss1"),
 }
+
+
+FREE = (0.05, 0.99)
+"""Activations of a muscle that is at no bound: 19 of 20 least activations that are drawn lie below 0.03."""
 
 
 def timed(work: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, float]:
@@ -71,10 +76,19 @@ def rows(fast: xr.Dataset, drawn: xr.Dataset) -> list[tuple[str, ...]]:
             for each in (drawn, fast)
         )
         off = np.abs(own_ends - ends)[:, known] / (ends[1] - ends[0])[known]
+        free = np.zeros_like(known)
+        if name == "muscle_force":
+            low, high = (drawn["activation_quantile"].sel(quantile=each) for each in (0.025, 0.975))
+            free = known & ((low > FREE[0]) & (high < FREE[1])).transpose(*drawn[f"{name}_sd"].dims).values
+        away = ("", "")
+        if free.any():
+            share = f"{100.0 * free.sum() / known.sum():.0f} %"
+            away = share, ratio_cells(first[free] / truth[free])[1]
         found.append(
             (
                 name.replace("_", " "),
                 *ratio_cells(first[known] / truth[known]),
+                *away,
                 *ratio_cells(own[known] / truth[known]),
                 *(f"{100.0 * linear.sum() / known.sum():.0f} %", ratio_cells(own[linear] / truth[linear])[1]),
                 f"{100.0 * off.mean():.0f} %",
@@ -84,16 +98,15 @@ def rows(fast: xr.Dataset, drawn: xr.Dataset) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--samples", type=int, default=1000, help="of Monte Carlo")
     parser.add_argument("--only", action="append", choices=BODIES, help="one of the bodies, again for more")
     given = parser.parse_args()
     data_folder()
-    console.width = 190
+    console.width = 220
     shown = Table(
-        *("body", "quantity", "first order", "within 15 %", "designed", "within 15 %"),
+        *("body", "quantity", "first order", "within 15 %", "away from bounds", "there within 15 %"),
+        *("designed", "within 15 %"),
         *("first order holds in", "there designed within 15 %", "ends off by"),
         title=f"standard deviations over those of {given.samples} Monte Carlo samples",
     )
@@ -116,7 +129,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Absent as reason:
-        sys.exit(str(reason))
+    main()

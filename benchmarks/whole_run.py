@@ -9,7 +9,6 @@ A revision compiles its kernels in a first run that is not counted.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -22,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.arguments import command_line, input_file
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -84,11 +85,9 @@ def table(variants: list[Variant]) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument(
-        "trial", nargs="?", type=Path, default=HERE / "tests" / "real" / "rajagopal_walk.toml"
+        "trial", nargs="?", type=input_file, default=HERE / "tests" / "real" / "rajagopal_walk.toml"
     )
     parser.add_argument("--against", metavar="REVISION", help="an earlier revision of git")
     parser.add_argument("--repeat", type=int, default=5)

@@ -1,4 +1,4 @@
-"""The error of the muscle database: it names where the fault is, what was expected and how to fix it."""
+"""The error of the muscle database, with place, expected value and remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class MuscleDatabaseError(ValueError):
-    """A muscle database, or a name looked up in it, is at fault; the message says where, and what was expected.
+    """A fault of a muscle database, or a name that it does not have; the message states place and expected value.
 
     `code` is the kind of fault, which stays the same when the wording changes; `line` counts from 1; `field` is the
     muscle and key, such as "muscle 3 (soleus), path".
@@ -38,6 +38,6 @@ class MuscleDatabaseError(ValueError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A remedy that names the known word most like `word`, or None when none is like it."""
+    """A remedy with the known word most similar to `word`, or None without a similar one."""
     matches = get_close_matches(word, list(known), n=1)
     return f'did you mean "{matches[0]}"?' if matches else None

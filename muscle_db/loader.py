@@ -1,8 +1,8 @@
-"""Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field.
+"""Reads a muscle database from a TOML file; refuses faults, naming the line and the field.
 
-A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names one of its muscles
-and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more; `[calibrated_passive]` replaces the table
-of the bundled one.
+A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names a muscle of the
+bundled set and its changed keys, each `[[wrap]]` is an additional wrap object; `[calibrated_passive]` replaces the
+table of the bundled set.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ _MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "deviation", "wraps", 
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
 DEFAULT = "gait2392_hip"
-"""The bundled set that is used where none is named."""
+"""The default set."""
 
 
 def available() -> list[str]:
-    """Names of the databases that come with the package, and of those that other packages add."""
+    """Names of the bundled databases, and of databases of other packages."""
     return sorted({*_own(), *_of_other_packages()})
 
 
@@ -96,7 +96,7 @@ def _of_other_packages() -> dict[str, Path]:
 def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
     """Read a muscle database: one of `available()`, or the path of a TOML file of the same form.
 
-    Every value is checked and in SI units. The same text gives the same object, so do not change it.
+    Every value is checked and in SI units. Files of the same text give the same object, which callers must not change.
 
     Raises:
         MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
@@ -141,14 +141,14 @@ def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
 
 
 def _bundled(name: str) -> tuple[str, str]:
-    """Text and file name of a database that comes with the package."""
+    """Text and file name of a bundled database."""
     file = f"{name}.toml"
     return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
 
 
 @lru_cache(maxsize=16)
 def _parsed(text: str, file: str) -> MuscleDatabase:
-    """Parsed and checked once for each text: a file that was edited is another text."""
+    """Database from the text of a file, parsed and checked once for each text."""
     return _database(_root(text, file))
 
 
@@ -179,7 +179,7 @@ class _Common:
 
     @classmethod
     def from_table(cls, root: TomlTable) -> _Common:
-        """Entries that hold for a whole file."""
+        """Entries for all muscles of a file."""
         reference = _reference(root.table("reference"))
         dofs = root.names("dofs") if "dofs" in root.values else LEG_DOFS
         frames = read_frames(root, Names(reference.names, dofs))
@@ -288,7 +288,7 @@ def _tendon_strain(table: TomlTable, default: float) -> float:
 
 
 def _reference(table: TomlTable) -> ReferenceSkeleton:
-    """The skeleton: of a leg by its lengths, or the bones that `[[reference.segment]]` states."""
+    """The skeleton: of a leg by its lengths, or the bones of `[[reference.segment]]`."""
     heights = ("stature", "pelvis_depth")
     stated = "segment" in table.values
     if stated:
@@ -434,11 +434,11 @@ _ABSENT = {
     "point": "absent",
     "active": "always",
     "wraps": "absent",
-}  # how the file says that the print has none
+}  # how the file states that the print has no value
 
 
 def _deviations(owner: TomlTable, full_name: str, names: Names) -> tuple[Deviation, ...]:
-    """The `[[deviation]]` tables of a muscle or, for the table as a whole, of the file."""
+    """The `[[deviation]]` tables of a muscle, or of the file for the whole table."""
     of_muscle, deviations = full_name.startswith("muscle"), []
     for table in owner.tables("deviation", full_name):
         table.require_keys(("field", "printed", "used", "reason"), ("point",) if of_muscle else ())

@@ -19,14 +19,14 @@ LEG_DOFS = (
     "ankle_inversion",
     "ankle_adduction",
 )
-"""Degrees of freedom of a set that states none: those of a leg."""
+"""Default degrees of freedom of a set: of a leg."""
 SIDES = ("r", "l")
 FIBER_LENGTHS = ("operating_range", "standing")
-"""Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
+"""Rules that scale optimal fiber and tendon slack lengths to a subject."""
 CURVES = ("silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016")
-"""Families of Hill curves, as musclesolve has them."""
+"""Families of Hill curves of musclesolve."""
 TENDON_STRAIN = 0.049
-"""Strain of a tendon at one maximum isometric force where a set states none (Millard et al. 2013)."""
+"""Default strain of a tendon at one maximum isometric force (Millard et al. 2013)."""
 LARGEST_TENDON_STRAIN = 0.5
 
 Vector = tuple[float, float, float]
@@ -63,7 +63,7 @@ class ActiveRange:
 class MovingPosition:
     """A place that depends on a joint angle (without side): positions [m] at increasing angles [rad].
 
-    Between the angles each component is a natural cubic spline; beyond them it continues in a straight line.
+    Between the angles each component is a natural cubic spline; beyond them it continues as a straight line.
     """
 
     dof: str
@@ -101,7 +101,7 @@ class PathPoint:
     """One point of a muscle's path: position forward, left, up [m] in a frame parallel to the global one in standing.
 
     frame: of a `Segment` of the set's skeleton, or one of its `MovingFrame`s. active: the range in which the point is
-    on the path; None: always. moving: the position where it depends on an angle; `position` is then that at angle zero.
+    on the path; None: always. moving: a position that depends on an angle; `position` is then its value at angle zero.
     """
 
     frame: str
@@ -127,8 +127,8 @@ class Deviation:
     """One value that differs from the print: the field of the muscle, or of its point number `point` (from 1), and why.
 
     Fields of points are "position", "active", and "point" for a whole point that was added to the path, exchanged, or
-    left out at its end; "wraps" of a muscle are names of wrap objects that were added. printed: None for a range, a
-    point or wraps that the print does not have; used: None for a point that was left out.
+    removed at its end; "wraps" of a muscle are names of added wrap objects. printed: None for a range, a point or wraps
+    that are not in the print; used: None for a removed point.
     """
 
     field: str
@@ -154,10 +154,10 @@ def _shown(value: Value) -> str:
 
 @dataclass(frozen=True)
 class WrapObject:
-    """A surface that muscles wrap around; the columns of `axes` are its own x, y, z in the frame it is fixed to.
+    """A surface that muscles wrap around; the columns of `axes` are its x, y, z axes in the frame that carries it.
 
     A cylinder has its axis along z, `radii` (r, r, 0) and `length` [m], a sphere (r, r, r), an ellipsoid three radii
-    [m]. side: the half of the surface, along an own axis, on which a path may lie; "all": either.
+    [m]. side: the half of the surface, along an axis of the object, on which a path may lie; "all": both.
     """
 
     name: str
@@ -183,8 +183,8 @@ class WrapObject:
 class PathWrap:
     """A wrap object of a path, between two of its points, counted from 1; None: from the first, to the last.
 
-    method: OpenSim's way to find the path over an ellipsoid ("hybrid", "midpoint", "axial"); the path engine takes the
-    shortest one that goes around the same way.
+    method: OpenSim's method for the path over an ellipsoid ("hybrid", "midpoint", "axial"); the path engine takes the
+    shortest path around the same side.
     """
 
     object: str
@@ -205,7 +205,8 @@ class PassiveStrain:
 class CalibratedPassive:
     """Passive strains with which the passive joint moments agree with measurement, by muscle name.
 
-    found: how they were found. A muscle without any keeps its own; no strains at all: the set's own are calibrated.
+    found: description of the calibration. A muscle without an entry keeps its strains; no entries at all: the strains
+    of the set are calibrated.
     """
 
     found: str
@@ -219,7 +220,7 @@ class Muscle:
     name is lower snake case without side ("gluteus_medius_anterior"), short_name a stable alias ("glut_med1").
     max_isometric_force [N]; pennation_angle at optimal fiber length [rad]; max_shortening_velocity [optimal fiber
     lengths / s]; optimal_fiber_length and tendon_slack_length [m] of the skeleton before scaling
-    (`Segment.position_scale`). wraps: in the order of the path. passive: None where the set gives none.
+    (`Segment.position_scale`). wraps: in the order of the path. passive: None if not stated.
     tendon_strain: strain of the tendon at one maximum isometric force. origin, insertion, action: a few words.
     """
 
@@ -241,13 +242,14 @@ class Muscle:
     deviations: tuple[Deviation, ...] = ()
 
     def mirrored(self) -> Muscle:
-        """The muscle with the path of the other side: eta -> -eta. The name stays."""
+        """The muscle with the path of the other side: eta -> -eta. The name does not change."""
         return replace(self, path=tuple(point.mirrored() for point in self.path))
 
     def on_side(self, side: str) -> Muscle:
         """The muscle of one side: names end in `_r` or `_l`, the left path is mirrored.
 
-        Frames and the degrees of freedom of conditional points stay without side: they are of the same side.
+        Frames and the degrees of freedom of conditional points keep their names without side; they are of the same
+        side.
 
         Raises:
             MuscleDatabaseError: side is not "r" or "l".
@@ -258,7 +260,7 @@ class Muscle:
         return replace(muscle, name=f"{self.name}_{side}", short_name=f"{self.short_name}_{side}")
 
     def printed(self) -> Muscle:
-        """The muscle as its source prints it: every deviation undone."""
+        """The muscle as printed in its source, without deviations."""
         changes: dict[str, Value] = {}
         path: list[PathPoint | None] = list(self.path)
         for deviation in self.deviations:
@@ -267,7 +269,7 @@ class Muscle:
                 continue
             k = deviation.point - 1
             if deviation.used is None and deviation.field == "point":
-                path.append(deviation.printed)  # type: ignore[arg-type]  # the loader lets only a last one be left out
+                path.append(deviation.printed)  # type: ignore[arg-type]  # the loader accepts only a missing last one
                 continue
             old = path[k]
             if deviation.field == "point":
@@ -280,14 +282,14 @@ class Muscle:
 
 @dataclass(frozen=True)
 class Segment:
-    """A bone of a set's standing skeleton, and where its frame lies on a body model; names are without side.
+    """A bone of a set's standing skeleton, and the place of its frame on a body model; names are without side.
 
     name: of the frame in paths; body: of the model that carries it; origin: the joint center at `position` [m] of the
-    frame. end: the next joint center, `length` [m] away: the bone grows with the distance of the two in the subject. At
-    end_position [m] of the frame, and the bone is then rotated so that it lies at the joint center of the subject;
-    None: straight below. A bone without end grows with stature. width: between the right and the left origin [m], with
-    which it grows sideways; forward: vector of the model that is its forward direction. position_scale: lengths and
-    positions divided by it belong to the skeleton that stature, optimal fiber and tendon slack lengths belong to.
+    frame. end: the next joint center, at the distance `length` [m]: the bone scales with the distance of both in the
+    subject. end_position [m]: position of the end in the frame; the bone is rotated so that it lies at the joint center
+    of the subject; None: straight below. A bone without end scales with stature. width: distance of the right and the
+    left origin [m], with which the bone scales sideways; forward: vector of the model in its forward direction.
+    position_scale: divisor of lengths and positions to the skeleton of stature, optimal fiber and tendon slack lengths.
     """
 
     name: str
@@ -355,10 +357,10 @@ FRAMES = ("pelvis", "femur", "tibia", "foot")
 
 @dataclass(frozen=True)
 class ReferenceSkeleton:
-    """The standing skeleton that the positions of a database belong to, its bones from the trunk outward.
+    """The standing skeleton to which the positions of a database belong, its bones from the trunk outward.
 
-    stature: None where it is not known; bones without end then grow with all others together. pelvis_depth: from
-    between the ASIS to between the PSIS, as markers on the skin show it [m]; None where it is not known.
+    stature: None if unknown; bones without end then scale with all others together. pelvis_depth: from mid-ASIS to
+    mid-PSIS by markers on the skin [m]; None if unknown.
     """
 
     segments: tuple[Segment, ...]
@@ -381,12 +383,11 @@ class MuscleDatabase:
 
     dofs: degrees of freedom that the muscles move, without side, as results have them in order (see `scale_muscles`).
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
-    wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
-    fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
-    "standing"; operating_range_of: the set whose ranges these are, None: its own. license: terms of the source.
-    calibrated_passive: None where nobody calibrated them. coordinates: degree of freedom -> the coordinate of the model
-    that the set is of, without side, with "-" before it where it is positive in the opposite direction. notes: what a
-    user should know of this set, such as muscles that it leaves out.
+    wrap_objects: moving frames and surfaces by name. curves: the family of Hill curves. fiber_lengths: the rule that
+    scales fiber and tendon lengths to a subject, "operating_range" or "standing"; operating_range_of: the set with the
+    ranges, None: this set. license: terms of the source. calibrated_passive: None without calibration. coordinates:
+    degree of freedom -> the coordinate in the source model of the set, without side, with "-" before it for the
+    opposite sign. notes: for users of this set, such as omitted muscles.
     """
 
     name: str
@@ -427,7 +428,7 @@ class MuscleDatabase:
 
     @cached_property
     def sides(self) -> dict[str, tuple[Muscle, ...]]:
-        """The muscles of either side, see `Muscle.on_side`."""
+        """The muscles of each side, see `Muscle.on_side`."""
         return {side: tuple(muscle.on_side(side) for muscle in self.muscles) for side in SIDES}
 
     def __contains__(self, name: object) -> bool:
@@ -440,7 +441,7 @@ class MuscleDatabase:
         return len(self.muscles)
 
     def printed(self) -> MuscleDatabase:
-        """Return the muscles with the numbers as printed: for inspection only, since they give wrong forces."""
+        """Return the muscles with the printed numbers: for inspection only, since they result in wrong forces."""
         return replace(self, muscles=tuple(muscle.printed() for muscle in self.muscles))
 
 
@@ -454,11 +455,10 @@ def standing_length(
     """Musculotendon length [m] of a muscle of the right leg with all joint angles zero: sum_k |p_{k+1} - p_k|.
 
     Args:
-        muscle: its path is taken over the points alone, past wrap objects.
+        muscle: with a path over its points; wrap objects are ignored.
         reference: the skeleton of its set.
-        frames: the moving frames of the set; in standing they rest on their bone.
-        unscaled: of the skeleton that the optimal fiber and tendon slack lengths belong to; both scale to a subject by
-            L_MT(subject) / L_MT(unscaled).
+        frames: the moving frames of the set, at rest on their bones in standing. unscaled: use the skeleton of the
+            optimal fiber and tendon slack lengths; both scale to a subject by L_MT(subject) / L_MT(unscaled).
     """
     scale = {each.name: each.position_scale if unscaled else 1.0 for each in reference.segments}
     centers: dict[str, Vector] = {}

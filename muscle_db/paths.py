@@ -1,4 +1,4 @@
-"""Reads paths: points, frames that move with a joint angle, wrap objects, and the use that muscles make of them."""
+"""Reads paths: points, frames that move with a joint angle, wrap objects, and the wraps of muscles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMIT = 2.0  # [m] no length of a limb comes near it: a larger one is in millime
 
 
 class Names(NamedTuple):
-    """Names that the paths of a set may use: frames of bones, degrees of freedom, and frames that move on the bones."""
+    """Names for the paths of a set: frames of bones, degrees of freedom, and moving frames."""
 
     bones: tuple[str, ...] = FRAMES
     dofs: tuple[str, ...] = LEG_DOFS
@@ -69,7 +69,7 @@ def read_point(table: TomlTable, names: Names) -> PathPoint:
 
 
 def _angles(table: TomlTable, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Angles [rad] of rows that begin with them: increasing, 0 in standing among them."""
+    """Angles [rad] at the begin of rows: increasing, with the standing angle 0."""
     degrees = [row[0] for row in rows]
     if len(degrees) < 2 or 0.0 not in degrees:
         table.fail(
@@ -129,7 +129,7 @@ def read_frames(root: TomlTable, names: Names) -> dict[str, MovingFrame]:
 
 
 def read_wrap_objects(root: TomlTable, frames: Iterable[str]) -> dict[str, WrapObject]:
-    """The `[[wrap]]` tables by name; frames: all that there are."""
+    """The `[[wrap]]` tables by name; frames: all existing frames."""
     objects: dict[str, WrapObject] = {}
     for table in root.tables("wrap"):
         if "kind" not in table.values:
@@ -179,7 +179,7 @@ def _axes(table: TomlTable) -> tuple[Vector, Vector, Vector]:
 def read_path_wraps(
     muscle: TomlTable, points: int, objects: Mapping[str, WrapObject]
 ) -> tuple[PathWrap, ...]:
-    """The `wraps` of a muscle with so many points."""
+    """The `wraps` of a muscle with a number of points."""
     wraps = []
     for table in muscle.tables("wraps", "muscle.wraps", "wrap"):
         table.require_keys(("object",), ("first", "last", "method"))
@@ -236,7 +236,7 @@ def _strain(table: TomlTable) -> PassiveStrain:
 def refuse_unused(
     root: TomlTable, frames: Sequence[str], objects: Mapping[str, WrapObject], muscles: Iterable[Muscle]
 ) -> None:
-    """Refuse wrap objects that no path uses, and moving frames that carry nothing."""
+    """Refuse wrap objects without a path, and moving frames without points and wrap objects."""
     muscles = list(muscles)
     wrapped = {wrap.object for muscle in muscles for wrap in muscle.wraps}
     for table, name in zip(root.tables("wrap"), objects, strict=True):

@@ -1,7 +1,7 @@
-"""The one way in which files are opened that come from outside: regular files of a stated size at most.
+"""Opening of all input files: only regular files up to a size.
 
-A device, a pipe or a file of another kind has no end, or lets its reader wait for ever. It stands here because
-`muscle_db` imports nothing of `musclesolve`, which opens its files with it as well.
+A device, a pipe or a file of another kind may have no end, or block its reader forever. `musclesolve` opens its files
+with this module, too; it is here because `muscle_db` does not import `musclesolve`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from pathlib import Path
 
 MEBIBYTE = 1 << 20
 SETTINGS = 16 * MEBIBYTE
-"""Most bytes of files written by hand: trial files, camera files, marker sets, muscles, model definitions (TOML)."""
+"""Largest size [bytes] of files written by hand: trial files, camera files, marker sets, muscles, model definitions
+(TOML).
+"""
 RECORDING = 4096 * MEBIBYTE
-"""Most bytes of what is recorded: C3D, TRC, MOT, STO, CSV."""
+"""Largest size [bytes] of recordings: C3D, TRC, MOT, STO, CSV."""
 RESULT = 16384 * MEBIBYTE
-"""Most bytes of a result."""
+"""Largest size [bytes] of a result."""
 
 
 class UnsuitableFileError(OSError):
-    """A file that must not be read: what is wrong with it, what was expected, and the remedy."""
+    """A file that must not be read: problem, expected value and remedy."""
 
     def __init__(self, problem: str, expected: str, remedy: str) -> None:
         super().__init__(f"{problem}, expected: {expected}")
@@ -29,7 +31,7 @@ class UnsuitableFileError(OSError):
 
 
 def open_regular(path: str | Path, most: int) -> BufferedReader:
-    """Open a regular file of at most so many bytes for reading.
+    """Open a regular file of at most `most` bytes for reading.
 
     Raises:
         UnsuitableFileError: it is of another kind, or larger.
@@ -48,7 +50,7 @@ def open_regular(path: str | Path, most: int) -> BufferedReader:
 
 
 def check_regular(found: os.stat_result, most: int) -> None:
-    """Refuse what is no regular file, or a file of more bytes; errors as of `open_regular`."""
+    """Refuse a file that is not regular or too large; errors as of `open_regular`."""
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError("this is a folder")
     if not stat.S_ISREG(found.st_mode):
@@ -62,7 +64,7 @@ def check_regular(found: os.stat_result, most: int) -> None:
 
 
 def read_regular(path: str | Path, most: int) -> bytes:
-    """Read such a file; errors as of `open_regular`."""
+    """Read a regular file of at most `most` bytes; errors as of `open_regular`."""
     content = bytearray()
     with open_regular(path, most) as stream:
         # In pieces, because a read reserves memory for all that it may return.
@@ -70,7 +72,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
             content += piece
             if len(content) > most:  # it grew, or does not know its size
                 raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
-    if piece is None:  # of the system's own files there are some that wait for what comes
+    if piece is None:  # some files of the system wait for more data
         raise UnsuitableFileError(
             "the file has no end", "a regular file", "copy what it holds into a file, and name that"
         )

@@ -1,4 +1,4 @@
-"""A table of a database file that checks each value as it is read and knows its line."""
+"""A table of a database file that checks each value while reading, and finds its line for messages."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class TomlTable:
-    """One TOML table: values as tomllib read them, its lines, its file.
+    """One TOML table: values from tomllib, its lines, its file.
 
-    locate: finds its lines, which only a message needs; place: for messages, such as "muscle 3 (soleus)"; "" for the
-    file itself.
+    locate: function that finds its lines, only for messages; place: for messages, such as "muscle 3 (soleus)"; "" for
+    the whole file.
     """
 
     values: dict[str, Any]
@@ -67,7 +67,7 @@ class TomlTable:
                 self.fail(key, f'missing key "{key}"', remedy=f"add `{key} = ...` to it")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text that is not empty; the default, where one is given, may be."""
+        """A text that is not empty, unless it is the default."""
         value = self.values.get(key, default)
         if not isinstance(value, str):
             self._wrong_kind(key, value, "a text in quotes")
@@ -76,7 +76,7 @@ class TomlTable:
         return value
 
     def choice(self, key: str, allowed: Iterable[str], default: str | None = None) -> str:
-        """A text out of a closed list; the default, where one is given and the key is absent."""
+        """A text from a list of allowed ones, or the default if the key is absent."""
         if default is not None and key not in self.values:
             return default
         value, allowed = self.text(key), tuple(allowed)
@@ -96,9 +96,9 @@ class TomlTable:
         closed_high: bool = False,
         default: float | None = None,
     ) -> float:
-        """A finite number in [low, high); without low where `open_low`, with high where `closed_high`.
+        """A finite number in [low, high), or the default if the key is absent.
 
-        The default, where one is given and the key is absent.
+        With `open_low` low is excluded; with `closed_high` high is included.
         """
         if default is not None and key not in self.values:
             return default
@@ -118,7 +118,7 @@ class TomlTable:
         return value
 
     def names(self, key: str) -> tuple[str, ...]:
-        """A list of one or more names, each once; see `name`."""
+        """A list of one or more different names; see `name`."""
         value = self.values[key]
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
             self._wrong_kind(key, value, "a list of names in quotes")
@@ -130,7 +130,7 @@ class TomlTable:
         return tuple(replace(self, values={key: name}).name(key) for name in value)
 
     def name(self, key: str) -> str:
-        """A name in lower snake case; names of what exists once on each side have no side."""
+        """A name in lower snake case, without side."""
         name = self.text(key)
         if not _NAME.fullmatch(name):
             self.fail(
@@ -166,7 +166,7 @@ class TomlTable:
         return x, y, z
 
     def table(self, key: str, full_name: str | None = None, place: str | None = None) -> TomlTable:
-        """A sub-table of this table, under the key unless another dotted name or place in messages is given."""
+        """A sub-table of this table; full_name, place: dotted name and place for messages, by default from the key."""
         value = self.values[key]
         if not isinstance(value, dict):
             self._wrong_kind(key, value, "a table")
@@ -174,8 +174,8 @@ class TomlTable:
         return TomlTable(value, lambda: self.locate().table(full_name or key), self.file, place)
 
     def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> list[TomlTable]:
-        """The tables of a list; an absent list is an empty one. `what` names one of them in messages, the key unless
-        given; full_name: as of `table`.
+        """The tables of a list, empty if absent; what: word for one of them in messages, by default the key; full_name:
+        see `table`.
         """
         values = self.values.get(key, [])
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
@@ -253,9 +253,9 @@ class Region:
         return self.start + 1
 
     def table(self, name: str, number: int = 0) -> Region:
-        """The `number`-th table with this full dotted name, with its sub-tables; failing that, this region.
+        """The `number`-th table with this full dotted name, with its sub-tables; this region if it is not found.
 
-        It may stand under a header, `[[muscle.path]]`, or inline, `path = [ {...}, {...} ]`.
+        The table may have a header, `[[muscle.path]]`, or be inline, `path = [ {...}, {...} ]`.
         """
         headers = [k for k in range(self.start, self.stop) if _header(self.lines[k]) == name]
         if number < len(headers):
@@ -297,7 +297,7 @@ class Region:
 
 @lru_cache(maxsize=4096)
 def _header(line: str) -> str | None:
-    """The name that a line heads, if any; every table of a file looks through the same lines."""
+    """The name in a header line, if any; cached, because every table of a file searches the same lines."""
     match = _HEADER.match(line)
     return re.sub(r"[\s\"']", "", match["name"]) if match else None
 

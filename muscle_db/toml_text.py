@@ -1,4 +1,4 @@
-"""A muscle set as the text of a file that `load` reads: one line per point, and per angle of what moves."""
+"""A muscle set as the text of a file for `load`: one line per point, and per angle of moving points and frames."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from muscle_db.model import (
 )
 
 _NUMBERS_OF_SETS: dict[str, float | None] = {"max_shortening_velocity": None, "tendon_strain": TENDON_STRAIN}
-"""Numbers that a set states once for its muscles, with the value that need not be stated; None: always stated."""
+"""Numbers that a set states once for its muscles, with their defaults; None: always stated."""
 
 
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
     """The text of a set; header: remarks at the top, lines without "#".
 
-    Deviations of the set as a whole, of points and of wraps are left out. Angles are written with seven digits after
-    the point, everything else in full.
+    Deviations of the whole set, of points and of wraps are omitted. Angles have seven digits after the point, other
+    numbers all digits.
     """
     values = {key: [getattr(muscle, key) for muscle in database] for key in _NUMBERS_OF_SETS}
     usual = {key: max(numbers, key=numbers.count) for key, numbers in values.items()}  # the most common
@@ -57,7 +57,7 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
 
 
 def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
-    """The table of calibrated passive strains; it has to be the last one of its file."""
+    """The table of calibrated passive strains, which has to be the last one of its file."""
     yield "[calibrated_passive]"
     yield f"found = {_text(calibrated.found)}"
     if calibrated.strains:

@@ -1,4 +1,4 @@
-"""What several test folders share: where recorded data lies, and random motions of the model."""
+"""Fixtures that several test folders share: paths of recorded data, and random motions of the model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -32,25 +33,40 @@ if not THOROUGH:
 
 
 def pytest_sessionstart() -> None:
-    """Of two processes that test side by side the second compiles now, where nothing is on disk yet.
+    """Compile in the second of two processes that test side by side, unless the compiled code is on disk.
 
     Meanwhile the first collects, and keeps the test modules as bytecode, which the second then finds.
     """
     gc.disable()  # what imports and collection make stays to the end
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
         from musclesolve.dynamics.kernel import entry as contact
-        from musclesolve.muscles.paths.kernel.entry import PATHS
+        from musclesolve.muscles.paths.kernel import entry as paths
+        from musclesolve.pipeline import patella_kernel
+        from musclesolve.recording.gaps import registration_kernel
+        from musclesolve.trajectory import chain_kernel
 
-        for function in (PATHS, contact.SOLVE, contact.RESIST, contact.TOUCH):
+        for function in (contact.SOLVE, contact.RESIST, contact.TOUCH):
+            function.load()
+        load_all(paths, patella_kernel, registration_kernel, chain_kernel)
+
+
+def load_all(*modules: ModuleType) -> None:
+    """Load the compiled functions of some modules, or compile them."""
+    from musclesolve._util.compiled_code import CompiledFunction
+
+    for function in [each for module in modules for each in vars(module).values()]:
+        if isinstance(function, CompiledFunction):
             function.load()
 
 
 def pytest_collection_finish() -> None:
-    """The first process compiles the other part; from now on garbage is looked for, in what tests make alone."""
+    """The first process compiles the other half; from now on garbage is looked for, in what tests make alone."""
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
+        from musclesolve.dynamics.kernel import entry as dynamics
         from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
         compile_kernel()
+        load_all(dynamics)
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()

@@ -18,8 +18,6 @@ The last lines print both sides.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +27,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.arguments import command_line
 from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder, table
+from benchmarks.validation.page import data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import COMPARED
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
@@ -217,18 +216,12 @@ def report(folder: Path, repeats: int) -> str:
 
 def main() -> None:
     """Print the tables, and write them into a folder where one is named."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.md")
     options = parser.parse_args()
-    try:
-        folder = options.folder or data_folder() / "fascicle_walk"
-    except Absent as reason:
-        sys.exit(str(reason))
-    text = report(folder, options.repeats)
+    text = report(options.folder or data_folder() / "fascicle_walk", options.repeats)
     console.print(text)
     if options.output is not None:
         options.output.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,6 @@ there: muscles alone count. With rigid tendons strength alone is fitted, to EMG 
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import Counter
 from dataclasses import replace
@@ -27,6 +26,7 @@ from itertools import pairwise
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
@@ -180,7 +180,7 @@ def main(count: int, generator: str = "ours", tendon: str = "elastic") -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("persons", nargs="?", type=int, default=100)
     parser.add_argument("--generator", choices=["ours", "other"], default="ours")
     parser.add_argument("--tendon", choices=["elastic", "rigid"], default="elastic")

@@ -21,7 +21,7 @@ opensim.Logger.setLevelString("error")
 WEAK = 1.0
 """Optimal force of the reserve of a coordinate that muscles serve [N m]."""
 STRONG = 1000.0
-"""That of an actuator of a coordinate without muscles, whose control costs nothing to speak of."""
+"""Optimal force of the actuator of a coordinate without muscles, whose control costs almost nothing [N m]."""
 LIMIT = 10_000.0
 SERVED = [
     f"{stem}_{side}"

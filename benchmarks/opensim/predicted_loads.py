@@ -12,7 +12,6 @@ implant [body weights].
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import command_line
 from benchmarks.instrumented_knee import HEAD, WALKS, Agreement
 from benchmarks.timing import console
 from benchmarks.validation.page import data_folder
@@ -107,9 +107,7 @@ def known() -> Iterator[tuple[Path, Path, Path, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--cutoff-hz", type=float, default=WALKING_CUTOFF_HZ)
     parser.add_argument("--mass", type=float)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
+from benchmarks.validation.page import data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 START, END, CUTOFF_HZ = 0.45, 1.80, 6.0
@@ -17,19 +18,15 @@ MODEL, COORDINATES, MOMENTS = "rajagopal_lai_uhlrich_2023_scaled.osim", "opensim
 
 
 def python_and_walk(about: str) -> tuple[str, Path] | None:
-    """The Python with `opensim` and the folder of the walk; None, and a sentence is printed, where one is missing.
+    """The Python with `opensim` and the folder of the walk; None, and a sentence is printed, where OpenSim is missing.
 
     Args:
         about: what the command does, for its help.
     """
-    parser = argparse.ArgumentParser(description=about)
+    parser = command_line(about)
     parser.add_argument("--opensim-python", default=sys.executable)
     python = parser.parse_args().opensim_python
-    data = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve()
-    walk = data / "rajagopal_walk"
-    if not walk.is_dir():
-        console.print(f"skipped: there is no {walk}")
-        return None
+    walk = data_folder().resolve() / "rajagopal_walk"
     if subprocess.run([python, "-c", "import opensim"], capture_output=True, check=False).returncode:
         console.print(f"skipped: {python} has no opensim; pip install opensim, or --opensim-python")
         return None

@@ -11,9 +11,7 @@ or is refused by name; what differs is listed with its size.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -22,16 +20,16 @@ from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
+from benchmarks.arguments import command_line
 from benchmarks.opensim_differential.comparison import AGREES, DIFFERS, QUANTITIES, REFUSED, SELF, TOLERANCE
 from benchmarks.opensim_differential.sweep import Outcome, mutants, outcomes, public_models
 from benchmarks.timing import console
-
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.validation.page import data_folder
 
 
 def main() -> None:
     """Compare, print what is refused and what differs, and the table of all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--poses", type=int, default=2)
@@ -41,7 +39,7 @@ def main() -> None:
     asked = parser.parse_args()
     if importlib.util.find_spec("opensim") is None:
         sys.exit("skipped: OpenSim is not installed (pip install opensim)")
-    data = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve()
+    data = data_folder().resolve()
     with TemporaryDirectory() as folder:
         kept = asked.keep or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)

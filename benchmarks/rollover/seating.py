@@ -19,7 +19,6 @@ in either pose (twenty seconds of processor time each).
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -28,7 +27,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from benchmarks.arguments import output_folder
+from benchmarks.arguments import command_line, output_folder
 from benchmarks.chapter_4 import STANDARD, subject
 from benchmarks.impact_pictures import write
 from benchmarks.rollover.cabin import DATA, occupant
@@ -217,11 +216,7 @@ def main(folder: Path, noise: float, roll: bool) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.rollover.seating",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument("--noise", type=float, default=NOISE_PX, help="of a digitized pixel coordinate [px]")
     parser.add_argument("--rollover", action="store_true", help="also the rollover from either pose")

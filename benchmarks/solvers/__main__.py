@@ -5,8 +5,7 @@ python -m benchmarks.solvers [--frames N]
 
 from __future__ import annotations
 
-import argparse
-
+from benchmarks.arguments import command_line
 from benchmarks.solvers import growth, rivals
 from benchmarks.timing import console
 from musclesolve.studies.benchmark.benchmark import side_by_side
@@ -32,6 +31,6 @@ def report(frames: int = 10_000) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--frames", type=int, default=10_000)
     report(parser.parse_args().frames)

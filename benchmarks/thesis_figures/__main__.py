@@ -12,12 +12,12 @@ used; where the source speaks of errors of measurement it gets those that the so
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 from rich.progress import Progress
 
+from benchmarks.arguments import command_line
 from benchmarks.thesis_figures.comparison import Finding, statements
 from benchmarks.thesis_figures.drawing import png
 from benchmarks.thesis_figures.figure_registry import FIGURES, chosen
@@ -46,11 +46,7 @@ def make(folder: Path, trial: Path, numbers: list[str]) -> dict[str, Finding]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 2 where its input is at fault."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.thesis_figures",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("-o", "--output", type=Path, default=Path("thesis_figures"), metavar="FOLDER")
     parser.add_argument(
         "--figure", action="extend", nargs="+", default=[], metavar="NUMBER", help="6.12; else all"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.timing import console
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ AS_WRITTEN = "../../../shared/data"
 DOTS = 110  # per inch
 
 
-class Absent(Exception):
-    """Recordings that a section needs are not on this machine."""
+class Absent(SystemExit):
+    """Recordings that a command needs are not on this machine; where nobody catches it the command ends so."""
 
 
 def written(page: str, name: str, text: str) -> str:
@@ -67,7 +67,7 @@ def write_sections(
         arguments: of the command line: names of sections (default: all); -o FOLDER, into which a copy of the page and
             the figures go; --write: into the page itself, figures beside it.
     """
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(about)
     parser.add_argument("section", nargs="*", help=f"{', '.join(sections)}; default: all")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -104,7 +104,7 @@ def data_folder() -> Path:
     """The folder of the recordings."""
     folder = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data"))
     if not (folder / "rajagopal_walk").is_dir():
-        raise Absent(f"no recorded walk in {folder}")
+        raise Absent(f"no recorded walk in {folder}: set MUSCLESOLVE_DATA to the folder of the recordings")
     return folder
 
 

@@ -16,13 +16,13 @@ AnyArray = NDArray[Any]
 
 
 def contiguous(values: Any, kind: type = float) -> Any:
-    """An array as compiled code takes it: of one kind, in C order and writable; copied where it is not."""
+    """An array for compiled code: of one kind, in C order and writable; copied if necessary."""
     array: AnyArray = np.asarray(values, kind, order="C")
     return array if array.flags.writeable else array.copy()
 
 
 def unchangeable(values: AnyArray) -> AnyArray:
-    """An array that nobody can write to: itself where it is read-only and owns its numbers, else a copy."""
+    """A read-only array: itself if it is read-only and owns its numbers, else a copy."""
     if values.flags.owndata and not values.flags.writeable:
         return values
     copy = np.array(values)
@@ -31,7 +31,7 @@ def unchangeable(values: AnyArray) -> AnyArray:
 
 
 SAME_TIME = 1e-6
-"""Times that differ by less are the same [s]."""
+"""Difference below which two times are equal [s]."""
 
 
 def true_runs(mask: Mask) -> list[tuple[int, int]]:
@@ -41,8 +41,13 @@ def true_runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
+def time_spans(mask: Mask, time: NDArray[Any]) -> tuple[tuple[float, float], ...]:
+    """Return first and last time of every unbroken run of True in a mask (T,), of times (T,)."""
+    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
+
+
 def long_enough(mask: Mask, shortest: int) -> Mask:
-    """Return a mask (T,) without its runs of fewer than so many samples."""
+    """Return a mask (T,) without its runs of fewer than `shortest` samples."""
     long: Mask = np.zeros(mask.size, bool)
     for first, stop in true_runs(mask):
         long[first:stop] = stop - first >= shortest
@@ -52,44 +57,44 @@ def long_enough(mask: Mask, shortest: int) -> Mask:
 def at_times(time: Array, columns: Array, new: Array) -> Array:
     """Return columns (T, k) of increasing times (T,) at other times (S,), (S, k), linearly interpolated.
 
-    Beyond the ends they stay as at the ends.
+    Beyond the ends the values at the ends are used.
     """
     return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)
 
 
 def within(time: Array, first: float, last: float) -> Mask:
-    """Mask (T,) of the times (T,) [s] between two others; those that differ by less than a microsecond are the same."""
+    """Mask (T,) of the times (T,) [s] from first to last, with a tolerance of a microsecond."""
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
 def mean_of_known(values: Array, axis: int | tuple[int, ...] = 0) -> Array:
-    """Mean over axes of the values that are there (not NaN or infinite); NaN where there are none."""
-    there = np.isfinite(values)
-    count = there.sum(axis=axis)
-    return np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
+    """Mean over axes of the finite values; NaN without any."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=axis)
+    return np.where(count > 0, np.where(finite, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
 
 
 def sd_of_known(values: Array) -> Array:
-    """Standard deviation (n - 1) over the first axis of the values that are there; NaN for fewer than two."""
-    there = np.isfinite(values)
-    count = there.sum(axis=0)
-    squares = np.where(there, values - mean_of_known(values), 0.0) ** 2
+    """Standard deviation (n - 1) over the first axis of the finite values; NaN for fewer than two."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    squares = np.where(finite, values - mean_of_known(values), 0.0) ** 2
     return np.where(count > 1, np.sqrt(squares.sum(axis=0) / np.maximum(count - 1, 1)), np.nan)
 
 
 def median_of_known(values: Array) -> Array:
-    """Median over the first axis of the values that are there; NaN where there are none."""
-    there = np.isfinite(values)
-    if there.all():
+    """Median over the first axis of the finite values; NaN without any."""
+    finite = np.isfinite(values)
+    if finite.all():
         return np.asarray(np.median(values, axis=0))
-    some = there.any(axis=0)
+    some = finite.any(axis=0)
     # zeros in columns without values avoid a warning of numpy
-    middle = np.nanmedian(np.where(some, np.where(there, values, np.nan), 0.0), axis=0)
+    middle = np.nanmedian(np.where(some, np.where(finite, values, np.nan), 0.0), axis=0)
     return np.where(some, middle, np.nan)
 
 
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
-_FEW = 300  # up to so many numbers gathering the components is faster than slicing them
+_FEW = 300  # largest count of numbers for which gathering the components is faster than slicing them
 
 
 def vector_product(a: Array, b: Array) -> Array:
@@ -105,16 +110,16 @@ def vector_product(a: Array, b: Array) -> Array:
 
 
 def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """Arrays (..., *shape) by name from vectors (..., D) in which they lie end to end."""
+    """Arrays (..., *shape) by name from vectors (..., D) of their concatenated elements."""
     ends = list(accumulate(map(prod, shapes.values())))
     parts = zip(shapes.items(), np.split(vectors, ends[:-1], axis=-1), strict=True)
     return {name: part.reshape(*vectors.shape[:-1], *shape) for (name, shape), part in parts}
 
 
 def equal_groups(*columns: Sequence[object]) -> list[Indices]:
-    """Numbers of the rows that are equal in every column, in the order of the first of each group.
+    """Groups of the numbers of rows that are equal in every column, in the order of the first rows.
 
-    What has no hash, such as an object of one's own with arrays, is equal to itself alone.
+    An entry without hash, such as a user's object with arrays, is equal only to itself.
     """
     groups: dict[tuple[Hashable, ...], list[int]] = {}
     for number, row in enumerate(zip(*columns, strict=True)):

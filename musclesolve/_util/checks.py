@@ -1,8 +1,10 @@
-"""One function for each kind of argument: what does not fit is refused by name before anything is computed."""
+"""Checks of arguments, one function for each kind: wrong values are refused by name before any computation."""
 
 import contextlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 
 Shape = tuple[int | str, ...]
-"""A shape as messages print it: numbers are fixed, letters stand for any size."""
+"""A shape as in messages: numbers are fixed, letters fit any size."""
 
 
 def check_number(
@@ -28,7 +30,7 @@ def check_number(
 ) -> float:
     """Return a finite number from `least` to `most`, larger than `above` and smaller than `below`.
 
-    An array without an axis counts as the number that it holds; true, false and masked numbers are none.
+    An array without axes counts as its number; true, false and masked numbers are refused.
     """
     plain = isinstance(given, np.ndarray) and not given.ndim and not isinstance(given, np.ma.MaskedArray)
     number = given.item() if plain else given  # type: ignore[attr-defined]
@@ -43,7 +45,7 @@ def check_number(
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
-    """Return an integer that is at least `least`; true, false and 2.0 are none."""
+    """Return an integer that is at least `least`; refuse true, false and 2.0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise input_error(
             "no_whole_number", where=where or name, name=name, given=as_text(given), least=least
@@ -77,9 +79,9 @@ def check_array(
 ) -> AnyArray:
     """Return an array of real or complex numbers of a shape, of which a letter fits any size; integers become floats.
 
-    `entries` are the names of the entries along `axis`; where this is not 0, the first axis are frames. With `real`
-    complex numbers are refused, None is NaN, and the array is one of double precision; `finite=False` lets numbers
-    pass that are not finite.
+    `entries` are the names of the entries along `axis`; if it is not 0, the first axis is frames. With `real`, complex
+    numbers are refused, None becomes NaN, and the array has double precision; `finite=False` allows numbers that are
+    not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     expected = f"numbers of the shape ({size})" if shape else "a number"
@@ -113,10 +115,13 @@ def check_real_array(
     where: str | None = None,
     shapes: tuple[tuple[int, ...], ...] = (),
 ) -> Array:
-    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN."""
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
+
+    True and false are no numbers.
+    """
     try:
         raw = np.asanyarray(given)
-        if raw.dtype.kind not in "biufO":
+        if raw.dtype.kind not in "iufO":
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
@@ -129,7 +134,7 @@ def check_real_array(
 
 
 def check_increasing(given: object, least: int = 1, *, where: str | None = None) -> Array:
-    """Return the times (T,) [s] of frames; none may be masked."""
+    """Return the times (T,) [s] of frames; refuse masked and not increasing ones."""
     plain = check_real_array(given, "time", "increasing times [s]", where=where)
     time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:
@@ -141,6 +146,11 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
             "time_not_increasing", where=where, frame=k, time=time[k], next_frame=k + 1, next_time=time[k + 1]
         )
     return time
+
+
+def one_or_several(given: Any) -> list[Any]:
+    """Return a list: of the things in anything that can be iterated, or of one thing alone, as a text or path is."""
+    return [given] if isinstance(given, str | Path) or not isinstance(given, Iterable) else list(given)
 
 
 def _first_entry(array: AnyArray) -> str:
@@ -155,10 +165,17 @@ def _not_finite(
         return input_error("not_finite", where=where, name=name, value=array)
     bad = np.argwhere(~np.isfinite(array))
     first = tuple(int(part) for part in bad[0])
-    of = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
+    entry = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
     at = f" in frame {first[0]}" if axis else ""
     count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
-    place = "" if of or array.ndim == 1 else f", at {list(first)}"
+    place = "" if entry or array.ndim == 1 else f", at {list(first)}"
     return input_error(
-        "entry_not_finite", where=where, name=name, of=of, value=array[first], at=at, place=place, count=count
+        "entry_not_finite",
+        where=where,
+        name=name,
+        of=entry,
+        value=array[first],
+        at=at,
+        place=place,
+        count=count,
     )

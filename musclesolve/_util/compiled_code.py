@@ -27,7 +27,7 @@ DAMAGED = (
     *(PickleError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, OverflowError),
     *(MemoryError, RuntimeError),
 )
-"""What numba raises for a cache file that is empty, truncated, or of something else."""
+"""Exceptions of numba for a cache file that is empty, truncated, or not a cache file."""
 
 # No "_nrt": nothing is allocated in compiled code, so numba need not count references.
 # No "nnan" or "ninf": numbers that broke down are recognized by not being finite.
@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 
-# for what is only called from compiled code: no entry point from Python, no array expressions to rewrite
+# for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
 WITHIN: dict[str, Any] = OPTIONS | {
     "no_cpython_wrapper": True,
     "no_rewrites": True,
@@ -48,7 +48,7 @@ WITHIN: dict[str, Any] = OPTIONS | {
 
 _COMPILING = OneThread()
 _REPORTED: set[str] = set()
-"""Messages of compilations, one for all functions of a folder."""
+"""Log messages of compilations, one for all functions of a folder."""
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -57,8 +57,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def compiled_in_order(function: Callable[..., Any]) -> Any:
-    """Compile without reordering of sums, for those so short that vectorizing costs more than it saves."""
+    """Compile without reordering of sums, for sums so short that vectorizing costs more than it saves."""
     return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
+
+
+def compiled_for_some(function: Callable[..., Any]) -> Any:
+    """Compile as `compiled_in_order` does, without what stands behind `if argument is None` where it is None."""
+    options = WITHIN | {"fastmath": {"contract", "nsz", "arcp"}, "no_rewrites": False}
+    return njit(**options)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -67,26 +73,25 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def int64(number: int) -> Any:
-    """A numpy integer: for each Python integer passed as an argument numba would compile the function anew."""
+    """A numpy integer: for a Python integer as an argument numba would compile the function again."""
     return np.int64(number)
 
 
 def source_version(*sources: Path) -> str:
-    """A hash of what numba does not look at: source files, or all of a folder, how they are compiled, the processor."""
+    """A hash of data that numba ignores: source files or folders, options of compilation, the processor."""
     files = [
         file for place in sources for file in (sorted(place.glob("*.py")) if place.is_dir() else [place])
     ]
-    own = Path(__file__), Path(joined_compilation.__file__)
-    known = b"".join(file.read_bytes() for file in (*files, *own))
-    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
-    return hashlib.sha256(known).hexdigest()[:16]
+    compilers = Path(__file__), Path(joined_compilation.__file__)
+    content = b"".join(file.read_bytes() for file in (*files, *compilers))
+    content += f"{numba.__version__} {get_host_cpu_name()}".encode()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 class CompiledFunction:
     """A function with one signature, compiled when it is first needed.
 
-    version: of its sources, part of the name that numba gives to the files of its cache. message: for the log where it
-    has to be compiled.
+    version: of its sources, part of the names of numba's cache files. message: for the log at a compilation.
     """
 
     def __init__(
@@ -114,12 +119,12 @@ class CompiledFunction:
         return folder is not None and any(self._files("*.nbc"))
 
     def compile_beside(self, module: str, name: str) -> None:
-        """Begin to compile in a process of its own, which `load` waits for; nothing where the code is kept already.
+        """Begin to compile in a separate process, for which `load` waits; no effect if the code is in the cache.
 
         numba compiles one function at a time: a second process uses the second core. It ends with this process.
 
         Args:
-            module, name: where the other process finds this function.
+            module, name: place of this function for the other process.
         """
         if self.stays_in_memory() or self.is_kept() or self._beside is not None or cores() < 2:
             return
@@ -134,7 +139,7 @@ class CompiledFunction:
         atexit.register(self._beside.terminate)
 
     def stays_in_memory(self) -> bool:
-        """Return whether what is compiled is not kept on disk: no folder, or NUMBA_DISABLE_JIT."""
+        """Return whether compiled code is not stored on disk: no folder, or NUMBA_DISABLE_JIT."""
         return not hasattr(self.dispatcher, "compile") or self.dispatcher.stats.cache_path is None
 
     def _report(self) -> None:
@@ -147,7 +152,7 @@ class CompiledFunction:
         return list(folder.glob(f"*{self.dispatcher.py_func.__name__}{ending}"))
 
     def load(self) -> Any:
-        """The function from the cache, or compiled now by one thread where that is missing, damaged or read-only."""
+        """The function from the cache, or compiled now by one thread if the cache is missing, damaged or read-only."""
         if self._loaded is None:
             with _COMPILING, without_detours():
                 if self._loaded is None:
@@ -166,11 +171,11 @@ class CompiledFunction:
         except OSError:  # the folder exists, but is not writable
             return self._in_memory()
         except DAMAGED as error:
-            return self._anew(error)
+            return self._recompiled(error)
         self.dispatcher.disable_compile()
         return self.dispatcher
 
-    def _anew(self, error: Exception) -> Any:
+    def _recompiled(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""
         LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
         try:

@@ -1,4 +1,4 @@
-"""Ctrl-C that is never lost, and that is ignored where it would leave something half done."""
+"""Handling of Ctrl-C: it is never lost, and it is ignored while files are put in place."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from types import FrameType
 
 @contextmanager
 def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None]]:
-    """Raise KeyboardInterrupt on Ctrl-C or another signal, and once more by the yielded function.
+    """Raise KeyboardInterrupt on Ctrl-C or another signal, and again by the yielded function.
 
-    Raised during a callback of the garbage collector or of a C library, the exception is printed and dropped; the
-    yielded function then raises it again. Outside the main thread, which gets no signals, it does nothing.
+    Python prints and drops an exception during a callback of the garbage collector or of a C library; the yielded
+    function then raises it again. Outside the main thread, which gets no signals, there is no effect.
     """
     pressed = threading.Event()
 
@@ -45,9 +45,9 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """The yielded function says whether Ctrl-C was pressed or SIGTERM came; a second one raises KeyboardInterrupt.
+    """Yield a function that returns whether Ctrl-C or SIGTERM occurred; a second one raises KeyboardInterrupt.
 
-    Outside the main thread, which gets no signals, it is always false.
+    Outside the main thread, which gets no signals, the function always returns False.
     """
     stopped = threading.Event()
 
@@ -59,12 +59,15 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
-    handlers = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {
+        signal_number: signal.signal(signal_number, on_signal)
+        for signal_number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield stopped.is_set
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 @contextmanager
@@ -75,14 +78,14 @@ def ignore_interrupts() -> Iterator[None]:
         return
     handlers = {}
     try:
-        for each in (signal.SIGINT, signal.SIGTERM):
-            if callable(signal.getsignal(each)):
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(signal_number)):
                 # Not SIG_IGN: Python would print that a signal that has already arrived is not handled.
-                handlers[each] = signal.signal(each, _ignore)
+                handlers[signal_number] = signal.signal(signal_number, _ignore)
         yield
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

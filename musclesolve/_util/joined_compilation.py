@@ -1,12 +1,11 @@
 """A compiled function and all functions that it calls are optimized together, once.
 
-numba optimizes every function and makes machine code of it, with all that it calls, before it goes on to the caller:
-what is called three levels below Python is optimized and translated four times, although Python calls the first level
-alone. Here a part is only brought into the form of LLVM; the function that Python calls joins all of its parts, which
+numba optimizes every function with all functions that it calls and makes machine code of it, before it compiles the
+caller: a function three levels below Python is optimized and translated four times, although Python calls only the
+first level. Here a part is only converted to LLVM code; the function that Python calls joins all of its parts, which
 are then optimized and translated together. Half of the time of LLVM is saved.
 
-The place for it is numba's own: a compiler of one's own for a function (`pipeline_class`), which gives the function the
-library that its code goes into.
+numba provides for this: a function may have its own compiler (`pipeline_class`), which sets the library for its code.
 """
 
 import gc
@@ -29,7 +28,7 @@ def without_detours() -> Iterator[None]:
     """
 
     def values(config: TargetConfig) -> dict[str, Any]:
-        """All options of a configuration, as `TargetConfig.values` has them."""
+        """All options of a configuration, as from `TargetConfig.values`."""
         kind = type(config)
         if kind not in defaults:
             defaults[kind] = {name: option.default for name, option in kind.options.items()}
@@ -47,20 +46,20 @@ def without_detours() -> Iterator[None]:
 
 
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function that compiled code alone calls: not linked, not optimized as a whole, no machine code."""
+    """The code of a function that only compiled code calls: not linked, not optimized as a whole, no machine code."""
 
     @property
     def codegen(self) -> Any:
-        """The code generator, but nothing is at an address."""
+        """The code generator, without addresses."""
         return _WithoutAddresses(self._codegen)
 
     def finalize(self) -> None:
-        """Leave everything to the caller."""
+        """Do nothing: the caller's library is finalized."""
         self._raise_if_finalized()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Zero: numba's word for a function that Python cannot call."""
+        """Zero, which numba uses for a function that Python cannot call."""
         self._ensure_finalized()
         return 0
 
@@ -73,11 +72,11 @@ class _WithoutAddresses:
         return getattr(self._codegen, name)
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Leave out the Python objects of a function, which has none (as where numba loads it from its cache)."""
+        """Do nothing: the function has no Python objects (as when numba loads it from its cache)."""
 
 
 class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function that Python calls, and of all parts that it calls or that parts call."""
+    """The code of a function that Python calls, and of all parts that it calls directly or through parts."""
 
     def finalize(self) -> None:
         """Link each part once, then optimize and make machine code."""
@@ -115,12 +114,12 @@ class _OfWhole(_OwnLibrary):
 
 
 class PartCompiler(CompilerBase):  # type: ignore[misc]
-    """The compiler of a function that compiled code alone calls."""
+    """The compiler of a function that only compiled code calls."""
 
     begin: type[_OwnLibrary] = _OfPart
 
     def define_pipelines(self) -> list[Any]:
-        """The usual passes, with a library of its own for the code."""
+        """The usual passes, with a separate library for the code."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.add_pass_after(self.begin, IRLegalization)
         pipeline.finalize()

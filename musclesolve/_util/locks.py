@@ -1,4 +1,6 @@
-"""File locks, which the operating system releases however a process ends; a lock for libraries not thread-safe."""
+"""File locks, which the operating system releases at any end of a process; a lock for libraries that are not
+thread-safe.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path, self.thread, self._there = path, threading.get_ident(), True
-        self.exclusive = False  # where the file system has no locks, and nothing is protected
+        self.exclusive = False  # no protection on a file system without locks
         # A file object, unlike a bare descriptor, is closed too where Ctrl-C ends its owner.
         self._file = io.FileIO(path, "r+", opener=_opened)
 
@@ -42,7 +44,7 @@ class Lock:
 
     @classmethod
     def acquire(cls, path: Path) -> Lock | None:
-        """Lock a file, created when missing; None where another holder has locked it.
+        """Lock a file, created if missing; None if another holder has locked it.
 
         Raises:
             OSError: the file cannot be created.
@@ -61,7 +63,7 @@ class Lock:
         return None
 
     def move(self, target: Path) -> None:
-        """Move the file to another name, replacing what is there, and release the lock."""
+        """Move the file to another name, replacing an existing file, and release the lock."""
         if os.name == "nt":  # a file that is open cannot be moved there
             self._close()
         os.replace(self.path, target)
@@ -94,7 +96,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _lock(number: int) -> bool:
-    """Lock an open file; False where the file system has no locks.
+    """Lock an open file; return False if the file system has no locks.
 
     Raises:
         BlockingIOError: another holder has locked it.
@@ -146,4 +148,6 @@ class OneThread:
 
 
 CASADI = OneThread()
-"""CasADi functions, and Ipopt with its linear solver MUMPS, keep state and crash where threads share it."""
+"""Lock of CasADi functions, and of Ipopt with its linear solver MUMPS, which keep state and crash if threads share
+it.
+"""

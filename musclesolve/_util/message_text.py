@@ -1,21 +1,31 @@
-"""Values and names as messages print them: the first few of many, and how many there are."""
+"""Texts of values and names for messages: the first few of many, and their number."""
 
 import sys
 from collections.abc import Iterable
 
 _MOST_VALUES = 6
 _MOST_CHARACTERS = 160
-"""Most characters of any other value."""
+"""Largest number of characters of any other value."""
 
 
 def few(names: Iterable[object], most: int = 3) -> str:
     """Names between commas: "a, b, c ... (80 in all)"."""
-    known = [str(name) for name in names]
-    return ", ".join(known[:most]) + (f" ... ({len(known)} in all)" if len(known) > most else "")
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:most]) + (f" ... ({len(texts)} in all)" if len(texts) > most else "")
+
+
+def often(count: int) -> str:
+    """A number of times in words: "once", "twice", "3 times"."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def capitalized(text: str) -> str:
+    """A text as the beginning of a sentence: "left foot" is "Left foot"; the other letters stay."""
+    return text[:1].upper() + text[1:]
 
 
 def as_text(value: object) -> str:
-    """A value as Python writes it, of an array or another sequence the first few values and their number."""
+    """A value as Python writes it; of an array or another sequence the first few values and their number."""
     np = sys.modules.get("numpy")  # an array is of a numpy that was imported; a message alone needs none
     try:
         if np is not None and isinstance(value, np.ndarray) and value.size > _MOST_VALUES:
@@ -24,7 +34,7 @@ def as_text(value: object) -> str:
         if isinstance(value, list | tuple) and len(value) > _MOST_VALUES:
             return f"[{_cut(', '.join(map(as_text, value[:_MOST_VALUES])))}, ...] ({len(value)} values)"
         return _cut(repr(value.item() if np is not None and isinstance(value, np.generic) else value))
-    except Exception as fault:  # whatever an object of a user does
+    except Exception as fault:  # any error of a user's object
         return f"an object of {_cut(type(value).__name__)} ({type(fault).__name__})"
 
 

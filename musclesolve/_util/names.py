@@ -1,4 +1,4 @@
-"""Errors for names that do not exist, with the known names most like them."""
+"""Errors for unknown names, with the most similar known names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -7,16 +7,16 @@ from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 
 _LISTED = 12
-"""Most names listed in a message beside a suggestion."""
+"""Largest number of names in a message with a suggestion."""
 
 _LISTED_ALONE = 60
-"""Most names listed in a message without a suggestion."""
+"""Largest number of names in a message without a suggestion."""
 
 
-def shortened(names: Sequence[str], most: int = 3) -> str:
+def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
     """Names between commas, the last ones only counted: "a, b, c and 2 more"."""
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return between.join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
@@ -29,7 +29,7 @@ def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """Return a remedy with the known names most like `name`, or None."""
+    """Return a remedy with the known names most similar to `name`, or None."""
     near = similar(name, known)
     return "did you mean " + " or ".join(f"'{other}'" for other in near) + "?" if near else None
 
@@ -48,7 +48,7 @@ def unknown_name(
     file: object = None,
     where: str | None = None,
 ) -> InputError:
-    """The error "there is no {what} {name}{within}", with the names most like it; within: " in 'model.toml'"."""
+    """The error "there is no {what} {name}{within}", with the most similar names; within: " in 'model.toml'"."""
     known = list(known)
     meant = suggestion(name, known)
     return input_error(
@@ -67,7 +67,7 @@ class Names(dict[str, int]):
     """Positions by name; an unknown name is an InputError that suggests the nearest one."""
 
     def __init__(self, names: Iterable[str], what: str, whose: str, first: Mapping[str, int] | None = None):
-        """Number the names after the names of `first`; a message says that there is no `what` in `whose` model."""
+        """Number the names after the names of `first`; the message of an error: there is no `what` in `whose` model."""
         super().__init__(first or {})
         self.what, self.whose = what, whose
         for name in names:

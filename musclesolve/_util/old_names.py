@@ -43,7 +43,7 @@ _MOVED = {
     (".recording", ""): "read_trial",
     (".recording.cameras", ".cameras"): "Calibration Camera camera_at ring Reconstruction reconstruct",
 }
-"""Package that had names, package that has them (both below musclesolve), and the names."""
+"""Former package and present package of names (both below musclesolve), and the names."""
 _RENAMED = {
     ".calibrate": ".cameras.calibrate_cameras",
     ".recording.cameras.calibrate": ".cameras.calibrate_cameras",
@@ -90,11 +90,11 @@ OLD_ATTRIBUTES = {
         "feet": "settings.plates.feet",
     },
 }
-"""Class of a trial -> attribute that it had -> its present place in the trial."""
+"""Class of a trial -> former attribute -> its present place in the trial."""
 
 
 def old_attribute(trial: Any, attribute: str) -> Any:
-    """Return the value of an attribute that trials had from its present place.
+    """Return the value of a former attribute of trials from its present place.
 
     Raises:
         AttributeError: an attribute that trials of this class neither have nor had.
@@ -109,7 +109,7 @@ def old_attribute(trial: Any, attribute: str) -> Any:
 
 
 def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package that finds its old names, too; names: finds its present names.
+    """Return the `__getattr__` of a package that also finds old names; names: finds the present ones.
 
     Raises:
         AttributeError: a name that the package neither has nor had.
@@ -121,12 +121,16 @@ def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> C
             if names is None:
                 raise AttributeError(f"module {package!r} has no attribute {name!r}")
             return names(name)
-        new, given = NEW_PLACES[old], ARGUMENTS.get(old, {})
-        shown = f"{new}(..., {', '.join(f'{key}={value}' for key, value in given.items())})" if given else new
+        new, arguments = NEW_PLACES[old], ARGUMENTS.get(old, {})
+        shown = (
+            f"{new}(..., {', '.join(f'{key}={value}' for key, value in arguments.items())})"
+            if arguments
+            else new
+        )
         warn(f"{old} is now {shown}; the old name goes with the next version", FutureWarning, stacklevel=2)
         home, _, last = new.rpartition(".")
         found = getattr(import_module(home), last)
-        return partial(found, **given) if given else found
+        return partial(found, **arguments) if arguments else found
 
     return find
 

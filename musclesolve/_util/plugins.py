@@ -14,15 +14,15 @@ from warnings import warn
 def plugins(kind: str, taken: Container[str]) -> dict[str, Any]:
     """Return the objects of the entry points `musclesolve.{kind}` by name.
 
-    One whose name is taken, or that cannot be imported, is left out with a warning: it hinders nobody else.
+    An object whose name is already in use, or that cannot be imported, is skipped with a warning.
     """
-    found: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     for point in entry_points(group=f"musclesolve.{kind}"):
         try:
-            if point.name in taken or point.name in found:
+            if point.name in taken or point.name in objects:
                 raise ImportError("its name is taken")
-            found[point.name] = point.load()
+            objects[point.name] = point.load()
         except Exception as reason:
             whose = point.dist.name if point.dist else point.value
             warn(f"{point.name!r} of {whose} is left out of musclesolve.{kind}: {reason}", stacklevel=2)
-    return found
+    return objects

@@ -11,15 +11,17 @@ THREADS = (
     "NUMBA_NUM_THREADS",
 )
 ONE_THREAD = dict.fromkeys(THREADS, "1")
-"""Each library reads its own when it is loaded: processes that each use all cores slow each other down."""
+"""Environment variables of the number of threads, read by libraries when loaded: processes that each use all cores
+slow each other down.
+"""
 
 
 ALLOCATIONS = 300_000
-"""Container objects between two collections of cyclic garbage: importing makes a million that all stay."""
+"""Number of container objects between two collections of cyclic garbage: imports make a million permanent ones."""
 
 
 def collect_rarely() -> None:
-    """Look for cyclic garbage rarely, in a process that is not its user's: a fifth of the time of drawing figures."""
+    """Collect cyclic garbage rarely, in processes of the program: it takes a fifth of the time of drawing figures."""
     gc.set_threshold(ALLOCATIONS)
 
 
@@ -36,7 +38,7 @@ def threads() -> int:
 
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
-    """A process that is started now uses one thread."""
+    """Processes started in this context use one thread."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
@@ -51,7 +53,7 @@ def one_thread_each() -> Iterator[None]:
 
 @contextlib.contextmanager
 def block_sigint() -> Iterator[None]:
-    """Keep Ctrl-C from a process that is started now, until it can ignore it; here it is delivered afterward."""
+    """Block Ctrl-C in processes started in this context, until they can ignore it; here it is delivered afterward."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,4 +1,4 @@
-"""Sides of the body, as the names of muscles, coordinates and joints end, and joints of a leg by their names."""
+"""Sides of the body, by the ends of names of muscles, coordinates and joints; joints of a leg by their names."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
 """Word of a side -> side."""
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
-"""Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
+"""Sides of muscles; `other` is the side of muscles whose names do not end in _r or _l."""
 LEG_JOINTS = ("hip", "knee", "ankle")
 
 
@@ -39,12 +39,18 @@ def split_side(name: str) -> tuple[str, str]:
 
 
 def with_side(stem: str, side: str) -> str:
-    """The name of which these are the parts."""
+    """The name with these parts."""
     return stem if side == OTHER else f"{stem}_{side}"
 
 
+def sided(name: str) -> str:
+    """A name with its side in words: soleus_r is "right soleus"."""
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+
+
 def joint_kind(joint: str) -> str:
-    """The joint of LEG_JOINTS that is in a name, as in walker_knee and knee_joint_r; else the name itself."""
+    """The joint of LEG_JOINTS in a name, as in walker_knee and knee_joint_r; else the name."""
     return next((kind for kind in LEG_JOINTS if kind in joint.lower()), joint)
 
 

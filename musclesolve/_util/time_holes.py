@@ -1,11 +1,11 @@
 """Holes in columns over time: short ones are filled, longer ones stay empty.
 
-Two samples of a column that are more than one and a half of the table's usual steps apart have a hole between them,
-whether cells are empty there or rows are missing. It is filled where it is no longer than `SHARE` of the period of a
-cut-off frequency f. Across a hole h = SHARE / f a cubic misses a sine of the frequency c f by (2 pi c SHARE)^4 / 384 of
-its amplitude where the samples beside the hole lie close together (interpolation of value and slope at its two ends),
-and by up to 9 times this where they are as far apart as the hole is long: 0.6 to 6 % at the cut-off, a sixteenth of it
-at half the cut-off. A straight line misses (2 pi c SHARE)^2 / 8, 20 and 5 %.
+There is a hole between two samples of a column that are more than one and a half usual steps of the table apart, by
+empty cells or missing rows. It is filled if it is at most `SHARE` of the period of a cut-off frequency f. Across a hole
+h = SHARE / f the error of a cubic, for a sine of the frequency c f, is (2 pi c SHARE)^4 / 384 of its amplitude if the
+samples beside the hole are close together (interpolation of value and slope at both ends), and up to 9 times this if
+they are as far apart as the hole is long: 0.6 to 6 % at the cut-off, a sixteenth of it at half the cut-off. The error
+of a straight line is (2 pi c SHARE)^2 / 8, 20 and 5 %.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ import numpy as np
 from musclesolve._util.arrays import SAME_TIME, Array, within
 
 SHARE = 0.2
-"""Longest hole that is filled, as a share of the period of the cut-off frequency."""
+"""Longest filled hole, as a share of the period of the cut-off frequency."""
 _USUAL = 1.5
 _BESIDE = 3
-"""Samples on either side of a hole that its filling goes through."""
+"""Number of samples on either side of a hole through which the filling curve passes."""
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class HoleLimits:
-    """Time between two samples [s] from which there is a hole, and the longest that is filled."""
+    """Least time between two samples [s] that is a hole, and the longest filled one."""
 
     usual: float
     longest: float
 
     @classmethod
     def from_times(cls, time: Array, cutoff_hz: float) -> HoleLimits:
-        """Limits of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
+        """Limits of a table with rows at times (S,) [s]; a usual step of any length is no hole."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))
 
@@ -49,8 +49,8 @@ class HoleLimits:
         Linear between samples with no hole between them, a cubic spline across short holes, NaN in long ones and beyond
         the first and last sample.
         """
-        seen = ~np.isnan(column)
-        known, values = time[seen], column[seen]
+        present = ~np.isnan(column)
+        known, values = time[present], column[present]
         if not known.size:
             return np.full(new.shape, np.nan)
         after = np.clip(np.searchsorted(known, new), 1, max(len(known) - 1, 1))
@@ -64,7 +64,7 @@ class HoleLimits:
         return found
 
     def _across(self, known: Array, values: Array, after: int, new: float, line: float) -> float:
-        """The spline through the samples around a hole that no long hole parts from it; the line where they are few."""
+        """The spline through the samples around a hole up to the next long hole; the value `line` if there are few."""
         from scipy.interpolate import CubicSpline
 
         first, stop = max(after - _BESIDE, 0), min(after + _BESIDE, len(known))
@@ -77,7 +77,7 @@ class HoleLimits:
 
 
 def hole_note(of: str, holes: Sequence[tuple[float, float]], limits: HoleLimits) -> str:
-    """A sentence on holes that are not filled; of: "a.sto lacks a column"."""
+    """A sentence on holes that are not filled; of: its beginning, "a.sto lacks a column"."""
     named = [f"from {first:.4g} to {last:.4g} s" for first, last in holes[:_MOST_NAMED]]
     more = f" and in {len(holes) - _MOST_NAMED} more holes" if len(holes) > _MOST_NAMED else ""
     return (

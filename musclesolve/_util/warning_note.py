@@ -1,4 +1,4 @@
-"""Notes that are warnings: sentences that stand among the findings of a trial."""
+"""Notes that are warnings: sentences among the findings of a trial."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ REMARK = "remark"
 
 
 class WarningNote(str):
-    """A sentence among notes that makes a result less certain; code: the code of its finding."""
+    """A note on a reason why a result is less certain; code: the code of its finding."""
 
     code: str
 

@@ -1,4 +1,4 @@
-"""Processes with one thread and one task at a time each; one that dies loses its own task and no other.
+"""Processes with one thread and one task at a time each; a process that dies loses only its own task.
 
 `Pool` computes many tasks side by side. `helper` is one process beside this one, started before its work is known, so
 that it has loaded its modules by then.
@@ -29,11 +29,11 @@ from musclesolve.errors import MuscleSolveError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
 GRACE = 5.0
-"""How long a process may take to end after SIGTERM [s]."""
+"""Time limit of a process to end after SIGTERM [s]."""
 MOST_DEATHS = 2
-"""A task is given up after so many processes died computing it."""
+"""Number of processes that die with a task before it is given up."""
 AHEAD = 3
-"""How many tasks per process `ordered` computes or keeps before the next result in order is there."""
+"""Number of tasks per process that `ordered` computes or keeps before the next result in order."""
 
 Function = Callable[[Any, Any, Progress], Any]
 Report = Callable[[list[int], float], None]
@@ -47,9 +47,9 @@ class Lost:
 
 
 class Pool:
-    """Compute function(shared, task, progress) for every task, side by side, in so many processes at most.
+    """Compute function(shared, task, progress) for every task, in at most `workers` processes.
 
-    The function is one of a module; `shared`, what all tasks need, is sent to each process once. PicklingError,
+    The function belongs to a module; `shared`, data for all tasks, is sent to each process once. PicklingError,
     AttributeError or TypeError: function or shared cannot be sent to another process.
     """
 
@@ -62,7 +62,7 @@ class Pool:
         self.limit, self.retry_last, self.any_ready = len(tasks), True, False
 
     def results(self, report: Report = lambda running, fraction: None) -> Generator[tuple[int, Any]]:
-        """Yield number and result of each task as soon as it is there; ends all processes whatever happens.
+        """Yield number and result of each task as soon as available; always end all processes.
 
         The task of a process that dies is computed once more, after all others, when memory may be less scarce.
         `report` is called with the numbers of the running tasks, and the sum of their shares that are done.
@@ -86,16 +86,16 @@ class Pool:
 
         MuscleSolveError: no process can be started, or several died computing a task.
         """
-        self.retry_last, kept, window = False, dict[int, Any](), AHEAD * self.most
+        self.retry_last, waiting, window = False, dict[int, Any](), AHEAD * self.most
         with contextlib.closing(self.results()) as results:
             for number in range(len(self.tasks)):
                 self.limit = number + window
-                while number not in kept:
+                while number not in waiting:
                     found, result = next(results)
                     if isinstance(result, Lost):
                         raise MuscleSolveError(f"{result.reason}\n  remedy: compute with fewer processes")
-                    kept[found] = result
-                yield kept.pop(number)
+                    waiting[found] = result
+                yield waiting.pop(number)
 
     def _assign(self) -> None:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
@@ -111,7 +111,7 @@ class Pool:
             end_all(idle)
 
     def _receive(self, worker: Worker) -> Generator[tuple[int, Any]]:
-        """Take a message of a process; yield the result that it holds, if it does."""
+        """Receive a message of a process; yield its result, if any."""
         if worker.connection.closed:
             return
         try:
@@ -152,7 +152,7 @@ class Pool:
 
 
 class Worker:
-    """A process as the one that started it sees it.
+    """A process, in the process that started it.
 
     all_cores: whether it may use all of them, and start processes of its own; one thread otherwise.
     """
@@ -171,13 +171,13 @@ class Worker:
         theirs.close()
 
     def give(self, number: int, task: Any) -> None:
-        """Let it compute a task; if it has died, its connection ends."""
+        """Send a task to the process; if it has died, its connection ends."""
         self.task, self.content, self.fraction = number, task, 0.0
         if self.is_ready:
             self._send()
 
     def set_up(self, packed: bytes) -> None:
-        """Send what all tasks need, and the first task: before a process is ready, a full pipe would block."""
+        """Send the data for all tasks and the first task; before a process is ready, a full pipe would block."""
         self.is_ready = True
         with contextlib.suppress(OSError):
             self.connection.send_bytes(packed)
@@ -188,12 +188,12 @@ class Worker:
             self.connection.send(self.content)
 
     def terminate(self) -> None:
-        """Ask it to end, without waiting for it: `join` does."""
+        """Request the end of the process, without waiting: `join` waits."""
         self.process.terminate()
         self.connection.close()
 
     def join(self) -> None:
-        """Wait until it has ended; kill it if it does not."""
+        """Wait until the process has ended; kill it after a time limit."""
         self.process.join(GRACE)
         if self.process.is_alive():
             self.process.kill()
@@ -206,7 +206,11 @@ class Worker:
         code = self.process.exitcode or 0
         if code >= 0:
             return f"the process that computed it ended with exit code {code}"
-        name = signal.Signals(-code).name if -code in {int(each) for each in signal.Signals} else str(-code)
+        name = (
+            signal.Signals(-code).name
+            if -code in {int(signal_number) for signal_number in signal.Signals}
+            else str(-code)
+        )
         memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
         return f"the process that computed it was ended by {name}{memory}"
 
@@ -223,7 +227,7 @@ def end_all(workers: Iterable[Worker]) -> None:
 def _serve(connection: Connection, without: Sequence[str]) -> None:
     """Compute tasks, in the process, until SIGTERM or until the process that started this one has ended.
 
-    without: modules that are not imported in that one, so that nothing imports them here.
+    without: modules that are not imported in the starting process and may not be imported here.
 
     Ctrl-C on a terminal reaches every process of a command; only the one that started the others acts on it.
     """
@@ -247,7 +251,7 @@ def _serve(connection: Connection, without: Sequence[str]) -> None:
 
 
 def _packed_error(error: Exception) -> bytes:
-    """An exception that ends the computation; one that cannot be sent to another process in words."""
+    """An exception that ends the computation; as text if it cannot be sent to another process."""
     try:
         packed = pickle.dumps((RAISED, error))
         pickle.loads(packed)
@@ -283,7 +287,7 @@ class Helper:
         self._worker.connection.send_bytes(pickle.dumps((_Named(module, function), None)))
 
     def give(self, task: Any) -> bool:
-        """Let it compute a task; False if it cannot be sent, or the process has died."""
+        """Send a task to the process; return False if it cannot be sent, or the process has died."""
         try:
             self._worker.connection.send_bytes(pickle.dumps(task))
         except (OSError, pickle.PicklingError, AttributeError, TypeError):
@@ -291,7 +295,7 @@ class Helper:
         return True
 
     def result(self) -> Any | None:
-        """The result of the task, when it is there; None if the task failed or the process has died."""
+        """The result of the task, after waiting for it; None if the task failed or the process has died."""
         kind = None
         with contextlib.suppress(EOFError, OSError):
             while kind not in (DONE, RAISED):
@@ -316,14 +320,14 @@ class Helper:
 
 
 def _idle_core() -> bool:
-    """Whether a core is left beside the core of this process; where the load is not known, whether there is one."""
+    """Whether another core is idle; with unknown load, whether there is another core."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return busy + 0.5 < threads() and threads() > 1
 
 
 @dataclass(frozen=True)
 class _Named:
-    """A function that is loaded where it is received, and not here."""
+    """A function that is loaded by the receiving process, not here."""
 
     module: str
     name: str
@@ -339,10 +343,10 @@ def _load(module: str, name: str) -> Function:
 
 @contextlib.contextmanager
 def helper(module: str, function: str, *, wanted: bool = True) -> Iterator[Helper | None]:
-    """A helper, where one is wanted and there is a core for it; ended afterward, whatever happens.
+    """A helper, if wanted and if a core is idle; always ended afterward.
 
-    A process of a pool has none: there the other cores have work of their own. Nor is there one on a busy machine: a
-    second import would take longer than the work itself.
+    There is no helper in a process of a pool, where the other cores are busy, and on a busy machine, where a second
+    import would take longer than the work.
     """
     if not wanted or current_process().daemon or not _idle_core():
         yield None

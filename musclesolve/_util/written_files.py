@@ -1,4 +1,4 @@
-"""The files that a command has completed, for its last message; names of unfinished files."""
+"""The completed files of a command, for its last message; names of unfinished files."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ _complete: list[Path] = []
 
 
 def note(paths: Iterable[Path]) -> None:
-    """Record files that are complete and in place."""
+    """Record completed files."""
     _complete.extend(paths)
 
 
@@ -21,7 +21,7 @@ def reset() -> None:
 
 
 def what_was_written() -> str:
-    """Return "nothing was written", or which files are complete."""
+    """Return "nothing was written", or the names of the completed files."""
     if not _complete:
         return "nothing was written"
     folders: dict[Path, list[str]] = {}

@@ -1,1 +1,1 @@
-"""Checks that report all faults of a recording at once, before anything is computed from it."""
+"""Checks that report all faults of a recording or model at once."""

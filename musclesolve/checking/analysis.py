@@ -1,7 +1,7 @@
 """Refusals and warnings of the analysis itself, on the repaired recording: range, reading, anatomy, motion.
 
-Every fact is tested by the function with which the analysis tests it; an error that it raises is reported as a finding,
-unless a finding covers it already.
+Every check calls the function of the analysis itself; an error that the function raises becomes a finding, unless a
+finding covers it already.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate, stretches
+from musclesolve._util.arrays import time_spans
+from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
@@ -33,7 +34,7 @@ from musclesolve.recording.trial.recording_checks import check_cutoff, check_hea
 from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
-# The tests of plates that the analysis makes, and what they find.
+# The tests of plates in the analysis, and their findings.
 PLATE_CODES = {
     "sign": "force_sign",
     "size": "force_units",
@@ -47,10 +48,10 @@ PLATE_CODES = {
 
 @check_at(Stage.SUPPORT)
 def filter_cutoff(case: Case) -> Iterator[Finding]:
-    """Look at the cut-off of the filter."""
+    """Check the cut-off frequency of the filter."""
     (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
     if case.trial.settings.filter.cutoff_hz is None:
-        return  # the motion chooses one that suits it
+        return  # the cut-off is chosen from the motion
     chosen = case.trial.settings.filter.fixed_cutoff
     if chosen is not None and not low <= chosen <= high:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
@@ -62,7 +63,7 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.SUPPORT)
 def named_options(case: Case) -> Iterator[Finding]:
-    """Look up what the trial file asks of the computation by name: muscles, cost, solver, degrees of freedom."""
+    """Look up the names in the trial file: muscles, cost, solver, degrees of freedom."""
     try:
         find_options(case.trial, None, None, "both")
     except InputError as error:
@@ -71,7 +72,7 @@ def named_options(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def refusals_of_reading(case: Case) -> Iterator[Finding]:
-    """Run the checks of reading and of motion one by one, and report what they refuse and no finding covers yet."""
+    """Run the checks of reading and of motion one by one, and report refusals that no finding covers yet."""
     trial, document = case.trial, case.document
     if not np.isfinite([trial.subject.mass, trial.subject.stature]).all():
         return
@@ -91,9 +92,9 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
-    """Test every plate of which nothing is known to be wrong: an error that was found may be why.
+    """Test every plate without a known error, because a known error may be the cause of a refusal.
 
-    What is wrong for an instant only costs the leg that instant, as in the analysis.
+    A fault of an instant costs the leg this instant alone, as in the analysis.
     """
     faulty = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, recorded in enumerate(case.trial.forces):
@@ -118,7 +119,7 @@ def find_predicted_spans(case: Case) -> Case:
 
 
 def find_time_range(case: Case) -> Case:
-    """Return the case with the range that the recording allows as far as it is repaired."""
+    """Return the case with the range that the repaired recording allows."""
     if not finds_range(case.settings) or not (case.trial.forces or case.settings.files.predicted):
         return case
     start, end = recorded_range(case.trial.markers, case.trial.forces)
@@ -130,15 +131,15 @@ def find_time_range(case: Case) -> Case:
 
 @check_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
 def analyzed_range(case: Case) -> Iterator[Finding]:
-    """Report what is analyzed, and why not more."""
+    """Report the analyzed range, and the reasons that limit it."""
     if case.trial.analyzed:
         values = {"sentences": "; ".join(case.trial.analyzed)}
         yield finding("analyzed", "note", values, Where(case.trial.markers.path))
 
 
-# Too little to measure a subject on [s].
+# Duration that is too short to measure a subject [s].
 SHORTEST_MEASUREMENT = 0.2
-# What a refusal is about by its place in the trial file.
+# Code of a finding by the place of the refusal in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
 MARKER_CODES = (
@@ -152,7 +153,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     """Measure the body where every marker is seen, and the motion that fits it."""
     trial = case.trial
     known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
-    # Where landmarks or files are missing, all that could be measured would be their want.
+    # Where landmarks or files are missing, the measurement would only report them again.
     forces = trial.forces or trial.settings.files.predicted
     if not known or not forces or case.found("mapping", "unreadable"):
         return
@@ -161,7 +162,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     inside[trial.frames()] = True
     for name in trial.used_markers:
         inside &= np.isfinite(trial.markers[name]).all(axis=1)
-    spans = stretches(inside, trial.markers.time)
+    spans = time_spans(inside, trial.markers.time)
     longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
     if longest[1] - longest[0] <= SHORTEST_MEASUREMENT:
         return
@@ -169,7 +170,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     try:
         body = anatomy(case.trial, MARGIN)
     except InputError as error:
-        # What a refusal is about, by its place in the trial file.
+        # Code of a finding, by the place of the refusal in the trial file.
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
         code = "marker_moved" if error.code == "not_rigid" else next(places, "proportions")
         if not case.found(code, "landmark_order", severity="error"):
@@ -187,7 +188,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         with collect_errors(answers, f"check of {about}", case):
             answers.extend(question(case, body))
         yield from answers
-        # What was found may be the cause of what is found next.
+        # A finding may be the cause of the next ones.
         case = case.with_findings(answers)
 
 
@@ -201,7 +202,7 @@ def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 
 def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report unusual lengths; no more than notes where a stature that was reported is why."""
+    """Report unusual lengths; as notes if a reported stature is the cause."""
     severity: Severity = "note" if case.found("stature") else "warning"
     for unusual in body.unusual:
         what = f"{unusual.what} (expected: {unusual.expected})"
@@ -209,16 +210,16 @@ def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 
 def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report joints on points that do not move as a body: a warning unless what was found may be why."""
+    """Report joints whose points do not move as a body: a warning unless a finding may be the cause."""
     explained = any(case.found(*MARKER_CODES, severity=severity) for severity in ("error", "warning"))
     for sentence in body.uncertain:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
 
 
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why.
+    """Make the motion consistent; report refusals, and implausible motion unless faults of markers may be the cause.
 
-    A motion that is plausible shows small errors of the plates.
+    A plausible motion also reveals small errors of the plates.
     """
     try:
         known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
@@ -229,8 +230,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     if case.found(*MARKER_CODES, severity="error"):
         return
     implausible = []
-    for warning in recorded.warnings(case.trial.mapping, case.trial.settings.consistency.method):
-        # A few frames without a pose, or that feet do not carry, are left out of the results, and the others are as
+    settings = case.trial.settings
+    of_motion = settings.consistency.method, settings.laboratory.tilt_deg
+    for warning in recorded.warnings(case.trial.mapping, *of_motion):
+        # A few frames without a pose, or without support by the feet, are left out of the results; the others are as
         # good as they were.
         costs_frames = warning.code in ("pose", "not_carried")
         severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
@@ -246,7 +249,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report what else the analysis would warn of, unless it was reported in another form."""
+    """Report the other warnings of the analysis, unless they were reported in another form."""
     known = {*body.uncertain, *(str(unusual) for unusual in body.unusual)}
     for cause, notes in body.notes_by_cause.items():
         known.update(notes if case.found(cause) else ())

@@ -1,7 +1,6 @@
-"""A recording under examination: the trial file, the recording as far as it is repaired, what was found in it.
+"""A recording under examination: the trial file, the recording with the repairs so far, and the findings.
 
-One failing check hides no other: whatever it raises becomes a finding, and the checks that follow go on
-(`collect_errors`).
+A check that fails hides no other check: its exception becomes a finding, and the next checks run (`collect_errors`).
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
@@ -26,24 +23,24 @@ from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 from musclesolve.settings.trial import RecordedSettings
 
-# The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
-# disturbs it by less than half a hundredth of its height.
+# Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
+# disturbs the range by less than 0.5 % of its height.
 REACH = 0.2
 OUTSIDE = " (outside of the time range)"
 
 
 Fact = Literal["up", "forward", "plates", "mapping"]
-"""What a trial file may leave open: an axis of the files, a plate of a foot, a landmark."""
+"""Items that a trial file may leave open: an axis of the files, a plate of a foot, a landmark."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Recording as a check sees it; a check changes nothing in it."""
+    """The recording for a check, which changes nothing in it."""
 
     document: Document  # the trial file
-    recorded: Recorded  # the recording, with the faults repaired that earlier stages have found
-    findings: tuple[Finding, ...] = ()  # what earlier stages have found
-    # What could not be read, which is a finding: no other finding may be due to it.
+    recorded: Recorded  # the recording, with the repairs of earlier stages
+    findings: tuple[Finding, ...] = ()  # findings of earlier stages
+    # Unreadable tables, each with a finding: no other finding may follow from them.
     unknown: frozenset[Fact] = frozenset()
     # Each repair of an error or a warning: its finding, the recording before it and after it.
     steps: tuple[tuple[Finding, Recorded, Recorded], ...] = ()
@@ -51,16 +48,16 @@ class Case:
 
     @property
     def settings(self) -> RecordedSettings:
-        """Its settings, with defaults where they are at fault."""
+        """The settings of the trial, with defaults in place of faulty ones."""
         return self.trial.settings
 
     @property
     def trial(self) -> Trial:
-        """The recording as far as it is repaired."""
+        """The recording with the repairs so far."""
         return self.recorded.trial
 
     def found(self, *codes: str, severity: Severity | None = None) -> bool:
-        """Return whether there is a finding of some codes, of one severity or any."""
+        """Return whether there is a finding with one of the codes, of one severity or any."""
         return any(f.code in codes and severity in (None, f.severity) for f in self.findings)
 
     def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
@@ -90,7 +87,7 @@ class Case:
     def _in_range(self, finding: Finding) -> Finding:
         start, end = self.trial.time_range
         times = finding.where.times
-        # So near to the range that the filter carries it there.
+        # Near enough to the range for the filter to carry it there.
         if not times or finding.anywhere or any(a < end + REACH and b > start - REACH for a, b in times):
             return finding
         more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
@@ -111,11 +108,6 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
     return Finding(code, severity, what, error.remedy or "correct it", where)
 
 
-def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[Run, ...]:
-    """Return first and last time of every unbroken run of a mask (T,)."""
-    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
-
-
 def filled(markers: Markers) -> Markers:
     """Return markers with gaps closed by straight lines; a marker that is never seen stays lost."""
     position = markers.position.copy()
@@ -127,7 +119,7 @@ def filled(markers: Markers) -> Markers:
     return replace(markers, position=position)
 
 
-# Parts of the model that other landmarks show than those of their name.
+# Parts of the model that are shown by landmarks of other names.
 SHOWN_BY = {
     "hip": ("hip_center", "asis", "psis", "sacrum"),
     "pelvis": ("asis", "psis", "sacrum"),
@@ -162,7 +154,7 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
 def finding_of_failure(
     error: Exception, what: str, case: Case | None, code: str, severity: Severity = "error"
 ) -> Finding:
-    """Return the finding of whatever an action raised.
+    """Return the finding of an exception that an action raised.
 
     what: the action, as "reading of the files". case: None before it is read. code, severity: of an input that is
     refused.
@@ -182,7 +174,7 @@ def finding_of_failure(
 def collect_errors(
     findings: list[Finding], what: str, case: Case | None = None, code: str = "refused"
 ) -> Iterator[None]:
-    """Turn whatever is raised into a finding, and go on; arguments as of `finding_of_failure`."""
+    """Turn every exception into a finding and continue; arguments as for `finding_of_failure`."""
     try:
         yield
     except Exception as error:

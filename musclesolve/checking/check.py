@@ -1,4 +1,4 @@
-"""``check``: what is wrong with a trial, and the judgement of the result that a run would give."""
+"""The examination of a trial, ``check``: its faults, and the judgement of the result of a run."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.message_text import as_text
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
@@ -19,7 +18,6 @@ from musclesolve.checking.markers.trajectories import fill_and_complete, remove_
 from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.constants import USUAL_COST
-from musclesolve.errors import input_error
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
@@ -28,6 +26,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial, Trial
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_file import as_read, read_trial
 from musclesolve.results.dataset.assemble import assemble
@@ -39,13 +38,13 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
-# What is done with the recording before the checks of a stage look at it.
+# Preparation of the recording before the checks of a stage.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
-    # Gaps end the time range; axes and sides that are wrong would hide the contacts that do.
+    # Gaps end the time range; wrong axes and sides would hide the contacts that end it, too.
     Stage.HELD_SAMPLES: find_time_range,
     Stage.MERGED_MARKERS: fill_and_complete,
     Stage.SLIPS: remove_and_fill_jumps,
-    # The forces are right by now.
+    # The forces are repaired at this point.
     Stage.PLATE_POSITION: find_predicted_spans,
 }
 
@@ -53,8 +52,8 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
     """Return the findings on a trial that could be read and prepared, as `check` reports them.
 
-    A recording that is as its file holds it is examined as it was recorded, since reading fills gaps; one that was
-    changed in memory is examined as it is.
+    A recording that equals its file is read again without filled gaps; a recording that was changed in memory is
+    examined in its present state.
     """
     if isinstance(body, ModelBody):
         return findings_of_body(body)
@@ -87,9 +86,9 @@ def all_checks() -> tuple[Check, ...]:
 
 
 def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> list[Finding]:
-    """Return what some checks find, in any order of them; one that fails is a finding too.
+    """Return the findings of some checks, in any order; a check that fails is a finding, too.
 
-    costs: whether findings that are repaired say what they cost.
+    costs: whether repaired findings state their costs.
     """
     failed: list[Finding] = []
     with collect_errors(failed, "reading of the recording"):
@@ -122,15 +121,15 @@ def run(
 
     Returns:
         Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
-        attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
-        SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
-        and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of the
-        muscles stay, for they show what is wrong. `plausible` (side) says whether what the result says of a leg is near
-        what was ever measured; its attributes say why. attrs["findings"] holds what `check` finds in the recording or
-        model, as JSON.
+        attrs["units"]. `valid` (time, side) marks the frames that may be used, with `status` SOLVED or
+        SOLVED_WITH_RESERVE. Frames without a valid solution have NaN for all variables of the solution: activations,
+        muscle and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of
+        the muscles remain, because they show the cause. `plausible` (side) states whether the values of a leg are near
+        measured ones; its attributes give the reasons. attrs["findings"] has the findings of `check` on the recording
+        or model, as JSON.
 
     Raises:
-        InputError: the trial asks for what cannot be done; says which field.
+        InputError: the trial requests an impossible analysis; the message names the field.
 
     Examples:
         >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
@@ -146,14 +145,14 @@ def run(
 def judged_result(
     body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
 ) -> xr.Dataset:
-    """Share the moments of a body, label the result with what was found wrong with the trial, and judge it."""
+    """Share the moments of a body, label the result with the findings on the trial, and judge it."""
     return with_verdict(shared_result(body, findings, progress))
 
 
 def shared_result(
     body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
 ) -> xr.Dataset:
-    """Share the moments of a body, and label the result with what was found wrong with the trial."""
+    """Share the moments of a body, and label the result with the findings on the trial."""
     report = progress or no_progress
     analysis = share(body, progress=report)
     report("result", 1.0)
@@ -195,8 +194,8 @@ def share_model(
 def check(path: str | Path, progress: Progress | None = None) -> Report:
     """Examine a trial file and its files, and judge the result that `run` would give.
 
-    Forces are shared in memory, with the options of the trial file; nothing is changed on disk. A fault that is found
-    in a recording is repaired in memory, so that what follows from it is not reported as a fault of its own.
+    Forces are shared in memory, with the options of the trial file; nothing is changed on disk. Faults of a recording
+    are repaired in memory, so that their consequences are not reported as separate faults.
 
     Args:
         path: the trial file, of a recording or of an OpenSim model.
@@ -213,9 +212,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         >>> ms.check(ms.data.reference_stride()).judgement.label
         'Usable: certified and plausible'
     """
-    if not isinstance(path, str | Path):
-        raise input_error("checking.not_path", where="check", path=as_text(path))
-    path, report = Path(path), progress or no_progress
+    path, report = file_path(path, "check"), progress or no_progress
     findings, case = list[Finding](), None
     if not names_model(path):
         with collect_errors(findings, "reading of the recording"):
@@ -234,10 +231,10 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
             judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
-    if refused:  # a fault with which the trial cannot be analyzed is an error, whatever it costs
-        findings = [replace(each, severity="error") if each.lowered else each for each in findings]
-    # What follows from an error is no finding of its own.
-    if not any(each.severity == "error" for each in findings):
+    if refused:  # a fault that prevents the analysis is an error, whatever its cost
+        findings = [replace(entry, severity="error") if entry.lowered else entry for entry in findings]
+    # Consequences of an error are no separate findings.
+    if not any(entry.severity == "error" for entry in findings):
         findings += refused
     findings += notes
     ordered = sorted_findings(findings)

@@ -1,7 +1,7 @@
 """Cost of a fault: the largest change of a moment of the legs between a recording with the fault and without it.
 
-Repairs follow each other, and each is made of what the ones before it left. So a fault is compared with its own repair
-at that place: all faults that were found before it are repaired in both, those that were found after it in neither.
+Repairs are made in sequence, each on the result of the repairs before it. So a fault is compared with its own repair at
+its place in the sequence: all earlier faults are repaired in both cases, later faults in neither.
 """
 
 from dataclasses import replace
@@ -20,16 +20,16 @@ from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Cost, Finding
 
 SMALLEST = 0.5
-"""Costs below this are not worth a word [N m]."""
+"""Cost below which a fault has no stated cost [N m]."""
 LEFT_OUT = ("plate_instant",)
-"""What these find is left out of the analysis, and costs nothing but these frames."""
+"""Codes of faults whose frames are left out of the analysis, and which cost nothing else."""
 SERIOUS = 0.2
-"""A fault that changes no moment by so much is no error but a warning [N m/kg]: a tenth of the peak moment of the ankle
-in walking. Two programs differ by up to 0.14 on the moments of one recording."""
+"""Change of a moment below which a fault is a warning instead of an error [N m/kg]: a tenth of the peak moment of the
+ankle in walking. Two programs differ by up to 0.14 on the moments of one recording."""
 
 
 def with_costs(case: Case) -> tuple[Finding, ...]:
-    """Return the findings of an examined case; errors and warnings that were repaired say what they cost.
+    """Return the findings of an examined case with the costs of repaired errors and warnings.
 
     An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analyzed
     with the fault, or without it, or the frames are others.
@@ -68,8 +68,8 @@ def _moments(
 ) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
     """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
 
-    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place computed:
-    where the markers are the same, so is the motion.
+    Contacts that are only partly measured count, too. states: the recording and its mechanics at the last place
+    computed: with equal markers the motion is reused.
     """
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
@@ -79,7 +79,7 @@ def _moments(
         states[:] = [(whole, recorded)]
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
     except Exception:
-        # With a fault, or what was not found because of it, a recording may lack anything: there is no cost then.
+        # With a fault, or faults hidden by it, a recording may lack any data: then the cost is unknown.
         return None
     names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
     rows = {side: np.flatnonzero(carries_foot(recorded.model, side)[: len(names)]) for side in SIDES}

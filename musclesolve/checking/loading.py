@@ -1,4 +1,4 @@
-"""Reading everything that can be read of a trial for its examination, and reporting all that cannot."""
+"""Lenient reading of a trial for its examination: all readable parts, and findings on the unreadable ones."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,7 +20,7 @@ from musclesolve.settings.schema import FileTable, Settings, same
 from musclesolve.settings.trial import FileSettings, RecordedSettings
 
 MARKER_TABLES = ("laboratory", "files", "markers", "mapping", "clusters", "carried")
-"""What states how markers are read and what they mean."""
+"""Tables of the trial file that define the reading and the meaning of markers."""
 CODES = {
     "trial file": "trial_file",
     "files": "unreadable",
@@ -37,7 +37,7 @@ CODES = {
     "events of the file": "unreadable",
     "row count": "truncated",
 }
-"""Stage of reading -> code of what is wrong there; repairs of text have their own codes."""
+"""Stage of reading -> code of its faults; repairs of text have their own codes."""
 
 
 class MarkerFileSettings(Settings):
@@ -48,7 +48,7 @@ class MarkerFileSettings(Settings):
 
 
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
-    """Read a trial as far as possible: the case, None where there is no motion to examine, and what was wrong."""
+    """Read a trial as far as possible: the case, None where there is no motion to examine, and the findings."""
     try:
         document = trial_document(path)
     except InputError as error:
@@ -84,7 +84,7 @@ def load_markers(
         document = trial_document(path)
     except InputError as error:
         return None, [finding_of("trial_file", error)]
-    # What joints need beside markers; the other tables have their defaults.
+    # Tables for joints beside markers; the other tables have their defaults.
     used = (*MARKER_TABLES, "subject", "joint_centers")
     document.content = {name: table for name, table in document.content.items() if name in used}
     files = document.content.get("files")
@@ -142,7 +142,7 @@ def _unknown_axes(settings: RecordedSettings) -> set[Fact]:
 
 
 def _together(findings: list[Finding]) -> list[Finding]:
-    """Return what is wrong with several tables of a list, such as [[force]], as one finding in the first of them."""
+    """Join findings on several tables of a list, such as [[force]], to one finding in the first of them."""
     alike: dict[tuple[str, str], list[Finding]] = {}
     for number, finding in enumerate(findings):
         field = finding.where.field or ""

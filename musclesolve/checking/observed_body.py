@@ -1,4 +1,4 @@
-"""Body as the markers of a case show it: landmarks, facing direction, feet on the ground, the center of mass."""
+"""The body shown by the markers of a case: landmarks, facing direction, feet on the ground, the center of mass."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW, ground_velocity
 
 SMOOTH_HZ = 8.0
-"""Cut-off for what the checks look at; they need no derivative to be exact."""
-# What a marker does in a longer gap cannot be guessed [s].
+"""Cut-off frequency of the checks [Hz], which need no exact derivatives."""
+# Longest gap that is filled [s].
 LONG_GAP = 0.1
 
 
@@ -28,7 +28,7 @@ _KNOWN: dict[int, dict[Any, Any]] = {}
 
 
 def once(function: Callable[P, R]) -> Callable[P, R]:
-    """Compute a function of a trial or a plate, and of names, once for each: many checks ask the same.
+    """Cache a function of a trial or a plate, and of names, which many checks call.
 
     The returned value is kept as long as its first argument, and must not be changed.
     """

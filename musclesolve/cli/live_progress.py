@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import capitalized, few, often
 from musclesolve._util.processes import cores
 from musclesolve.cli.printing import mode
 from musclesolve.live.live import Frame, Live
@@ -20,33 +20,33 @@ from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.lines import line
 
 RENEWED = 0.5
-"""So often the line is renewed [s]."""
+"""Interval at which the line is renewed [s]."""
 
 BEHIND_MS = 100.0
-"""A latency that says that frames take longer than samples come [ms]."""
+"""Latency above which frames take longer than the time between samples [ms]."""
 BEHIND = 1.0
-"""A latency above that for so long is reported while it runs [s],"""
+"""Duration of such a latency after which it is reported during the session [s],"""
 REPEATED = 10.0
-"""and not again before this time has passed [s]."""
+"""and least time between two such reports [s]."""
 REMEDY = (
     "end other programs, send fewer samples a second, or use --side; where the system allows it, give this program "
-    "precedence (Linux: `sudo renice -n -10 -p PID`; Windows: Task Manager, priority High)"
+    f"precedence (Linux: `sudo renice -n -10 -p {os.getpid()}`; Windows: Task Manager, priority High)"
 )
 MOST_HIDDEN = 3
-"""So many hidden markers are named."""
+"""Number of hidden markers that are named."""
 BUSY = 1.5
-"""A load a core above which frames come late: at a load of 5 a core 99 % of them within 2 s."""
+"""Load per core above which frames are late: at a load of 5 a core 99 % of them come within 2 s."""
 LOG = logging.getLogger("musclesolve")
 
 
 def busy_sentence() -> str | None:
-    """Return what a load on the computer does to a session, in words; None where it has room, or does not say."""
+    """Describe the effect of the load of the computer on a session; None at low or unknown load."""
     load, count = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, cores()
     if load <= BUSY * count:
         return None
     return (
         f"other programs keep the computer busy (load {load:.0f} on {count} cores): forces may come seconds late. "
-        f"{REMEDY[0].upper()}{REMEDY[1:]}"
+        f"{capitalized(REMEDY)}"
     )
 
 
@@ -62,7 +62,7 @@ class StatusLine:
 
     def begin(self, live: Live) -> None:
         """See Sink."""
-        self._markers = live.markers
+        self._markers, self._predicts = live.markers, live.predicts
         if (sentence := busy_sentence()) is not None:
             LOG.warning(sentence)
         self._show("waiting for samples; Ctrl-C ends")
@@ -83,7 +83,7 @@ class StatusLine:
         if now - self._since < RENEWED:
             return
         status = ", ".join(
-            dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
+            dict.fromkeys(STATUS_NAMES[int(code)].lower().replace("_", " ") for code in frame.status)
         )
         if frame.faults:  # the cause, before what follows from it
             self._show(f"{self._clock(frame)}  {status}; {frame.faults[0]}", wrong=True)
@@ -92,6 +92,7 @@ class StatusLine:
         hidden = np.flatnonzero(~np.isfinite(arrival.sample.markers).all(axis=1))
         named = few([self._markers[k] for k in hidden], MOST_HIDDEN)
         notes = [f"hidden: {named}"] if hidden.size else list(frame.notes[:1])
+        notes += ["ground reactions predicted"] if self._predicts else []
         self._show(
             f"{self._clock(frame)}  {self._count / (now - self._since):6.1f} a second  "
             f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *notes])}"
@@ -146,7 +147,7 @@ def session_lines(passed: Passed) -> Iterator[str]:
     if passed.silences:
         yield line(
             "silence",
-            f"no sample came for more than a second, {len(passed.silences)} times, at most "
+            f"no sample came for more than a second, {often(len(passed.silences))}, at most "
             f"{max(passed.silences):.1f} s",
         )
     if passed.findings:
@@ -154,7 +155,7 @@ def session_lines(passed: Passed) -> Iterator[str]:
     for found in passed.findings:
         yield line(found.severity, found.line)
     for remark in passed.remarks:
-        yield line("stream", remark)
+        yield line("remark", remark)
 
 
 def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and its meaning."""
+"""Fields for keys of the trial file, drawn from its schema: choices, range, and meaning."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View
 from musclesolve.recording.text.toml_text import value_text
@@ -39,7 +40,7 @@ def drawn_keys(file: type[Settings], table: str, *others: str) -> list[str]:
 
 
 OTHERS: dict[str, Any] = {"with_input": True, "new_value_mode": "add-unique", "key_generator": str}
-"""What makes a list of `ui.select` take values that are typed."""
+"""Options with which a list of `ui.select` takes typed values."""
 
 
 def choice(
@@ -53,7 +54,7 @@ def choice(
 ) -> None:
     """A field for a key of the trial file whose values have names: a list to choose from.
 
-    choices: value -> what the list shows. about: a sentence on a value. others: whether other values may be typed.
+    choices: value -> text in the list. about: a sentence on a value. others: whether other values may be typed.
     """
     trial = view.desk.trial
     assert trial is not None
@@ -137,11 +138,16 @@ def field(
             )
             text.classes("ms-input").on("change", lambda: taken(text.value))
         with ui.column().classes("ms-beside"):
-            ui.label(f"{setting.about[0].upper()}{setting.about[1:]}.").classes("ms-why")
+            ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
-                for each in trial.opens if value is None else ():
-                    if (each.table, each.key) == (table, key):
-                        _suggestion(each, take)
+                for item in trial.opens if value is None else ():
+                    if (item.table, item.key) == (table, key):
+                        _suggestion(item, take)
+
+
+def heading(text: str) -> None:
+    """The heading of a part of a step."""
+    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
 
 
 def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
@@ -155,7 +161,7 @@ def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
 
 
 def read_number(text: str | None) -> float | None:
-    """A number as people type it, with a point or a comma; None for what is none."""
+    """Read a typed number, with a point or a comma; None for other texts."""
     try:
         number = float((text or "").strip().replace(",", "."))
     except ValueError:
@@ -179,7 +185,7 @@ def fault_of(text: str | None, setting: Setting) -> str | None:
 
 
 def number_field(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> ui.input:
-    """A field for a number; what cannot be is said at the field and not written."""
+    """A field for a number; an impossible value is reported at the field and not written."""
     shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
     entry = ui.input(title or None, value=shown, validation=lambda text: fault_of(text, setting))
 
@@ -195,7 +201,7 @@ NUMBER = "number"
 
 
 def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> None:
-    """A list with the words that may stand in the place of a number, and the number where it is chosen."""
+    """A list with the words that may replace a number, and a field for the number where it is chosen."""
     default = setting.default
     choices = {"": "not stated" if default is None else f"not stated: {default}", NUMBER: "a number:"}
     choices |= {word: word.replace("_", " ") for word in setting.words if word != default}
@@ -223,7 +229,7 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
 
 def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
     """Show the open decision of the draft, with a button that takes its value."""
-    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
+    ui.label(f"{capitalized(each.why)}.").classes("ms-suggested")
     with ui.row():
         if each.value is not None:
             ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(

@@ -1,23 +1,24 @@
-"""Landmarks, and what is known of them, in words."""
+"""Texts on landmarks and their mapping."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, way_text
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
 
 LONGEST_TEXT, LONGEST_TITLE = 260, 40
-"""Characters of a sentence that is shown, and of the name of a row."""
+"""Largest length of a shown sentence, and of the name of a row."""
 RECORDINGS: dict[Recording, str] = {"motion": "motion", "standing": "standing trial"}
 
 
 def in_words(name: str) -> str:
     """A landmark in words: "asis_r" is "Right anterior superior iliac spine"."""
     words = landmarks()[name].description
-    return words[0].upper() + words[1:]
+    return capitalized(words)
 
 
 def names_of(stem: str) -> list[str]:
@@ -34,7 +35,7 @@ def row_title(name: str) -> str:
     """A landmark in few words, without its side."""
     words = plain_words(name).partition(" (")[0]
     words = words if len(words) <= LONGEST_TITLE else words.partition(",")[0]
-    return words[0].upper() + words[1:]
+    return capitalized(words)
 
 
 def missing_text(names: Sequence[str]) -> str:

@@ -23,11 +23,7 @@ class Recordings:
         self._lock = Lock()
 
     def markers(self, path: Path) -> Markers:
-        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed.
-
-        Raises:
-            InputError: as of `read_markers`; the same as before while the file stays as it is.
-        """
+        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed."""
         known = self._known(path)
         if known is None:
             stamp = _stamp((path,))
@@ -46,7 +42,7 @@ class Recordings:
         return known
 
     def known(self, path: Path) -> bool:
-        """Return whether `markers` returns, or refuses, without reading the file."""
+        """Return whether `markers` needs no reading of the file."""
         return self._known(path) is not None
 
     def _known(self, path: Path) -> Markers | InputError | None:

@@ -1,4 +1,4 @@
-"""The trial file as the desk edits it: its text is the only state, and what is written by hand in it stays.
+"""The trial file as edited by the desk: its text is the only state, and handwritten parts are kept.
 
 Every change is on disk before the page shows it. A line that a draft has left open, `# stature_m = 1.86` below a
 `# TODO:`, is a suggestion: to state its value replaces it.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -22,11 +22,12 @@ from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
 
 Place = tuple[str | int, ...]
-"""Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
+"""Place of a value: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
 _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
+Kept = TypeVar("Kept")
 MOST_STEPS = 100
-"""Most steps that can be taken back."""
+"""Largest number of changes that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,12 @@ class TrialDocument:
 
     Args:
         path: of the file.
-
-    Raises:
-        InputError: it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = _read(path)
-        self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # of which text, its content and fault
+        self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # the text, its content and fault
         self._before: list[str] = []  # earlier texts, the last one last
 
     @property
@@ -80,6 +78,10 @@ class TrialDocument:
                 self._parsed = self.text, {}, str(error)
         return self._parsed[1:]
 
+    def of_text(self, kept: tuple[str, Kept] | None) -> Kept | None:
+        """The value kept together with a text, None where the text has changed since."""
+        return kept[1] if kept is not None and kept[0] == self.text else None
+
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""
         found: Any = self.content
@@ -100,11 +102,7 @@ class TrialDocument:
         return True
 
     def state(self, place: Place, value: Any) -> None:
-        """Write a value at a place; None removes it. A suggestion for it is replaced.
-
-        Raises:
-            InputError: the file has been changed by another program, is no TOML, or cannot be written.
-        """
+        """Write a value at a place; None removes it. A suggestion for it is replaced."""
         self.state_all({place: value})
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
@@ -178,11 +176,7 @@ class TrialDocument:
         return text if text.endswith("\n") else text + "\n"
 
     def write(self, text: str) -> None:
-        """Replace the text, on disk first.
-
-        Raises:
-            InputError: it is no TOML, the file has been changed by another program, or it cannot be written.
-        """
+        """Replace the text, on disk first."""
         if text == self.text:
             return
         try:
@@ -241,11 +235,7 @@ class TrialDocument:
         return found
 
     def decided(self, each: Open) -> None:
-        """Remove a TODO: its value is right as it stands, or is not needed.
-
-        Raises:
-            InputError: as of `write`.
-        """
+        """Remove a TODO: its value is right as it stands, or is not needed."""
         lines = self.text.splitlines()
         del lines[each.first : each.last]
         self.write("\n".join(lines) + "\n")
@@ -253,11 +243,11 @@ class TrialDocument:
     def _open_at(self, place: Place) -> Open | None:
         """Return the open decision at a place: its value, or the whole table that contains the place."""
         wanted = ".".join(map(str, place[:-1]))
-        for each in self.opens:
-            if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
-                return each
-            if (each.table, each.key) == (place[0], None) and self.value(each.table) is None:
-                return each
+        for item in self.opens:
+            if (item.table, item.key) == (wanted, place[-1]) and self.value(*place) is None:
+                return item
+            if (item.table, item.key) == (place[0], None) and self.value(item.table) is None:
+                return item
         return None
 
     def _no_toml(self, error: Exception) -> InputError:

@@ -53,9 +53,6 @@ class WorkFolder:
 
     Args:
         folder: made if missing, unless its name is a slip of the name of one that is there.
-
-    Raises:
-        InputError: it is a file, cannot be made, or is misspelt.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,11 +68,7 @@ class WorkFolder:
             ) from error
 
     def inside(self, name: str) -> Path:
-        """The path of a file in the folder or below it.
-
-        Raises:
-            InputError: it lies elsewhere, by its name or through a link.
-        """
+        """The path of a file in the folder or below it."""
         try:
             path = (self.path / name).resolve()
             if path != self.path and path.is_relative_to(self.path):
@@ -90,10 +83,6 @@ class WorkFolder:
         Args:
             name: as the browser states it.
             source: where its bytes are now.
-
-        Raises:
-            InputError: a name that cannot be, a file of another kind or too large, or there is another one of that
-                name.
         """
         checked_name(name, (*RECORDINGS, ARCHIVE))
         with tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
@@ -118,7 +107,7 @@ class WorkFolder:
 def _meant(folder: Path) -> Path | None:
     """The folder that a new one is a slip of: of a like name with the same numbers; None where there is none."""
     try:
-        there = [each.name for each in folder.parent.iterdir() if each.is_dir()]
+        there = [path.name for path in folder.parent.iterdir() if path.is_dir()]
     except OSError:
         return None
     digits = re.findall(r"\d+", folder.name)
@@ -128,11 +117,7 @@ def _meant(folder: Path) -> Path | None:
 
 
 def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
-    """A name that any system can store, of a file that belongs to a trial.
-
-    Raises:
-        InputError: it is none.
-    """
+    """A name that any system can store, of a file that belongs to a trial."""
     if not name or name != name.strip(" .") or len(name.encode(errors="replace")) > LONGEST_NAME:
         raise input_error("desk.not_name_for_file", where="upload", name=name, longest_name=LONGEST_NAME)
     if odd := sorted({sign for sign in name if sign in RESERVED or not sign.isprintable()}):

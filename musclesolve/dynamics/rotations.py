@@ -40,7 +40,7 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
     list_ = np.arcsin(np.minimum(np.maximum(matrix[:, 2, 1], -1.0), 1.0))
     tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
     rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
-    # of one matrix there is nothing to unwrap
+    # a single matrix needs no unwrapping
     return (np.unwrap(tilt), list_, np.unwrap(rotation)) if len(matrix) > 1 else (tilt, list_, rotation)
 
 
@@ -69,7 +69,7 @@ def best_rotation(standing: Array, measured: Array) -> Array:
 
 
 def nearest_rotation(matrices: Array) -> Array:
-    """Rotations nearest to matrices, (T, 3, 3) both; never mirror images."""
+    """Rotations (T, 3, 3) nearest to matrices (T, 3, 3), never mirror images."""
     left, _, right = np.linalg.svd(matrices)
     left[:, :, 2] *= np.linalg.det(left @ right)[:, None]
     return left @ right
@@ -95,7 +95,7 @@ def from_vector(vector: Array) -> Array:
 
 
 def to_vector(rotation: Array) -> Array:
-    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3); good near 180 degrees too."""
+    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3), accurate up to 180 degrees."""
     quaternion = np.empty((len(rotation), 4))
     trace = np.trace(rotation, axis1=1, axis2=2)
     symmetric = rotation + np.swapaxes(rotation, 1, 2)
@@ -117,9 +117,7 @@ def to_vector(rotation: Array) -> Array:
 
 
 def continuous(vectors: Array) -> Array:
-    """Rotation vectors over time (T, 3) without the jumps at 180 degrees: up to a full rotation from the start's
-    side.
-    """
+    """Rotation vectors over time (T, 3) without jumps at 180 degrees, up to a full rotation."""
     jump = np.linalg.norm(np.diff(vectors, axis=0, prepend=vectors[:1]), axis=1) > np.pi
     beyond = np.cumsum(jump) % 2 == 1
     angle = np.linalg.norm(vectors, axis=1)

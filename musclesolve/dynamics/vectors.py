@@ -28,7 +28,7 @@ def dot(a: Array, b: Array) -> Array:
 
 
 def lines_of(q: Array, slots: Indices) -> Array:
-    """Lines (T, ..., 3) from and to slots (..., 2) of q (T, N, 3); slot N is zero, where vectors start."""
+    """Lines (T, ..., 3) between slots (..., 2) of q (T, N, 3); slot N is zero, the start of vectors."""
     padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
     return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
 

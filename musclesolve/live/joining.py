@@ -5,9 +5,9 @@ before t, by its own time; up to a quarter of its period after t counts as at t.
 half of its periods, or half a period of the markers where that is longer, is not used: what was not measured is NaN,
 and `Live` leaves it out.
 
-A sample goes out as soon as all it needs is there: no earlier sample is missing, and no stream can still have a
-reading for t. Where something is missing it is held for `wait_ms`, not longer; so late and reordered readings take
-their places, and where nothing is late nothing is delayed.
+A sample is released as soon as it is complete: no earlier sample is missing, and no stream can still have a reading for
+t. An incomplete sample is held for at most `wait_ms`; so late and reordered readings take their places, and without
+late readings nothing is delayed.
 
 Streams without a common clock are set by their arrival: with the shortest way d = min(received - time) of the last ten
 seconds, a reading of stream s is at the time t + d_s - d_m of the clock of the markers. The error is the difference of
@@ -16,6 +16,7 @@ the two shortest ways, on one network some tenths of a millisecond.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,18 +37,17 @@ from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
+from musclesolve.settings.live import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 
-WAIT_MS = 10.0
-"""Longest time that a sample is held for what is missing unless stated [ms]."""
 AT = 0.25
-"""So much of its period after the time of a sample a reading counts as at that time."""
+"""Share of its period after the time of a sample within which a reading counts as simultaneous."""
 AGE = 1.5
 """Periods after which a reading is too old."""
 SILENT = 0.1
-"""A stream from which nothing came for so long is not waited for [s]."""
+"""Time of silence after which the program does not wait for a stream [s]."""
 READINGS_KEPT_S = 10.0
-"""So long readings of plates and EMG are kept [s]."""
+"""Duration for which readings of plates and EMG are kept [s]."""
 DELAY_WINDOW = 5.0
 """The shortest way is that of the present and the last stretch of this length [s]."""
 COUNTED = 32
@@ -61,11 +61,11 @@ OTHER_RATE = 0.01
 OTHER_STEP = 0.1
 """Share by which their median step may: stamps are often rounded to milliseconds."""
 RECORDING = "recording"
-"""Clock of a stream that begins when the first sample is waited for; what comes from others has passed by then."""
+"""Clock of a stream that starts with the wait for the first sample; earlier samples of other streams are skipped."""
 PASSING = 0.1
-"""So long streams are read, to leave out what came before [s]."""
+"""Duration for which streams are read to skip earlier samples [s]."""
 ANEW = 1.0
-"""Where times of markers jump by more than this, their clock has begun anew [s]."""
+"""Jump of marker times above which their clock has restarted [s]."""
 
 
 class Reading(NamedTuple):
@@ -85,7 +85,7 @@ class Reading(NamedTuple):
 class Stream(Protocol):
     """Stream of readings.
 
-    `read` is called again and again in a thread of its own, `close` when it is not called any more.
+    `read` is called repeatedly in a thread of its own, `close` at the end.
     """
 
     clock: str  # streams with the same word have a common clock
@@ -100,11 +100,11 @@ class Stream(Protocol):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Sentences on what was amiss, for the summary."""
+        """Sentences on faults, for the summary."""
         ...
 
     def close(self) -> None:
-        """Let go of what delivers the readings."""
+        """Release the source of the readings."""
         ...
 
 
@@ -139,7 +139,7 @@ class Wanted:
     def markers(self, position: ArrayLike, meters: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
 
-        A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
+        A marker at (0, 0, 0) is hidden: some programs have no other sign for hidden markers.
         """
         turned = np.asarray(position, float) * meters @ self.rotation.T
         turned[~turned.any(axis=1)] = np.nan
@@ -218,7 +218,7 @@ class _Past:
     def at(self, time: float, least: float) -> Reading | None:
         """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`.
 
-        Times only go on, so those before it are not needed any more.
+        Times only increase, so earlier readings are discarded.
         """
         last = time + max(AT * self.period, 1e-6)
         while len(self.readings) > 1 and self.readings[1].time <= last:
@@ -256,6 +256,9 @@ class Joined:
         self._times, self._stretches = list[float](), 0  # by which the rate of the markers is measured
         self._last, self._late_time, self._late_since = -np.inf, np.inf, 0
         self.late = self.repeated = 0
+        self._newest: Reading | None = None  # markers of the newest sample
+        # stream -> how many of its readings came after their samples had gone on, and the longest delay [s]
+        self._behind = dict[int, tuple[int, float]]()
         self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()
         self._closing = Event()
         self._threads = [
@@ -281,11 +284,7 @@ class Joined:
             self._queue.put((number, error))
 
     def wait(self, timeout: float) -> Arrival | None:
-        """See Source.
-
-        Raises:
-            InputError: markers of two streams, or at another rate than the rate of the `Live`; what a stream refuses.
-        """
+        """See Source."""
         self._start(recordings=True)
         until = perf_counter() + timeout
         while True:
@@ -305,11 +304,7 @@ class Joined:
                 continue
 
     def skip_waiting_samples(self) -> None:
-        """Leave out samples that arrived until now; recordings begin afterward.
-
-        Raises:
-            InputError: as `wait`.
-        """
+        """Leave out samples that arrived until now; recordings begin afterward."""
         until = perf_counter() + PASSING
         while (left := until - perf_counter()) > 0.0 and any(thread.is_alive() for thread in self._threads):
             with suppress(Empty):
@@ -318,15 +313,20 @@ class Joined:
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences on what was amiss in the streams, and on readings that were left out."""
+        """Sentences on faults of the streams, and on readings that were left out."""
         counts = (self.late, "came too late"), (self.repeated, "came twice")
         own = [f"{count} readings of markers {how} and were left out." for count, how in counts if count]
         return [
             *own,
             *(
+                f"{self._names[number]}: {count} readings came after their samples had gone on, by up to "
+                f"{1e3 * most:.0f} ms: --wait-ms {1e3 * _rounded_up(most):.0f} waits for them."
+                for number, (count, most) in self._behind.items()
+            ),
+            *(
                 f"{name}: {text}"
-                for name, each in zip(self._names, self._streams, strict=True)
-                for text in each.remarks
+                for name, stream in zip(self._names, self._streams, strict=True)
+                for text in stream.remarks
             ),
         ]
 
@@ -340,7 +340,7 @@ class Joined:
             stream.close()
 
     def _take(self, number: int, item: Reading | BaseException) -> None:
-        """Put a reading in its place, or end as its stream has ended."""
+        """Store a reading, or end in the same way as its stream."""
         if isinstance(item, StreamEnded):
             self._open -= 1
         elif isinstance(item, BaseException):
@@ -351,6 +351,17 @@ class Joined:
                 self._take_markers(number, item)
             else:
                 self._past.setdefault((item.kind, number), _Past()).add(item)
+                self._count_behind(number, item)
+
+    def _count_behind(self, number: int, reading: Reading) -> None:
+        """Count a reading of plates or EMG that came later after its sample than a sample waits."""
+        if self._newest is None:
+            return
+        before = self._on_clock(self._newest, (reading.kind, number)) - reading.time
+        delay = reading.received - self._newest.received + before
+        if before > 0.0 and self._hold < delay < READINGS_KEPT_S:
+            count, most = self._behind.get(number, (0, 0.0))
+            self._behind[number] = count + 1, max(most, delay)
 
     def _take_markers(self, number: int, reading: Reading) -> None:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
@@ -413,7 +424,7 @@ class Joined:
             )
 
     def _due(self, head: Reading, now: float) -> bool:
-        """Whether the earliest reading of markers has all it needs, or has been held long enough."""
+        """Return whether the earliest reading of markers is complete, or has been held long enough."""
         if now - head.received >= self._hold:
             return True
         missing = (head.time - self._last) * self._live.rate > AGE
@@ -447,8 +458,13 @@ class Joined:
             kept = values[reading.kind]
             np.copyto(kept, reading.values, where=np.isfinite(reading.values))
             received, measured = max(received, reading.received), measured or reading.kind == "emg"
-        self._last = markers.time
+        self._last, self._newest = markers.time, markers
         emg = values["emg"] if measured else None
         assert self._carrier is not None
         sample = Sample(markers.time, markers.values, values["plates"], emg)
         return Arrival(sample, received, self._streams[self._carrier].clock)
+
+
+def _rounded_up(delay: float) -> float:
+    """A time that is a tenth longer than a delay [s], in full hundredths."""
+    return math.ceil(110.0 * delay - 1e-6) / 100.0

@@ -1,17 +1,16 @@
 """Forces of muscles and joints while the subject moves, one frame after the other, computed as `run` computes them.
 
-What does not change is found before the first frame, as for a recording: the trial file gives subject, mapping and
+Constant data are computed before the first frame, as for a recording: the trial file gives subject, mapping and
 standing trial, and from these follow posture, model, muscle paths and parameters. Then each sample takes three steps:
 
 1. its markers show a pose, the nearest consistent one (`NearestPose`), from the pose of the sample before;
 2. coordinates and ground reactions go through one causal filter (`causal_filter`), which gives positions, velocities
    and accelerations a fixed lag behind the sample;
 3. inverse dynamics, muscle paths, sharing and joint reactions of that one frame, by the functions of the offline
-   analysis, with its certificate.
+   analysis, with its certificate. Without force plates the frame predicts its ground reactions (`FrameReactions`).
 
-`Live.evaluate` is the third step alone: of the offline run's filtered coordinates and forces it makes the offline
-result. What is missing is bridged for `bridge_ms` and no longer; whatever cannot be trusted has a status that says so,
-and NaN.
+`Live.evaluate` is the third step alone: from the filtered coordinates and forces of an offline run it computes the
+offline result. Missing samples are bridged for at most `bridge_ms`; unreliable values are NaN, with a status.
 """
 
 import math
@@ -24,7 +23,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.checks import check_number
 from musclesolve.checking.case import Case
 from musclesolve.checking.markers.body_distances import (
@@ -34,6 +33,7 @@ from musclesolve.checking.markers.body_distances import (
 )
 from musclesolve.checking.repair import Recorded
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.frame_reactions import FrameReactions
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
@@ -51,7 +51,7 @@ from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers, standing_trial
 from musclesolve.motion.anatomy.unit_vectors import mean_length
-from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIMIT, REACH, jumps
+from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIMIT, REACH, Support, jumps
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.emg_informed import follows_emg
@@ -59,16 +59,22 @@ from musclesolve.pipeline.mechanics import MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_sides
-from musclesolve.results.finding import Finding
+from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
+from musclesolve.settings.live import LAG_MS
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
-"""What a frame notes while the window of the filter is not full."""
+"""Note of a frame while the window of the filter is not full."""
+NOT_CARRIED = (
+    "the feet cannot supply what the motion requires: see whether a marker jumps, the floor is where the recording of "
+    "the trial has it, or something else carries the body"
+)
+"""What a frame notes where ground reactions are predicted and the feet do not carry the body."""
 LEAST_ANGLE_RANGE = 0.35
 """A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
 LACKING_LIFT = 0.1
@@ -77,12 +83,12 @@ something that is not measured; residuals of good recordings are half of it (Hic
 
 
 PEAK_HALF_LIFE = 2.0
-"""The largest ground force, by which residuals are judged, counts half after so long [s]."""
+"""Half-life of the largest ground force, by which residuals are judged [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One frame: everything that `run` says of it, in the order of the names of `Live`; NaN where it is not known.
+    """One frame: the values of `run`, in the order of the names of `Live`; NaN where unknown.
 
     time: of the frame [s], the lag before the time of the sample. coordinates, rates, accelerations: (K+6,) of the
     model [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global
@@ -90,7 +96,7 @@ class Frame:
     [m], activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
-    notes: sentences on what is missing or mended. taken: what became of the sample by its time. left_out: names of the
+    notes: sentences on missing or corrected data. taken: treatment of the sample by its time. left_out: names of the
     markers of the newest sample that were off their places. faults: notes that say which markers are off, and why.
     """
 
@@ -157,14 +163,15 @@ class Live:
         cutoff_hz: cut-off of the causal filter [Hz]; the trial file's unless given.
         bridge_ms: longest time that lost samples, or markers that only the motion shows, are bridged [ms].
         plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; the feet of
-            the [[force]] tables of the trial unless given.
+            the [[force]] tables of the trial unless given. None where the trial file has forces = "predicted".
 
     Attributes:
         dofs, muscles, joints, sides, shared: names in the order of a Frame.
         markers: names of the n markers of a sample. plates: feet of the P plates of a sample. channels: names of the k
             channels of EMG of a sample, where the cost follows EMG.
         body: the trial as `run` prepares it, with the labels right. marker_bodies: the body of the model on which each
-            marker is. labels: whether the markers of the samples are where their labels say.
+            marker is. labels: whether the markers of the samples are where their labels say. predicts: whether ground
+        reactions are predicted from the motion, because there are no plates.
 
     Raises:
         InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
@@ -184,13 +191,13 @@ class Live:
         cost: str | None = None,
         side: str = "both",
         rate_hz: float | None = None,
-        lag_ms: float = 25.0,
+        lag_ms: float = LAG_MS,
         cutoff_hz: float | None = None,
         bridge_ms: float = 50.0,
         plates: Sequence[Side | None] | None = None,
     ) -> None:
-        recording = recording_of(trial, "live muscle forces", plates=True)
-        _check_live(recording)
+        recording = recording_of(trial, "live muscle forces")
+        _check_live(recording, plates)
         self.trial = recording
         recording, self._of_trial = _with_right_labels(recording)
         self.body: RecordedBody = prepare_recording(recording, cost, None, side)
@@ -198,6 +205,7 @@ class Live:
         self.sides, self.shared = self.body.options.sides, self.body.options.dofs
         self.markers = recording.used_markers
         self.plates = tuple(plate.side for plate in recording.forces) if plates is None else tuple(plates)
+        self.predicts = recording.settings.files.predicted
         self.channels = self.body.emg.channels if self.body.emg is not None and self._follows_emg else ()
         self.rate = (
             recording.markers.rate
@@ -259,13 +267,19 @@ class Live:
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
-        self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight)
+        self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+        self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
 
     @property
     def unloaded_below(self) -> float:
         """Vertical force under which a plate counts as unloaded [N]."""
         return self.trial.unloaded_below
+
+    @property
+    def stuck_plates(self) -> Mask:
+        """Plates (P,) that have repeated the numbers of a load up to the newest sample."""
+        return self._assigned.stuck
 
     @property
     def document(self) -> Document:
@@ -275,10 +289,17 @@ class Live:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Findings on the labels and places of the markers, of the trial and of all samples since `clear`."""
-        of_samples = self.labels.findings
+        return self.findings_since(0.0)
+
+    def findings_since(self, start: float) -> tuple[Finding, ...]:
+        """The findings, with times of samples that count from `start` [s], the time of a sample."""
+        of_samples = [found.since(start) for found in self.labels.findings]
         exchanged = {found.where.markers for found in of_samples}
-        # what the samples show too is said once
+        # findings that the samples show, too, are reported once
         of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
+        if self.predicts:
+            place = Where(self.trial.path, self.document.line("files", "forces"), "[files] forces")
+            of_trial.append(finding("predicted_forces.live", "warning", {}, place))
         return sorted_findings([*of_trial, *of_samples])
 
     @property
@@ -291,7 +312,7 @@ class Live:
         """(2,) height of the ground under the right and the left foot [m], by the recording; 0 where it shows none."""
         under = {ground.side: ground.center_of_pressure[:, 2] for ground in self.body.mechanics.reactions}
         shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
-        return np.array([np.nanmedian(each) if np.isfinite(each).any() else 0.0 for each in shown])
+        return np.array([np.nanmedian(event) if np.isfinite(event).any() else 0.0 for event in shown])
 
     def _rows_of_parts(self) -> list[list[int]]:
         return [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
@@ -318,11 +339,13 @@ class Live:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew with the sample that the clock has taken."""
+        """Restart with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
-        for each in (self._coordinates, *self._wrenches):
-            each.clear()
+        for wrench in (self._coordinates, *self._wrenches):
+            wrench.clear()
+        if self._reactions is not None:
+            self._reactions.clear()
 
     def warm_up(self) -> float:
         """Compile and load everything with a frame of the trial; returns how long that took [s]."""
@@ -332,7 +355,7 @@ class Live:
         self.pose(walk.position[len(walk.time) // 2])
         middle = len(motion.time) // 2
         state = motion.coordinates[middle], motion.rates[middle], motion.second[middle]
-        self.evaluate(motion.time[middle], *state, np.zeros((2, 6)))
+        self.evaluate(motion.time[middle], *state, None if self.predicts else np.zeros((2, 6)))
         self.clear()
         return perf_counter() - begun
 
@@ -381,7 +404,11 @@ class Live:
         if not self._coordinates.ready:
             return self._interrupted(time - self.lag, begun, (*notes, FILLING), taken)
         at = time - self.lag
-        forces = np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
+        forces = (
+            None
+            if self.predicts
+            else np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
+        )
         plausible = at > past.not_plausible + REACH / self.rate
         coordinates, rates, accelerations = self._coordinates.value()
         state = coordinates, rates, accelerations, forces
@@ -393,7 +420,7 @@ class Live:
         coordinates: Array,
         rates: Array,
         accelerations: Array,
-        wrench: Array,
+        wrench: Array | None = None,
         expected: Array | None = None,
     ) -> Frame:
         """The frame of filtered coordinates and ground reactions, as `run` evaluates it.
@@ -402,7 +429,7 @@ class Live:
             time: of the frame [s].
             coordinates, rates, accelerations: (K+6,) of the model and their time derivatives [rad, m].
             wrench: (2, 6) force on the right and the left foot [N] and its moment about the global origin [N m]; NaN
-                of a foot that was not measured.
+                of a foot that was not measured. None: predicted, where the trial has no plates.
             expected: (N,) activations that EMG lets expect, for a cost that follows EMG; none were measured unless
                 given.
         """
@@ -411,7 +438,9 @@ class Live:
             emg = np.full(len(self.muscles), np.nan) if self.channels else None
         else:
             emg = np.asarray(expected, float)
-        state = coordinates, rates, accelerations, np.asarray(wrench, float)
+        if wrench is None and not self.predicts:
+            wrench = np.full((2, 6), np.nan)
+        state = coordinates, rates, accelerations, None if wrench is None else np.asarray(wrench, float)
         return self._frame(time, state, emg, None, begun, (), Taken())
 
     def pose(self, markers: ArrayLike, near: Array | None = None) -> tuple[Array, Array]:
@@ -449,7 +478,7 @@ class Live:
             pose = Pose.from_coordinates(coordinates[None])
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
-            # What the markers do not show stays as it was.
+            # Coordinates that the markers do not show stay unchanged.
             pose = nearest.going_on(start, 1.0 / self.rate).converge(start, 1e-8, 60)
             cardan = np.ravel(to_cardan(pose.rotation))
             coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
@@ -538,32 +567,48 @@ class Live:
     def _frame(
         self,
         time: float,
-        kinematics: tuple[Array, Array, Array, Array],
+        kinematics: tuple[Array, Array, Array, Array | None],
         expected: Array | None,
         plausible: Mask | None,
         begun: float,
         notes: tuple[str, ...],
         taken: Taken,
     ) -> Frame:
-        """Everything of one frame; plausible (2,): feet whose samples were, None where nothing is known of samples."""
+        """Everything of one frame; plausible (2,): feet whose samples were, None where nothing is known of samples.
+
+        kinematics: coordinates, rates, accelerations, and the wrenches of the feet, None where they are predicted.
+        """
         model, joints = self.model, self.model.tree.joint_count
         coordinates, rates, accelerations, wrench = kinematics
         motion, bodies = moving_bodies(
             model, np.array([time]), coordinates[None], rates[None], accelerations[None]
         )
-        known = np.asarray(np.isfinite(wrench).all(axis=1))
         external = np.zeros((1, len(model.topology.bodies), 6))
+        predicted = wrench is None
+        if wrench is None:
+            assert self._reactions is not None
+            alone = generalized_loads(model, motion, distal_loads(model, bodies, external))[0, joints:]
+            alone[3:] += vector_product(motion.origin[0], alone[:3])
+            wrench = self._reactions.wrenches(motion, bodies, alone)
+        known = np.asarray(np.isfinite(wrench).all(axis=1))
         external[0, self._feet] = pushed = np.where(known[:, None], wrench, 0.0)
         forces = distal_loads(model, bodies, external)
         moments = generalized_loads(model, motion, forces)
         fading = 0.5 ** (1.0 / (PEAK_HALF_LIFE * self.rate))
         greatest = math.hypot(*(pushed[0, :3] + pushed[1, :3]))
         self._past.peak_force = max(self._past.peak_force * fading, greatest)
-        if plausible is not None:
+        if plausible is not None and not predicted:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
+            bare = [SIDE_NAMES[side] for side, each in zip(SIDES, lost & known, strict=True) if each]
+            notes = (*notes, *(f"no plate carries the {side} foot" for side in bare))
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
         balanced = True
-        if known.all():
+        if predicted:
+            lacking, force = moments[:, joints:], pushed[:, :3].sum(axis=0)[None]
+            support = Support.from_wrenches(motion.time, lacking, force, self._weight, None)
+            if not support.carries[0]:
+                balanced, notes = False, (*notes, NOT_CARRIED)
+        elif known.all():
             limit = BALANCE_LIMIT * max(self._weight, self._past.peak_force)
             balanced = math.hypot(*moments[0, joints : joints + 3]) <= limit
         else:
@@ -606,7 +651,7 @@ class Live:
         )
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
-        """A frame of which nothing is known."""
+        """A frame without any known value."""
         count, sides = len(self.model.topology.dof_names), len(self.sides)
 
         def lost(*shape: int) -> Array:
@@ -675,8 +720,10 @@ def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     return case.trial, case.findings
 
 
-def _check_live(trial: Trial) -> None:
-    """Refuse what is not known frame by frame."""
+def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
+    """Refuse what is not known frame by frame, and plates of a session whose ground reactions are predicted."""
+    if plates and trial.settings.files.predicted:
+        raise trial.document.error("live.plates_beside_prediction", "files", "forces", count=len(plates))
     check_rigid(trial, "live muscle forces")
     check_consistent(trial, "live analysis")
     usual_values = {"method": "nearest", "derivatives": "constraints", "residual": "kept"}

@@ -1,5 +1,4 @@
-"""Check that the markers of every sample are where their labels say: the shape of each group of markers, and its
-motion.
+"""Check of the labels of markers in every sample, by the shape and the motion of each group of markers.
 
 The markers of one body (landmarks and clusters, as `musclesolve check` measures distances between them) keep their
 shape. The reference is the mean shape in the motion of the trial, or the shape in the standing trial where the two
@@ -21,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.checking.case import REACH
@@ -145,7 +145,9 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
     above = set(upper_markers(trial))
     shown = dict[tuple[int, ...], bool]()
     for markers, standing in bodies(trial).values():
-        members = tuple(sorted(names.index(each) for each in markers if each in names and each not in above))
+        members = tuple(
+            sorted(names.index(marker) for marker in markers if marker in names and marker not in above)
+        )
         if len(members) > 2:
             shown[members] = shown.get(members, False) or standing
     groups = []
@@ -291,6 +293,11 @@ class MarkerLabels:
         return tuple(self.names[k] for k in self._out) if self._out else ()
 
     @property
+    def order(self) -> NDArray[np.intp] | None:
+        """The number of the label under which each marker comes (n,); None where no labels are exchanged."""
+        return self._order.copy() if self._exchanged else None
+
+    @property
     def findings(self) -> list[Finding]:
         """Findings in the words of `musclesolve check`."""
         return [fault.finding() for fault in self.faults]
@@ -327,7 +334,7 @@ class MarkerLabels:
         return self._filled(time, position, ~self._off & np.isfinite(position[:, 0]))
 
     def count_lost(self) -> None:
-        """Count a sample without a pose for the faults that last, if it is due to them."""
+        """Count a sample without a pose for the present faults, if they cause it."""
         if not self._unfilled:
             return
         for fault in {id(out.fault): out.fault for out in self._out.values()}.values():
@@ -656,7 +663,7 @@ class MarkerLabels:
             apart[marker] = np.inf
             out.right = out.right + 1 if all(right) and not np.nanmin(apart) < MERGED else 0
             if out.right >= FEWEST_FRAMES:
-                if out.fault.kind == "slipped":  # it did not stay there
+                if out.fault.kind == "slipped":  # the marker did not stay there
                     out.fault.name("ghost")
                 self._readmit(marker)
 

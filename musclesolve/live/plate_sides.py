@@ -5,7 +5,8 @@ loaded, every sample is given to the foot whose line from heel to toe is nearer 
 vertical force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no
 foot is near, nobody knows whose force it is, and neither leg is measured.
 
-What cannot be of the foot, by the limits for recordings (`sample_fault`), is not measured either.
+What cannot be of the foot, by the limits for recordings (`sample_fault`), is not measured either, nor what a loaded
+plate repeats to the last digit: its amplifier or its program has stopped.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
 from musclesolve.recording.plates.plate_assignment import CLEAR, FARTHEST_PRESSURE, distance_to_foot
 from musclesolve.recording.plates.plate_checks import sample_fault
 
+LONGEST_REPEAT = 0.1
+"""A plate under a foot repeats all its numbers exactly for less than this [s]: they have noise."""
+
 
 class PlateSides:
     """Wrenches of the feet from samples of P plates.
@@ -26,11 +30,19 @@ class PlateSides:
         sides: of each plate the foot that it measures, None where that is found contact by contact.
         unloaded_below: vertical force under which a plate counts as unloaded [N].
         weight: of the body [N].
+        rate: samples a second.
+
+    Attributes:
+        stuck: (P,) which plates have repeated the numbers of a load for `LONGEST_REPEAT`.
     """
 
-    def __init__(self, sides: Sequence[Side | None], unloaded_below: float, weight: float) -> None:
+    def __init__(
+        self, sides: Sequence[Side | None], unloaded_below: float, weight: float, rate: float
+    ) -> None:
         self.sides, self._weight_of_body = tuple(sides), weight
-        self._below = unloaded_below
+        self._below, self._most_repeated = unloaded_below, max(round(LONGEST_REPEAT * rate), 5)
+        self._before, self._repeated = np.full((len(self.sides), 9), np.nan), np.zeros(len(self.sides))
+        self.stuck = np.zeros(len(self.sides), bool)
         stated = [[side == each for each in SIDES] for side in self.sides]
         self._stated = np.array(stated, float).reshape(-1, 2)
         # foot of each plate, by its number: as stated, or in the newest sample
@@ -51,8 +63,15 @@ class PlateSides:
         force, point, moment = plates[:, :3], plates[:, 3:6], plates[:, 6:]
         wrench = origin_wrench(force, point, moment, self._below)
         on, amiss = self._stated.copy(), ""
-        # what the plate does not say of a loaded foot is not zero
-        lost = np.asarray(~np.isfinite(force).all(axis=1))
+        # missing values of a loaded plate are not zero
+        silent = np.asarray(~np.isfinite(force).all(axis=1))
+        same = (plates == self._before).all(axis=1) & (np.abs(force[:, 2]) > self._below)
+        self._repeated = np.where(same, self._repeated + 1.0, 0.0)
+        self._before, self.stuck = plates.copy(), np.asarray(self._repeated >= self._most_repeated)
+        lost = silent | self.stuck
+        for which, what in ((silent, "sends no numbers"), (self.stuck, "repeats its numbers")):
+            for k in np.flatnonzero(which).tolist():
+                amiss = f"plate {k + 1} {what}"
         wrench[lost] = np.nan
         loaded = np.asarray(wrench.any(axis=1))
         (borne,) = np.nonzero(loaded & ~lost)  # plates whose force on a foot was measured
@@ -81,6 +100,6 @@ class PlateSides:
             if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
                 amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
-        # zero times what is not known is zero
+        # zero times an unknown value is zero
         each = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
         return np.asarray(each.sum(axis=0)), amiss

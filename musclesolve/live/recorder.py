@@ -1,4 +1,4 @@
-"""The recording of a session: what came and what was computed goes to a folder as it comes.
+"""The recording of a session: samples and computed frames are written to a folder as they arrive.
 
 Markers are a TRC file, plates a MOT file, envelopes of EMG a STO file, each with a row for every slot of the clock of
 the stream: a lost sample is an empty row, which the readers fill or leave out as any other gap. The trial file beside
@@ -6,7 +6,7 @@ them is the session's with these files; it is written first, so that at every mo
 killed, `musclesolve run FOLDER/trial.toml` gives the offline result of what was recorded. Where the clock of the stream
 has changed, further files begin: `trial_2.toml` and those that it names.
 
-A thread writes what came a few times a second, so that a disk that hesitates holds up no frame. A row that was cut
+A thread writes the data a few times a second, so that a slow disk delays no frame. A row that was cut
 short when the power failed is left out by the readers.
 """
 
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, input_error
@@ -31,26 +32,27 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.trial_file import rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
+from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
 LOG = logging.getLogger("musclesolve")
 WRITTEN = 0.1
-"""So often rows are written [s]: no more than this is lost where the process is killed."""
+"""Interval at which rows are written [s]: the largest loss if the process is killed."""
 SYNCED = 1.0
-"""So often the operating system is asked to have them on the disk [s]: no more is lost where the power fails."""
+"""Interval of writing to the disk [s]: the largest loss if the power fails."""
 LONGEST_GAP = 10.0
-"""After a longer time without samples further files begin [s]."""
+"""Time without samples after which further files begin [s]."""
 MOST_WAITING = 1 << 27
-"""Bytes that wait for a disk that is full; beyond it the recording ends."""
+"""Largest size of data that wait for a full disk [bytes]; then the recording ends."""
 FRAMES, NOTES = "frames.csv", "notes.csv"
 RECORDING_FILES = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
 """Files of a recording."""
@@ -97,7 +99,7 @@ class _Log:
             self._file.seek(0, os.SEEK_END)
 
     def sync(self) -> None:
-        """Have it on the disk."""
+        """Write the data to the disk."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -106,13 +108,17 @@ class _Log:
 
 
 class _Item(NamedTuple):
-    """A sample with its frame, as it waits for the disk; slot: of the clock in its part, None where it was refused."""
+    """A sample with its frame, as it waits for the disk.
+
+    slot: of the clock in its part, None where it was refused. order: as `MarkerLabels.order`.
+    """
 
     part: int
     slot: int | None
     arrival: Arrival
     frame: Frame
     latency: float
+    order: NDArray[np.intp] | None
 
 
 class Recorder:
@@ -139,7 +145,6 @@ class Recorder:
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
         self._part, self._slot = 1, 0  # of the newest sample
         self._empty = True  # whether the part has no sample yet
-        self._first = 0.0  # time of the first sample of the part that is written [s]
         self._written = -1  # newest slot of that part
         self._noted: tuple[str, ...] = ()
         self._thread: Thread | None = None
@@ -147,9 +152,8 @@ class Recorder:
     def begin(self, live: Live) -> None:
         """See Sink: the trial file and the headers."""
         self._live = live
-        laboratory = live.trial.document.content["laboratory"]
         # p_file = p_global R: row vectors
-        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+        self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
         count = len(live.plates)
         self._marker_rows = NumberRows(np.array([0, 8] + [5] * 3 * len(live.markers)), "\t", more=1)
         self._plate_rows = NumberRows(np.array([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count), "\t", "nan")
@@ -174,7 +178,8 @@ class Recorder:
             elif not self._empty:
                 self._slot += taken.slots
             self._empty, slot = False, self._slot
-        self._waiting.append(_Item(self._part, slot, arrival, frame, perf_counter() - arrival.received))
+        latency, order = perf_counter() - arrival.received, self._live.labels.order
+        self._waiting.append(_Item(self._part, slot, arrival, frame, latency, order))
 
     def close(self) -> None:
         """See Sink: write what waits."""
@@ -227,13 +232,11 @@ class Recorder:
             + "\n\n"
         )
         self._markers = self._opened(names["markers"], head, len(before.encode()))
+        count = len(live.plates)
         columns = [
-            f"{name}{axis}"
-            for k in range(len(live.plates))
-            for name in plate_columns(k).values()
-            for axis in "xyz"
+            f"{name}{axis}" for k in range(count) for name in plate_columns(k).values() for axis in "xyz"
         ]
-        self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns))
+        self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns)) if count else None
         self._emg = (
             self._opened(names["emg"], _mot_head(names["emg"], live.channels)) if live.channels else None
         )
@@ -243,23 +246,26 @@ class Recorder:
     def _as_rows(self, items: Sequence[_Item]) -> None:
         """Append samples and frames of one part to what waits for each file."""
         live, count = self._live, len(items)
-        times = np.full(count, np.nan)  # of the slots [s]
+        times = np.full(count, np.nan)  # times of the slots [s]
         if taken := [item for item in items if item.slot is not None]:
-            if self._written < 0:
-                self._first = taken[0].arrival.sample.time
             slots = np.array([item.slot for item in taken])
             # a row for every slot, empty where no sample came
             numbers = np.arange(self._written + 1, slots[-1] + 1)
-            at, time = slots - numbers[0], self._first + numbers / live.rate
+            at, time = slots - numbers[0], numbers / live.rate
             times[[item.slot is not None for item in items]] = time[at]
             samples = [item.arrival.sample for item in taken]
             markers = np.full((len(numbers), len(live.markers), 3), np.nan)
             plates = np.full((len(numbers), 3 * len(live.plates), 3), np.nan)
-            markers[at] = 1e3 * np.array([sample.markers for sample in samples]) @ self._axes
+            named = [
+                item.arrival.sample.markers if item.order is None else item.arrival.sample.markers[item.order]
+                for item in taken
+            ]
+            markers[at] = 1e3 * np.array(named) @ self._axes
             plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
             flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
             self._markers.waiting += self._marker_rows.text(np.column_stack([numbers + 1, time, flat[0]]))
-            self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
+            if self._forces is not None:
+                self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
             if self._emg is not None:
                 emg = np.full((len(numbers), len(live.channels)), np.nan)
                 for row, sample in zip(at, samples, strict=True):
@@ -271,15 +277,15 @@ class Recorder:
         stamps = [(item.part, item.arrival.sample.time, 1e3 * item.latency) for item in items]
         part, stamp, latency = np.array(stamps).T
         known: dict[str, Any] = {
-            name: np.array([getattr(frame, each.frame) for frame in frames])
-            for name, each in QUANTITIES.items()
-            if each.frame
+            name: np.array([getattr(frame, quantity.frame) for frame in frames])
+            for name, quantity in QUANTITIES.items()
+            if quantity.frame
         }
         known |= by_formula(known, "live")
         values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
         rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
         for frame, row in zip(frames, rows.split(b"\n"), strict=False):
-            words = ",".join(STATUS_NAMES[int(each)].lower() for each in frame.status)
+            words = ",".join(STATUS_NAMES[int(code)].lower() for code in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
             if (notes := item.frame.notes) != self._noted:
@@ -291,7 +297,7 @@ class Recorder:
                 self._notes.waiting += text.getvalue().encode()
 
     def _write_on(self) -> None:
-        """Write what waits until the session ends, whatever the disk does."""
+        """Write waiting data until the session ends, also after errors of the disk."""
         ended, synced, behind = False, perf_counter(), list[_Item]()
         while not ended:
             ended = self._ending.wait(WRITTEN)
@@ -312,7 +318,7 @@ class Recorder:
                     log.write()
                     if due:
                         log.sync()
-            except Exception as error:  # the session goes on, whatever it is
+            except Exception as error:  # the session continues after any error
                 self._fail(error, ended or not isinstance(error, OSError | InputError))
             else:
                 synced = perf_counter() if due else synced
@@ -321,7 +327,7 @@ class Recorder:
                     self._say(f"{self.folder} can be written again: nothing was lost.")
 
     def _fail(self, error: Exception, ended: bool) -> None:
-        """Say once that the folder cannot be written; end the recording where there is no hope."""
+        """Report once that the folder cannot be written; end the recording if the error is permanent."""
         gone = not self.folder.is_dir() or isinstance(error, FileNotFoundError)
         reason = str(getattr(error, "strerror", None) or getattr(error, "problem", error))
         reason = "its files are gone" if gone else reason
@@ -334,7 +340,7 @@ class Recorder:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of a recording, or say why there can be none."""
+    """Make the folder of a recording; refuse an impossible one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -361,7 +367,7 @@ def _recording_in(folder: Path) -> list[str]:
 
 def _recorded() -> dict[str, tuple[str, ...]]:
     """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
-    of_frame = {name: each.dims[1:] for name, each in QUANTITIES.items() if each.frame}
+    of_frame = {name: quantity.dims[1:] for name, quantity in QUANTITIES.items() if quantity.frame}
     formulas = {
         name: QUANTITIES[name].dims[1:]
         for name in in_set("live")
@@ -389,9 +395,15 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
-        for each in product(*(labels[dim] for dim in dims)):
-            own = unit if variable != "pelvis_residual" else "N" if each[0].startswith("force") else "N m"
-            columns.append((".".join([variable, *each]), own))
+        for combination in product(*(labels[dim] for dim in dims)):
+            own = (
+                unit
+                if variable != "pelvis_residual"
+                else "N"
+                if combination[0].startswith("force")
+                else "N m"
+            )
+            columns.append((".".join([variable, *combination]), own))
     return columns
 
 
@@ -403,7 +415,8 @@ def _decimals(name: str, unit: str) -> int:
 def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     """The frames of a recorded session as a dataset, with the names and dimensions of a result.
 
-    Times (T,) [s] are the times of the recording, so that frames can be compared with the result of `run` on it.
+    Times (T,) [s] are the times of the recording and count from its first sample, so that frames can be compared with
+    the result of `run` on it.
     The reserve moment is by side and shared degree of freedom; `sample_time` is the time of the newest sample as it
     came [s], `latency` how long after its arrival the frame was there [ms]. A last row that was cut short is left out.
 
@@ -440,7 +453,7 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
             attributes["long_name"] = QUANTITIES[variable].long_name
         shape = (len(kept), *(len(labels[dim]) for dim in dims))
         data[variable] = (("time", *dims), cells.reshape(shape), attributes)
-    return xr.Dataset(data | {dim: (dim, each) for dim, each in labels.items()}).set_coords("time")
+    return xr.Dataset(data | {dim: (dim, label) for dim, label in labels.items()}).set_coords("time")
 
 
 def plate_columns(plate: int) -> dict[str, str]:
@@ -472,7 +485,10 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     content = with_paths(trial.document.content, trial.path.parent, path)
     for name in ("plates", "fascicle", "force", "emg"):
         content.pop(name, None)
-    content["files"] |= {role: names[role] for role in ("markers", "forces")}
+    content["files"] |= {
+        "markers": names["markers"],
+        "forces": PREDICTED if live.predicts else names["forces"],
+    }
     movement = content.pop("time", {}).get("movement")
     if movement is not None:
         content["time"] = {"movement": movement}

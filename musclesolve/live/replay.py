@@ -1,4 +1,4 @@
-"""A recording through `Live`: sample by sample as they would have come, and the result as `run` writes it."""
+"""A recording through `Live`, sample by sample, and the result in the form of `run`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 
 SAME_RATE = 1e-3
-"""Rates that differ by less are one; the times of files are rounded."""
+"""Difference below which two rates are equal, because the times of files are rounded."""
 
 
 def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sample]:
@@ -174,9 +174,6 @@ def result_of(replayed: Replay) -> xr.Dataset:
     Angles, moments, activations, forces, status and certificate are taken from the frames. What a frame does not hold
     (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by the
     functions that the frames were computed with. Gait events are taken from the recording.
-
-    Raises:
-        InputError: no frame within the time range has a known motion.
     """
     live, body = replayed.live, replayed.live.body
     trial = body.trial
@@ -209,7 +206,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
         for names in (first.measured.points, first.measured.directions)
     )
     measured = replace(first.measured, time=time, points=placed, directions=turned)
-    mechanics = Mechanics(measured, model, fit, motion, reactions)
+    mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), live, frames, replayed)
     of_recording = findings_of(trial, body)

@@ -1,13 +1,14 @@
-"""A session as the command has it: sources and sinks by name, one `Live`, everything closed at the end."""
+"""A session of the command: sources and sinks by name, one `Live`, all streams closed at the end."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from musclesolve.live.adapters.registry import open_sink, open_stream
-from musclesolve.live.joining import WAIT_MS, Joined, Stream, Wanted
+from musclesolve.live.joining import Joined, Stream, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.stream import Passed, Sink, run_session
 from musclesolve.recording.schema import Document
+from musclesolve.settings.live import WAIT_MS
 
 
 def stream_session(

@@ -5,7 +5,7 @@ checks of recordings where these have one.
 """
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 import numpy as np
@@ -20,24 +20,24 @@ from musclesolve.live.stream import Arrival
 
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
-"""A marker that is hidden, a plate without numbers or a lack of EMG for so long is reported [s]."""
+"""Duration from which a hidden marker, a plate without numbers or missing EMG is reported [s]."""
 FARTHEST_MARKER = 3.0
-"""No marker of a subject is farther from the middle of all of them [m]."""
+"""Largest possible distance of a marker from the middle of all markers [m]."""
 WATCH_WINDOW = 10.0
-"""Residuals and the zero of plates are looked at over so long [s]: several steps."""
+"""Duration over which residuals and the zero of plates are examined [s]: several steps."""
 WATCH_INTERVAL = 1.0
-"""So often they are looked at [s]."""
+"""Interval of the examination [s]."""
 REPEATED = 10.0
-"""A sentence is not said again for so long [s]."""
+"""Least time between two equal sentences [s]."""
 RESIDUAL = 0.1
-"""Median force at the pelvis, in body weights, that the ground forces leave unexplained; half of it is usual in good
+"""Limit of the median residual force at the pelvis [body weights]; half of it is usual in good
 recordings (Hicks et al. 2015, J Biomech Eng 137:020905)."""
 UNLOADED_SHARE = 0.1
 """Each foot is in the air for more than this share of any movement in which it leaves the floor at all."""
 
 
 class SessionWatch:
-    """A sink that says what goes wrong.
+    """A sink that reports faults during a session.
 
     Args:
         say: called with each sentence; default: the log of the package.
@@ -52,6 +52,7 @@ class SessionWatch:
         self._weight = live.model.mass.total * STANDARD_GRAVITY
         self._hidden_since = np.full(len(live.markers), np.nan)
         self._silent_since = np.full(len(live.plates), np.nan)
+        self._samples, self._missing = 0, Counter[str]()  # how many of them lack a marker, a plate, EMG
         self._without_emg_since = np.nan
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
         self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
@@ -66,8 +67,13 @@ class SessionWatch:
         if frame.taken.anew:
             self._hidden_since[:] = self._silent_since[:] = self._without_emg_since = np.nan
         self._hidden_since = _since(self._hidden_since, ~np.isfinite(markers).all(axis=1), time)
-        self._silent_since = _since(self._silent_since, ~np.isfinite(np.asarray(plates)[:, 2]), time)
+        silent = ~np.isfinite(np.asarray(plates)[:, 2]) | self._live.stuck_plates
+        self._silent_since = _since(self._silent_since, silent, time)
         without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
+        self._samples += 1
+        self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
+        self._missing.update(f"plate {k + 1}" for k in np.flatnonzero(silent))
+        self._missing.update(["EMG"] * without)
         self._without_emg_since = float(_since(self._without_emg_since, without, time))
         for fault in frame.faults:
             self._report(fault, time, fault)
@@ -84,27 +90,37 @@ class SessionWatch:
                 past.popleft()
         self._look(time, markers)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences for the summary of a session: what was missing for so long that it was reported."""
+        return [
+            f"{about} was missing in {count} of {self._samples} samples."
+            for about, count in self._missing.items()
+            if about in self._said
+        ]
+
     def close(self) -> None:
         """See Sink."""
 
     def _look(self, time: float, markers: Array) -> None:
-        """Say what is true now; markers (n, 3) [m] of the newest sample."""
+        """Report the present faults; markers (n, 3) [m] of the newest sample."""
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
         for k in np.flatnonzero(time - self._silent_since >= HIDDEN):
+            how = "has repeated its numbers" if self._live.stuck_plates[k] else "has sent no numbers"
             self._report(
-                f"silent plate {k}",
+                f"plate {k + 1}",
                 time,
-                f"plate {k + 1} has sent no numbers for {time - self._silent_since[k]:.0f} s, and the leg on it is not "
+                f"plate {k + 1} {how} for {time - self._silent_since[k]:.0f} s, and the leg on it is not "
                 "measured: see whether its amplifier and its stream run",
             )
         if time - self._without_emg_since >= HIDDEN:
             self._report(
-                "emg",
+                "EMG",
                 time,
                 f"no EMG has come in time for {time - self._without_emg_since:.0f} s, and forces follow the cost "
-                "alone: see whether its stream runs; where it comes late, state its delay as --wait-ms",
+                "alone: see whether its stream runs; where it comes late, the summary says which --wait-ms it needs",
             )
         seen = np.isfinite(markers).all(axis=1)
         away = np.zeros(len(markers))
@@ -128,14 +144,16 @@ class SessionWatch:
                     "residual",
                     time,
                     f"{100 * share:.0f} % of the body weight is missing at the pelvis, expected at most "
-                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, plates are zeroed, the mass is right",
+                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, "
+                    + ("" if self._live.predicts else "plates are zeroed, ")
+                    + "the mass is right",
                 )
         vertical = np.array([each for _, each in self._vertical])
         for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):
             level = float(np.quantile(vertical[:, k], UNLOADED_SHARE))
             if vertical[:, k].max() > RESIDUAL * self._weight and ZERO < abs(level) < 0.1 * self._weight:
                 self._report(
-                    f"plate {k}",
+                    f"zero of plate {k + 1}",
                     time,
                     f"plate {k + 1} shows {level:.0f} N while no foot is on it, expected less than {ZERO:g} N: zero it",
                 )

@@ -33,7 +33,6 @@ from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
@@ -41,10 +40,10 @@ from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.model_trial import is_model_trial
-from musclesolve.recording.trial.trial_file import read_standing
+from musclesolve.recording.trial.trial_file import read_standing, rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings, is_predicted
 
 NAMES = {
     "trial": "standing.toml",
@@ -56,20 +55,20 @@ NAMES = {
 UNKNOWN_MASS = 70.0
 """Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
 STILL = 0.05
-"""A marker of somebody who stands still stays within this of the middle of all of them [m]: the body may sway as a
+"""Largest motion of a marker relative to the middle of all markers in quiet standing [m]: the body may sway as a
 whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
 RAISED_DEG = 45.0
 """Arms that hang are nearer to the vertical [degrees]."""
 SEEN = 0.5
-"""A marker that is seen in a smaller share of the samples was not seen."""
+"""Least share of the samples in which a marker must be seen."""
 LOADED_PLATE_SHARE = 0.05
-"""A plate that carries less than this share of the load of all plates carries no foot."""
+"""Share of the load of all plates below which a plate carries no foot."""
 STANDS = 150.0
-"""Somebody stands on the plates where they carry so much [N]."""
+"""Load from which a person stands on the plates [N]."""
 ATTEMPTS = 3
-"""So often the subject may stand."""
+"""Largest number of attempts to stand."""
 PATIENCE = 10.0
-"""So long samples are waited for [s]: the first one, and any other before the standing counts as not measured."""
+"""Time to wait for samples [s]: for the first one, and for any later one before the attempt counts as not measured."""
 LONGEST_GAP = 1.0
 """After a longer time without samples the standing begins anew [s], as with another clock."""
 _AXES = ("forward", "left", "up")
@@ -113,9 +112,6 @@ class Standing:
         markers: names of all markers that may be seen, those included that are taken off after the standing.
         plates, channels, rate, bridge: as of `Live`. optional: markers of a set that need not be there.
         document: the template.
-
-    Raises:
-        InputError: a template that no trial can be made of, or whose rate or plates are not known.
     """
 
     channels: tuple[str, ...] = ()
@@ -134,16 +130,21 @@ class Standing:
         if is_model_trial(self.document.content):
             raise self.document.error("live.trial_opensim_model", "files", "model")
         self.rate = self._rate() if rate_hz is None else rate_hz
+        self._predicts = isinstance(stated.get("files"), dict) and is_predicted(stated["files"].get("forces"))
+        weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
+        self.weighed = weigh or weighs
+        if self._predicts and (plates or self.weighed):
+            raise self.document.error("live.standing_without_plates", "files", "forces")
+        if self._predicts:
+            plates = ()
         if plates is None:
             plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
             if not plates or not set(plates) <= set(SIDES):
                 raise self.document.error("live.not_known_plates_stream", "force")
         self.plates = tuple(plates)
-        weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
-        self.weighed = weigh or weighs
-        # what the standing will say is not asked of the template
+        # data that the standing will supply are not required of the template
         self._stated = stated
-        entries = stated.get("force") or [{}] * len(self.plates)
+        entries = [] if self._predicts else stated.get("force") or [{}] * len(self.plates)
         columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
         self.document.content = self._content(UNKNOWN_MASS) | {
             "force": [
@@ -170,8 +171,7 @@ class Standing:
         self.markers = tuple(dict.fromkeys([*written, *of_set]))
         self.optional = frozenset(of_set) - set(written)
         self.unloaded_below = settings.filter.unloaded_below_n
-        laboratory = settings.laboratory
-        self._axes = global_from_laboratory(laboratory.forward, laboratory.up)
+        self._axes = rotation_of(self.document, settings.laboratory)
 
     def _rate(self) -> float:
         """The rate of the recording that the template names [Hz]."""
@@ -181,15 +181,21 @@ class Standing:
         except InputError:
             raise input_error("live.template_names_no_recording", file=self.document.path) from None
 
+    def _forces_as(self, role: str) -> str:
+        """The entry of `[files] forces` for the recorded forces of a role."""
+        return PREDICTED if self._predicts else NAMES[role]
+
     def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The tables of the trial file of the standing, with a mass that was weighed [kg]."""
         content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
         kept = {
             key: name for key, name in (content.get("files") or {}).items() if key.startswith("functional")
         }
-        content["files"] = (
-            {role: NAMES[role] for role in ("markers", "forces")} | {"static": NAMES["markers"]} | kept
-        )
+        content["files"] = {
+            "markers": NAMES["markers"],
+            "forces": self._forces_as("forces"),
+            "static": NAMES["markers"],
+        } | kept
         for name in ("time", "emg", "fascicle", "plates"):
             content.pop(name, None)
         if isinstance(content.get("laboratory"), dict):
@@ -259,7 +265,7 @@ class Standing:
         self._write_recording("motion", "motion_forces", time, markers, plates)
         path = self.folder / NAMES["trial"]
         content = trial_document(path).content
-        content["files"] |= {"markers": NAMES["motion"], "forces": NAMES["motion_forces"]}
+        content["files"] |= {"markers": NAMES["motion"], "forces": self._forces_as("motion_forces")}
         write_text(path, STANDING_HEAD + tables_text(content))
         return read_standing(path)
 
@@ -315,6 +321,8 @@ class Standing:
         shown = np.flatnonzero(np.isfinite(markers).all(axis=2).any(axis=0))
         names, path = tuple(self.markers[k] for k in shown), self.folder / NAMES[markers_as]
         write_trc(path, Markers(time, names, markers[:, shown] @ self._axes, path))
+        if not self.plates:
+            return
         # a plate that was not measured stands as unloaded: the trial needs its columns
         vectors = np.nan_to_num(plates.reshape(len(time), -1, 3) @ self._axes)
         columns = [
@@ -344,6 +352,8 @@ class Standing:
 
     def _weighed(self, plates: Array) -> tuple[float, list[Finding]]:
         """The mass by the plates [kg], NaN where nobody stands on them, and what is wrong with (T, P, 9)."""
+        if not self.plates:
+            return np.nan, []
         force = plates[:, :, :3]
         measured = np.isfinite(force).all(axis=2).mean(axis=0) > SEEN
         level = np.nanmedian(np.where(measured[:, None], force, 0.0), axis=0)
@@ -481,7 +491,8 @@ def stand_first(
     """
     try:
         for attempt in range(1, ATTEMPTS + 1):
-            say(f"Stand still for {seconds:g} s, arms hanging, a foot on each plate.")
+            where = ", a foot on each plate" if standing.plates else ", both feet on the floor"
+            say(f"Stand still for {seconds:g} s, arms hanging{where}.")
             stood = standing.measure(source, seconds, stop)
             for found in stood.findings:
                 say(str(found))

@@ -149,7 +149,8 @@ class Passed:
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
     sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: remarks of source and
-    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`.
+    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`; times count from the first
+    sample.
     """
 
     samples: int = 0
@@ -171,7 +172,7 @@ class Passed:
         self.failed += not begins and not is_solved(frame.status[frame.status != Status.NOT_MEASURED]).all()
         self.samples += 1
         self.valid += valid
-        self.statuses.update({STATUS_NAMES[int(each)] for each in frame.status})
+        self.statuses.update({STATUS_NAMES[int(code)] for code in frame.status})
         if not valid and frame.notes:
             kind = NUMBER.sub("#", frame.notes[0])
             count, first = self.notes.get(kind, (0, frame.notes[0]))
@@ -204,11 +205,9 @@ def run_session(
 
     With `fresh` what arrived before all sinks were ready is left out, so that frames are never behind by that time.
     Source and sinks are closed in any case.
-
-    Raises:
-        InputError: markers in another unit than their stream states; what the source refuses.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
+    start: float | None = None  # time of the first sample [s]
     heard = math.inf  # when the last sample arrived
     first = FirstMarkers(live.marker_bodies.place)
     idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
@@ -237,6 +236,7 @@ def run_session(
                     if hasattr(sink, "discard"):
                         sink.discard()
                 raise
+            start = arrival.sample.time if start is None else start
             step = perf_counter()
             frame = live.step(*arrival.sample)
             if last == math.inf:  # what the first frame compiles and loads does not count
@@ -257,7 +257,7 @@ def run_session(
                 closing.callback(sink.close)
             closing.callback(source.close)
         own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
-        passed.remarks, passed.findings = (*source.remarks, *own), live.findings
+        passed.remarks, passed.findings = (*source.remarks, *own), live.findings_since(start or 0.0)
     return passed
 
 
@@ -276,11 +276,7 @@ class FirstMarkers:
         self._standing, self._sizes = standing, list[tuple[float, float]]()
 
     def check(self, markers: Array) -> None:
-        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.
-
-        Raises:
-            InputError: the samples so far are in another unit.
-        """
+        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen."""
         if len(self._sizes) == SAMPLES:
             return
         seen = np.isfinite(markers).all(axis=1)

@@ -1,7 +1,7 @@
 """Ground reaction on each foot, as a wrench about the global origin.
 
-The center of pressure is a quotient of noise while a plate is unloaded; force and moment are not. So they are what
-is filtered and sampled, and the center of pressure is recovered from them where there is enough force.
+The center of pressure of an unloaded plate is a quotient of noise; force and moment are not. So force and moment are
+filtered and sampled, and the center of pressure is computed from them where the force is large enough.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from musclesolve.recording.data import SIDES, PlateForce, Side
 
 @dataclass(frozen=True)
 class GroundReaction:
-    """The ground's action on one foot over T frames, global frame."""
+    """Ground reaction on one foot over T frames, global frame."""
 
     side: Side  # "r" or "l"
     force: Array  # (T, 3) [N]
@@ -32,7 +32,7 @@ class GroundReaction:
 
 
 def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:
-    """Return what the ground does to the right and the left foot, as far as plates are given, filtered like markers.
+    """Return the ground reactions on the right and the left foot from their plates, filtered like markers.
 
     Plates of one side are added; times (T,) [s] lie within the recording.
     """

@@ -7,31 +7,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
+from musclesolve._util.message_text import capitalized
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 FOOT_NOTED = 0.03
 """A residual of a foot above this is reported [m]."""
 FOOT_LIMIT = 0.10
-"""Residual of a foot above which its frames are not valid [m]: times body weight it is half the peak ankle moment."""
+"""Residual of a foot above which its frames are not valid [m]: with the body weight, half the peak ankle moment."""
 BALANCE_LIMIT = 0.25
 """Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest
-ground force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng
+ground force, or of body weight if this is larger. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng
 137:020905) advise to keep them below 5 % of the peak net external force."""
 BEYOND_SOLES = 0.15
-"""Farthest beyond the soles that the predicted force of both feet would have to act [m]: in eight walks, of recordings
-and of models, at most 0.12, in a synthetic run 0.05."""
+"""Largest distance beyond the soles at which the predicted force of both feet would have to act [m]: in eight walks, of
+recordings and of models, at most 0.12, in a synthetic run 0.05."""
 WALKING_FORCE = 1.5
 """Largest force of both feet in walking [body weights]."""
 FASTEST = np.radians(3000.0)
-"""Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick at a ball comes to two thirds of it."""
+"""Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick of a ball reaches two thirds of it."""
 LEAST_JUMP = np.radians(10.0)
 """Rotations between frames below this are never jumps [rad]."""
 REACH = 6
-"""Frames on either side that a jump spoils: a spline of the fifth degree carries it on, 0.43 from each to the next."""
+"""Number of frames on either side that a jump corrupts: in a spline of the fifth degree its effect decreases by the
+factor 0.43 per frame.
+"""
 FOOT = ("ankle", "heel", "toe")
 INCONSISTENT = 1e-6
-"""Constraints of a model whose positions were made consistent are violated by less [m, or a cosine]."""
+"""Largest violation of a constraint in consistent positions [m, or a cosine]."""
 SHOWN_BY = {
     "hip": ("hip_center", "thigh_wand", "knee_lateral", "knee_medial", "knee_center"),
     "knee": ("thigh_wand", "knee_lateral", "knee_medial", "knee_center"),
@@ -56,17 +59,17 @@ class MotionWarning:
 
     # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced", "pose", "not_carried" or "inconsistent_motion"
     code: str
-    what: str  # what is wrong, with numbers and times
+    what: str  # the problem, with numbers and times
     remedy: str  # how to fix it
-    invalid: bool  # whether there are frames that are not valid
+    invalid: bool  # whether some frames are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
-    markers: tuple[str, ...] = ()  # that determine what is not plausible
-    # largest force that the pelvis lacks there, beyond what is usual [body weights]
+    markers: tuple[str, ...] = ()  # markers that determine the implausible part
+    # largest residual force at the pelvis in these frames, beyond the usual one [body weights]
     residual: float | None = None
 
     def __str__(self) -> str:
-        """Return both as a sentence."""
-        return f"{self.what[0].upper()}{self.what[1:]}; {self.remedy}."
+        """Return the warning and its remedy as a sentence."""
+        return f"{capitalized(self.what)}; {self.remedy}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,7 @@ class MotionValidity:
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
-    consistent: Mask  # a pose that satisfies the constraints of the model fits what was measured
+    consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
 
     @classmethod
     def from_motion(
@@ -89,7 +92,7 @@ class MotionValidity:
         limit: float,
         violation: Array,
     ) -> MotionValidity:
-        """Classify the frames; violation (T,): how far the constraints are from being met, largest row."""
+        """Classify the frames; violation (T,): largest violation of a constraint."""
         feet: dict[str, Mask] = {
             side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
         }
@@ -101,7 +104,7 @@ class MotionValidity:
         )
 
     def with_feet(self, sides: Iterable[str]) -> Mask:
-        """Frames (T,) that can be shared among muscles, of joints beyond which these feet lie."""
+        """Mask (T,) of the frames whose moments can be shared among muscles, at joints proximal to these feet."""
         valid = self.steady & self.balanced & self.consistent
         for side in sides:
             valid = valid & self.foot_in_place[side]
@@ -111,8 +114,8 @@ class MotionValidity:
 def balanced(residual: Array, limit: float) -> Mask:
     """Return the frames (T,) whose ground forces balance the motion.
 
-    Where a foot was not measured there is no residual. Such a frame gets the verdict of most others: an error of
-    their masses, plates or clocks applies to it too.
+    A frame in which a foot was not measured has no residual. It gets the verdict of most other frames: errors of
+    masses, plates or clocks apply to it, too.
     """
     known, beyond = np.isfinite(residual), residual > limit
     most_fail = bool(known.any()) and float(beyond[known].mean()) > 0.5
@@ -130,8 +133,8 @@ class Support:
     """Part of the required loads that predicted ground reactions supply, and the part that they lack, over T frames.
 
     time (T,) [s]; lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m];
-    force: (T,) size of both feet [body weights]. spread: so far in time a jump of markers reaches through the filter of
-    the motion [s], half a period of its cut-off.
+    force: (T,) size of both feet [body weights]. spread: time over which the filter of the motion spreads a jump of
+    markers [s], half a period of its cut-off.
     """
 
     time: Array
@@ -146,39 +149,39 @@ class Support:
     ) -> Support:
         """Support from lacking force and moment (T, 6) [N, N m], force of both feet (T, 3) [N] and weight [N]."""
         force_lacking, moment_lacking, supplied = (
-            np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force)
+            np.linalg.norm(vectors, axis=1) / weight for vectors in (lacking[:, :3], lacking[:, 3:], force)
         )
         spread = 0.0 if cutoff_hz is None else 0.5 / cutoff_hz
         return cls(time, force_lacking, moment_lacking, supplied, spread)
 
     @property
     def distance(self) -> Array:
-        """Distance by which the force would have to act beyond the soles, (T,) [m]; a light force counts as one body
-        weight.
+        """Distance (T,) [m] beyond the soles at which the force would have to act; a force below one body weight counts
+        as one.
         """
         return np.asarray(self.lacking_moment / np.maximum(self.force, 1.0))
 
     @property
     def limit(self) -> Array:
-        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond the
-        forces of walking.
-        """
+        """Acceptable lacking force (T,) [body weights], which grows with forces beyond those in walking."""
         return np.asarray(BALANCE_LIMIT * np.maximum(self.force / WALKING_FORCE, 1.0))
 
     @property
     def carries(self) -> Mask:
-        """Frames (T,) in which the feet supply what the motion requires, and lack no force within `spread`."""
-        kept = np.asarray(self.distance <= BEYOND_SOLES)
+        """Mask (T,) of the frames in which the feet supply the required loads, with no lacking force within
+        `spread`.
+        """
+        carried = np.asarray(self.distance <= BEYOND_SOLES)
         lost = self.time[self.lacking_force > self.limit]
         if not lost.size:
-            return kept
+            return carried
         after = np.searchsorted(lost, self.time)
         ends = np.stack([lost[np.maximum(after - 1, 0)], lost[np.minimum(after, lost.size - 1)]])
-        return np.asarray(kept & (np.abs(ends - self.time).min(axis=0) > self.spread))
+        return np.asarray(carried & (np.abs(ends - self.time).min(axis=0) > self.spread))
 
     @property
     def warnings(self) -> list[MotionWarning]:
-        """A warning where the feet do not carry."""
+        """Warnings of frames in which the feet do not supply the required loads."""
         lost = ~self.carries
         if not lost.any():
             return []
@@ -192,27 +195,27 @@ class Support:
             "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "
             "a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
         )
-        return [MotionWarning("not_carried", what, remedy, True, _stretches(lost, self.time))]
+        return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, self.time))]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
-    """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe."""
+    """Return the distance (T,) [m] of a foot from its measured position: rms over ankle, heel and toe."""
     columns = [points.index(f"{part}_{side}") for part in FOOT]
     return np.asarray(np.sqrt(np.mean(residual[:, columns] ** 2, axis=1)))
 
 
 def jumps(rotation: Array, period: Array | float) -> Mask:
-    """Return which rotations (...) [rad] from one frame to the next are faster than any joint can; period [s]."""
+    """Return a mask (...) of rotations [rad] between frames that are faster than possible in any joint; period [s]."""
     return np.asarray(rotation > np.maximum(FASTEST * period, LEAST_JUMP))
 
 
 def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
-    """Return the frames (T,) that no jump of a joint reaches; rotations by joint, as in `jumps`."""
-    kept = np.ones(time.size, bool)
+    """Return a mask (T,) of the frames that no jump of a joint corrupts; rotations by joint, as in `jumps`."""
+    frames = np.ones(time.size, bool)
     for rotation in rotations.values():
         for frame in np.flatnonzero(jumps(rotation, np.diff(time))):
-            kept[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
-    return kept
+            frames[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
+    return frames
 
 
 def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
@@ -226,19 +229,19 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    return [MotionWarning("inconsistent_motion", what, remedy, True, _stretches(beyond, time))]
+    return [MotionWarning("inconsistent_motion", what, remedy, True, time_spans(beyond, time))]
 
 
 def fits_around(fitted: Mask) -> Mask:
-    """Return the frames (T,) that none without a pose reaches through the splines of the motion."""
-    kept = np.ones(fitted.size, bool)
+    """Return a mask (T,) of the frames that are not near a frame without a fitted pose; splines spread its error."""
+    frames = np.ones(fitted.size, bool)
     for frame in np.flatnonzero(~fitted):
-        kept[max(frame - REACH, 0) : frame + 1 + REACH] = False
-    return kept
+        frames[max(frame - REACH, 0) : frame + 1 + REACH] = False
+    return frames
 
 
 def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
-    """Return a warning where no pose of the body fits what was measured; fitted (T,) as in `fits_around`."""
+    """Return a warning where no pose of the body fits the markers; fitted (T,) as in `fits_around`."""
     if fitted.all():
         return []
     what = (
@@ -246,7 +249,7 @@ def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
         f"{(~fitted).sum()} of {fitted.size}, are not shared among the muscles"
     )
     remedy = "look for exchanged markers at these times, or choose a range without them ([time])"
-    return [MotionWarning("pose", what, remedy, True, _stretches(~fitted, time))]
+    return [MotionWarning("pose", what, remedy, True, time_spans(~fitted, time))]
 
 
 def jump_warnings(
@@ -287,10 +290,10 @@ def ambiguous_warnings(
     time: Array,
     lacking: Callable[[], Array],
 ) -> list[MotionWarning]:
-    """Return a warning for every arm that rotates about its long axis faster than any joint while its markers do not.
+    """Return a warning for every arm that rotates about its long axis faster than any joint, unlike its markers.
 
-    hidden: by side, the angle (T-1,) [rad] by which the upper arm rotates between frames beyond what the lines of arm
-    and forearm do; lacking: returns the residual force at the pelvis (T,) [body weights].
+    hidden: by side, the angle (T-1,) [rad] by which the upper arm rotates between frames beyond the rotation of the
+    lines of arm and forearm; lacking: returns the residual force at the pelvis (T,) [body weights].
     """
     warnings = []
     for side in SIDES:
@@ -301,7 +304,7 @@ def ambiguous_warnings(
         markers = tuple(dict.fromkeys(marker for name in landmarks for marker in mapping[name]))
         spoiled, residual = ~without_joint_jump({side: hidden[side]}, time), lacking()
         usual = float(np.nanmedian(residual[~spoiled])) if np.isfinite(residual[~spoiled]).any() else 0.0
-        seen = residual[spoiled & np.isfinite(residual)]
+        largest_residuals = residual[spoiled & np.isfinite(residual)]
         stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
         first, last = stretches[0]
         more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
@@ -315,13 +318,13 @@ def ambiguous_warnings(
             f"check {', '.join(markers)} around this time; a medial marker at the elbow, or a range without these "
             "times ([time]), leaves one pose"
         )
-        rise = float(seen.max() - usual) if seen.size else None
+        rise = float(largest_residuals.max() - usual) if largest_residuals.size else None
         warnings.append(MotionWarning("pose_ambiguous", what, remedy, False, stretches, markers, rise))
     return warnings
 
 
 def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: str) -> list[MotionWarning]:
-    """Return a warning for every foot that lies far from where it was measured."""
+    """Return a warning for every foot that is far from its measured position."""
     remedy = "check the markers that show hip, knee and ankle of this leg"
     if method == "joint_angles":
         remedy = f'leave method = "joint_angles" out of [consistency], or {remedy}'
@@ -341,11 +344,6 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
             f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
             f"where the plate measured it: {follows}"
         )
-        stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
+        stretches = time_spans(lost if lost.any() else distance > FOOT_NOTED, time)
         warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))
     return warnings
-
-
-def _stretches(frames: Mask, time: Array) -> tuple[tuple[float, float], ...]:
-    """Return first and last time [s] of every stretch of the marked frames (T,), of times (T,) [s]."""
-    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(frames))

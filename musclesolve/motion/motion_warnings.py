@@ -1,7 +1,7 @@
-"""Warnings on the recording and its filter; only what no recording can have is refused.
+"""Warnings on the recording and its filter; only impossible recordings are refused.
 
-Points that are no rigid body, and forces that disagree with the body mass: over any stretch of time the mean vertical
-force follows from the mass, whatever the motion.
+The warnings concern points that do not form a rigid body, and forces that disagree with the body mass: over any time
+the mean vertical force follows from the mass, for any motion.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
@@ -19,29 +20,29 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.settings.trial import FilterSettings
 
-# A cluster that does not keep its shape to within this is reported [m]; so is a segment that is
-# on average so much longer or shorter in the motion than when standing.
+# Deformation of a cluster above which it is reported [m]; likewise the mean difference of a segment's length between
+# motion and standing.
 LOOSE = 0.010
-# A cluster that is off by this much is no body at all [m].
+# Deformation of a cluster above which its markers are not on one body [m].
 BROKEN = 0.040
-# This is asked of so many of the frames, those that fit best: a jump in a few frames costs these alone.
+# Share of the frames, those that fit best, in which clusters are checked for it: a jump affects only a few frames.
 BEST = 0.8
-# Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
+# Below the first cut-off the filter removes a part of a walking motion, above the second it passes noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)
-# What is customary where there is flight, in running and jumping [Hz].
+# Usual cut-offs with flight, in running and jumping [Hz].
 CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # A cut-off that is not stated is at most this share of the rates of markers and plates.
 CARRIED = 0.2
-# Shorter than so many periods of the cut-off, the range has few values of its own.
+# Number of periods of the cut-off below which a range has few independent values.
 FEWEST_PERIODS = 2.0
-# Share of what is due: above the first no recording is right; outside the second a reader should know.
+# Share of the required force: refused above the first; a warning outside the second.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
-# Over less than this the forces of both feet say too little [s].
+# Shortest time of forces of both feet for this check [s].
 SHORTEST_SUPPORT = 0.1
 
 
 def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
-    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than in standing."""
     for name, pose in poses.items():
         if (rms := _rms(pose, BEST)) > BROKEN:
             table, key = body_place(recording, name)
@@ -59,14 +60,14 @@ def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
     """Return sentences on unread curves, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
-    frames, seen, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
+    frames, gap_free, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
             f"The time range has {frames.stop - frames.start} frames, {duration:.3g} s: less than "
             f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
         )
-    before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    before, after = (frames.start - gap_free.start) / rate, (gap_free.stop - frames.stop) / rate
     margins = [(before, f"{before:.3g} s lie before", "first"), (after, f"{after:.3g} s lie after", "last")]
     # A hundredth of a frame: sums of times are not exact.
     short = [(length, end) for margin, length, end in margins if margin < period - 0.01 / rate]
@@ -84,8 +85,8 @@ def usual_cutoff(
 ) -> tuple[FilterSettings, list[str]]:
     """Return the filter with a cut-off that suits the motion where none is stated, and a sentence on it in a flight.
 
-    Where there is flight forces begin and end at once, at the strike of a foot. Of a computed run with 1 mm of noise
-    the moments are nearest to the true ones at 12 to 20 Hz, and at 6 Hz three times as far off (docs/running.md).
+    With flight, forces begin and end suddenly, at the strike of a foot. In a computed run with 1 mm of noise the
+    moments are nearest to the true ones at 12 to 20 Hz; at 6 Hz their error is three times as large (docs/running.md).
     """
     if options.cutoff_hz is not None:
         return options, []
@@ -94,20 +95,20 @@ def usual_cutoff(
     rates = [recording.markers.rate, *(plate.rate for plate in recording.forces)]
     cutoff = min(FLIGHT_CUTOFF_HZ, CARRIED * min(rates))
     sentence = (
-        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_other_times(flying)}: markers and forces are "
+        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_number_of_others(flying)}: markers and forces are "
         f"filtered at {cutoff:g} Hz, not at the {WALKING_CUTOFF_HZ:g} Hz of walking; cutoff_hz in [filter] states "
         "another one."
     )
     return options.changed(cutoff_hz=cutoff), [sentence]
 
 
-def _other_times(flying: Array) -> str:
+def _number_of_others(flying: Array) -> str:
     others = len(flying) - 1
     return f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
 
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
-    """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
+    """Return sentences on a cut-off of the trial file that does not suit the motion."""
     notes, (low, high) = [], USUAL_CUTOFF_HZ
     if cutoff_hz is not None and not low <= cutoff_hz <= high:
         does = (
@@ -115,29 +116,27 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
         )
         notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
     if (advice := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
-        notes.append(f"{advice[0][0].upper()}{advice[0][1:]}; {advice[1]}.")
+        notes.append(f"{capitalized(advice[0])}; {advice[1]}.")
     return notes
 
 
 def cutoff_with_flight(
     recording: Recording, cutoff_hz: float | None, loads: FootLoads
 ) -> tuple[str, str] | None:
-    """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
+    """Return the effect of a cut-off for walking on a motion with flight, and the remedy; None without an effect."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
     if cutoff_hz is None or cutoff_hz >= low or not len(flying := flights(recording, loads)):
         return None
     return (
         f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"
-        f"{_other_times(flying)}: the filter takes away part of the forces and accelerations",
+        f"{_number_of_others(flying)}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = {FLIGHT_CUTOFF_HZ:g} in [filter]; {low:g} to {high:g} Hz are customary for running and "
         "jumping",
     )
 
 
 def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
-    """Return a sentence for every body whose points do not move together, with what is less certain by it, and one on
-    all others.
-    """
+    """Return a sentence, with consequences, for every body whose points do not move together, and one on all others."""
     off = {name: _rms(pose) for name, pose in sorted(poses.items())}
     loose = [
         f"The points of {name} fit their standing shape only to {1000 * rms:.0f} mm (worst "
@@ -156,13 +155,13 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
 
 
 def _rms(pose: Poses, share: float = 1.0) -> float:
-    """Root mean square residual of a body [m] over the share of the frames that fit best."""
+    """Root mean square residual of a body [m] over the share of the frames with the best fit."""
     best = np.sort(pose.residual)[: max(int(share * len(pose.residual)), 1)]
     return float(np.sqrt(np.mean(best**2)))
 
 
 def length_notes(points: Points, offsets: Points) -> list[str]:
-    """Return a sentence for every leg segment that is longer or shorter in the motion than when standing."""
+    """Return a sentence for every leg segment that is longer or shorter in the motion than in standing."""
     notes = []
     for side in SIDES:
         for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
@@ -180,10 +179,10 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
 def carried_share(
     recording: Recording, loads: FootLoads, time: Array, moving: Points, span: tuple[float, float]
 ) -> float:
-    """Return the mean vertical force over what the body mass requires, 1 when both agree.
+    """Return the mean vertical force over the force that the body mass requires, 1 when both agree.
 
-    m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
-    in between; the vertical velocity v of the pelvis stands for the velocity of the center of mass.
+    By Newton's second law the mean vertical force is m (g + (v_end - v_start) / (t_end - t_start)) for any motion
+    between; the vertical velocity v of the pelvis replaces the velocity of the center of mass.
     """
     start, end = span
     inside = recording.inside(time, start, end)
@@ -199,7 +198,7 @@ def carried_share(
 
 
 def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
-    """Return a sentence where force and mass fit badly; forces far greater than the mass requires are refused."""
+    """Return a sentence where force and mass disagree; refuse forces far greater than the mass requires."""
     span = recording.balanced_range
     if span is None or span[1] - span[0] < SHORTEST_SUPPORT:
         return []

@@ -1,8 +1,7 @@
-"""Do the soles of standing feet lie on one level floor, and rest on it? For ground reactions that are predicted.
+"""Checks for predicted ground reactions: do the soles of standing feet lie on one level floor, and rest on it?
 
-A tilted floor, or axes that are tilted against it, lifts the soles along the way: the slope of a line through the
-places at which feet stand. Between two such places the body moves forward, so that the length of the way decides how
-well the slope is known. Feet of video slide: the speed of the point of a standing sole that moves least.
+On a tilted floor, or in tilted axes, the places at which feet stand lie on a slope. Its accuracy depends on the
+distance between the places. Feet in video may slide: the speed of a standing sole is the speed of its slowest point.
 """
 
 import numpy as np
@@ -11,22 +10,28 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.motion_plausibility import MotionWarning
 
 STANDS = 0.5
-"""A foot that carries so many body weights stands."""
+"""Force [body weights] from which a foot stands."""
 TILTED, WAY = 1.5, 0.6
-"""Tilt of the floor that is reported [degrees], and the shortest way that shows one [m]. Level floors come to 0.6."""
+"""Tilt of the floor that is reported [degrees], and the shortest distance that shows one [m]. Level floors reach
+0.6.
+"""
 SLIDES = 0.15
-"""Median speed of standing soles that is reported [m/s]. Recorded walks come to 0.02, 10 mm of noise to 0.07."""
+"""Median speed of standing soles that is reported [m/s]. Recorded walks reach 0.02, with 10 mm of noise 0.07."""
 BELT = 0.2
-"""A ground that moves faster is a belt [m/s], on which all feet stand at the same places."""
+"""Speed of the ground [m/s] from which it is a belt, on which all feet stand at the same places."""
 
 
-def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarning]:
+def sole_warnings(
+    time: Array, points: Array, upward: Array, stated_deg: float | None = None
+) -> list[MotionWarning]:
     """Return warnings of a floor that is not level, and of standing feet that slide.
 
     Args:
         time: (T,) [s].
         points: (T, 2, P, 3) of the soles of both feet, z up [m].
         upward: (T, 2) vertical force on each foot [body weights].
+        stated_deg: `tilt_deg` of the trial of a recording [degrees]; None for a model, whose coordinates have no axes
+            of files.
     """
     stands = upward > STANDS
     if stands.sum() < 2:
@@ -35,24 +40,30 @@ def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarni
     places, frames = points[stands], np.arange(len(velocity))
     ground = np.median(velocity[frames, places[..., 2].argmin(axis=1), :2], axis=0)
     speed = np.linalg.norm(velocity[..., :2] - ground, axis=2)
-    found, sliding = [], float(np.median(speed.min(axis=1)))
+    warnings, sliding = [], float(np.median(speed.min(axis=1)))
     if sliding > SLIDES:
         what = (
             f"standing feet slide over the ground with {sliding:.2f} m/s (median of the slowest point of the sole, "
             f"expected less than {SLIDES:g})"
         )
         remedy = "lower the cut-off of the filter, and see whether the scale of the recording is right"
-        found.append(MotionWarning("soles_slide", what, remedy, False, ()))
+        warnings.append(MotionWarning("soles_slide", what, remedy, False, ()))
     place = places[frames, speed.argmin(axis=1)]
     away = place - place.mean(axis=0)
-    along = away[:, :2] @ np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
+    line = np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
+    along = away[:, :2] @ (line if line[0] >= 0.0 else -line)
     slope = float(along @ away[:, 2] / (along @ along)) if along.any() else 0.0
-    tilt, way = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
-    if tilt > TILTED and way > WAY and np.linalg.norm(ground) < BELT:
+    tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
+    if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
         what = (
             f"the floor is tilted by {tilt:.1f} degrees along the way: standing soles rise by "
-            f"{1e3 * abs(slope) * way:.0f} mm over {way:.1f} m (expected at most {TILTED:g} degrees)"
+            f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
         )
-        remedy = "turn the recording so that the floor is level; ground reactions are predicted on a level floor alone"
-        found.append(MotionWarning("floor_tilted", what, remedy, False, ()))
-    return found
+        rises = float(np.degrees(np.arctan(slope)))
+        remedy = (
+            f"turn the markers by {tilt:.1f} degrees until the floor is level, and make the inverse kinematics anew"
+            if stated_deg is None
+            else f"write tilt_deg = {rises + stated_deg:.1f} in [laboratory]: the axes of the files are turned by it"
+        )
+        warnings.append(MotionWarning("floor_tilted", what, remedy, False, ()))
+    return warnings

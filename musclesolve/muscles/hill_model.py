@@ -1,7 +1,7 @@
 """Hill-type muscle: the fiber behind a rigid tendon, and the two forces at the tendon.
 
-All functions are elementwise on arrays that broadcast, (T, n) against (n,). Nothing here depends on the
-activation: the force of a muscle is `activation * capacity + passive`.
+All functions are elementwise on arrays that broadcast, (T, n) against (n,). No result depends on the activation: the
+force of a muscle is `activation * capacity + passive`.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,9 @@ class FiberState(NamedTuple):
 
     @property
     def slack(self) -> Mask:
-        """(T, n) where the musculotendon length does not exceed the tendon slack length: no force at all."""
+        """Mask (T, n) of slack tendons, without force: the musculotendon length does not exceed the tendon slack
+        length.
+        """
         return np.asarray(self.cos_pennation == 0.0)
 
 
@@ -40,11 +42,11 @@ def fiber_state(
     tendon_slack_length: ArrayLike,
     pennation_angle: ArrayLike,
 ) -> FiberState:
-    """Fiber length, velocity and pennation behind a rigid tendon, the thickness of the muscle being constant.
+    """Fiber length, velocity and pennation behind a rigid tendon, at constant thickness of the muscle.
 
     l cos(a) = L_MT - L_T and l sin(a) = L0 sin(a0), hence l = sqrt((L_MT - L_T)^2 + (L0 sin a0)^2) and
-    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but puts the musculotendon length itself into the
-    curves, where most muscles would have no force at all in quiet standing.
+    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but evaluates the curves at the musculotendon length, at
+    which most muscles would have no force in quiet standing.
 
     mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
     """
@@ -56,7 +58,7 @@ def fiber_state(
 def check_rigid(
     optimal_fiber_length: ArrayLike, tendon_slack_length: ArrayLike, pennation_angle: ArrayLike
 ) -> tuple[Array, Array, Array]:
-    """Return the parameters of `fiber_state` as arrays; refuse what no muscle has."""
+    """Return the parameters of `fiber_state` as arrays; refuse impossible values."""
     tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
         raise input_error("muscles.tendon_slack_length", tendon=tendon)
@@ -66,7 +68,7 @@ def check_rigid(
 
 
 def fibers_behind(mt_length: Array, mt_velocity: Array, tendon: Array, thickness: Array) -> FiberState:
-    """`fiber_state` of parameters that are known to be right, with the thickness L0 sin(a0) (n,) [m]."""
+    """`fiber_state` without checks, for the thickness L0 sin(a0) (n,) [m]."""
     along = np.maximum(mt_length - tendon, 0.0)
     length = np.hypot(along, thickness)
     cosine = along / np.maximum(length, _NO_LENGTH)
@@ -74,7 +76,7 @@ def fibers_behind(mt_length: Array, mt_velocity: Array, tendon: Array, thickness
 
 
 def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
-    """Return a parameter of muscles as an array; refuse what is not positive and finite."""
+    """Return a parameter of muscles as an array; refuse values that are not positive and finite."""
     value = np.asarray(value, dtype=float)
     if not np.all((value > 0.0) & np.isfinite(value)):
         raise input_error("muscles.number_out_of_range", what=what, value=value, unit=unit)
@@ -82,7 +84,7 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
 
 
 _NO_LENGTH = 1e-300  # [m] instead of zero, so that 0 / 0 is zero
-MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
+MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] not in the source
 
 
 class TendonForce(NamedTuple):
@@ -100,11 +102,11 @@ def capacity_and_passive(
     curves: CurveFamily = SILVA_2003,
     passive: PassiveElement | None = None,
 ) -> TendonForce:
-    """Tendon force of the contractile element at activation 1, and of the passive one (Silva 2003, eq. 6.9) [N].
+    """Tendon forces of the contractile element at activation 1 and of the passive element (Silva 2003, eq. 6.9) [N].
 
     capacity = F0 f_l(l) f_v(v) cos(a), passive = F_p f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
-    (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s]. Without passive elements F_p = F0, and the
-    family sets the strains.
+    (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s]. If `passive` is None, F_p = F0 with the
+    strains of the family.
     """
     force = check_positive(max_isometric_force, "maximum isometric force", "N")
     optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")
@@ -123,7 +125,7 @@ def tendon_force(
     curves: CurveFamily,
     element: PassiveElement,
 ) -> TendonForce:
-    """`capacity_and_passive` of parameters that are known to be right, with the fastest shortening (n,) [m/s]."""
+    """`capacity_and_passive` without checks, for the maximum shortening velocity (n,) [m/s]."""
     l_norm, v_norm = fiber.length / optimal, fiber.velocity / fastest
     active = curves.active(l_norm) * curves.velocity(v_norm)  # eq. 6.9 at activation 1
     stretched = curves.passive(l_norm, element.at_zero, element.at_one) if element.force.any() else 0.0

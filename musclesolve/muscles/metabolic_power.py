@@ -12,7 +12,7 @@ Interface 7:1329-1340, per kg of muscle, with the aerobic factor S = 1.5:
     lengthening                  h_L  = S a k c_s v                                                for v > 0
     c_f = 153 / v_max, c_s = 250 / v_max; h_S and h_L times f for l > 1
 
-k = 4 in 2003; k = 0.3 in 2010, where mechanical power that a lengthening muscle takes up does not count.
+k = 4 in 2003; k = 0.3 in 2010, where the mechanical power absorbed by a lengthening muscle does not count.
 
 Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi / 2), u_f = (1 - s) (1 - cos(a pi / 2)):
 
@@ -21,8 +21,8 @@ Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi /
     shortening    -(0.16 a f F0 + 0.18 (F + P)) v L0  for v <= 0;  -0.157 (F + P) v L0  for v > 0
 
 All add the mechanical power -F v L0; the whole power of a muscle is zero or more, and the sum of its heats at least
-1 W/kg. Activation stands for the excitation, which is not computed: with a rising activation the heat of activation is
-a little too small, with a falling one a little too large. The rates belong to single muscles; a basal rate is added
+1 W/kg. Activation replaces the excitation, which is not computed: with rising activation the heat of activation is a
+little too small, with falling activation a little too large. The rates belong to single muscles; a basal rate is added
 to their sum (BASAL).
 """
 
@@ -95,12 +95,12 @@ def _umberger_heat(state: EnergyState, lengthening: float) -> tuple[Array, Array
     """Heat of activation and maintenance, and of shortening and lengthening with the factor k, (T, n) [W] each."""
     a, v, slow = state.activation, state.speed, state.slow
     fast, beyond = 1.0 - slow, state.length > 1.0
-    held = a**0.6 * (128.0 * fast + 25.0) * np.where(beyond, 0.4 + 0.6 * state.isometric, 1.0)
+    steady = a**0.6 * (128.0 * fast + 25.0) * np.where(beyond, 0.4 + 0.6 * state.isometric, 1.0)
     of_slow, of_fast, speed = 250.0 / state.velocity, 153.0 / state.velocity, np.abs(v)
     shortened = a**2 * (np.minimum(of_slow * speed, SLOW_LIMIT) * slow + of_fast * speed * fast)
     moved = np.where(v <= 0.0, shortened, a * lengthening * of_slow * speed)
     moved = moved * np.where(beyond, state.isometric, 1.0)
-    return AEROBIC * state.mass * held, AEROBIC * state.mass * moved
+    return AEROBIC * state.mass * steady, AEROBIC * state.mass * moved
 
 
 def bhargava_2004(state: EnergyState) -> Array:
@@ -131,18 +131,20 @@ MODELS = {
 
 
 def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:
-    """Heat of activation and of velocity, and mechanical power, (T, n) [W] each: no sum below 0, no heat too small."""
+    """Total power (T, n) [W] from heats of activation and velocity and mechanical power, with the lower bounds
+    above.
+    """
     total = held + moved + work
     heat = held + np.where(total < 0.0, moved - total, moved)
     return np.asarray(np.maximum(heat, LEAST_HEAT * mass) + work)
 
 
 def slow_fibers(names: tuple[str, ...]) -> Array:
-    """The shares of slow fibers (n,) of muscles by their names; 0.5 of muscles that are not in the table."""
+    """The shares of slow fibers (n,) of muscles by their names; 0.5 for muscles that are not in the table."""
     table = bundled_toml(__package__, "slow_fibers.toml")["share"]
-    found = []
+    shares = []
     for name in names:
         stem = split_side(name)[0].casefold()
         share = next((value for key, value in table.items() if stem.startswith(key)), 0.5)
-        found.append(float(share))
-    return np.array(found)
+        shares.append(float(share))
+    return np.array(shares)

@@ -1,4 +1,4 @@
-"""The parameters of muscles: one record, whether they were placed on a subject or read from a model of OpenSim."""
+"""The parameters of muscles: one record for muscle sets on a subject and for muscles of an OpenSim model."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from musclesolve.muscles.hill_model import (
 from musclesolve.muscles.passive.passive_element import PassiveElement
 
 TENDON_STRAIN = 0.049
-"""Strain of a tendon at one maximum isometric force where nothing else is known: the default of OpenSim's models."""
+"""Default strain of a tendon at one maximum isometric force, as in OpenSim's models."""
 
 QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
-"""Numbers of a muscle that differ between persons, all above zero or of no effect."""
+"""Parameters of a muscle that differ between persons, all above zero or without effect."""
 
 Families = tuple[tuple[CurveFamily, Indices], ...]
 """Families of Hill curves with the muscles that have them, by number; every muscle has one."""
@@ -38,8 +38,8 @@ class MuscleParameters:
     """Parameters of n muscles and their tendons, (n,) each.
 
     max_isometric_force F0 [N], optimal_fiber_length L0 [m], tendon_slack_length [m], pennation_angle at L0 [rad],
-    max_shortening_velocity [L0 / s], tendon_strain: of the tendon at one maximum isometric force, of no use where
-    tendons are rigid; joints_crossed: how many joints the muscle crosses; families: Hill curves with the muscles that
+    max_shortening_velocity [L0 / s], tendon_strain: of the tendon at one maximum isometric force, without effect for
+    rigid tendons; joints_crossed: number of joints that the muscle crosses; families: Hill curves with the muscles that
     have them; passive: the passive elements.
     """
 
@@ -71,7 +71,7 @@ class MuscleParameters:
     ) -> MuscleParameters:
         """Muscles of one joint with the same Hill curves; each parameter (n,), or one number for all muscles.
 
-        Where some cross more joints: `dataclasses.replace(muscles, joints_crossed=...)`.
+        For muscles that cross more joints: `dataclasses.replace(muscles, joints_crossed=...)`.
 
         Args:
             names: of the n muscles.
@@ -108,13 +108,15 @@ class MuscleParameters:
         )
 
     def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
-        """The muscles with one of `QUANTITIES` times factors (n,), or one for all; the passive elements stay."""
+        """The muscles with one of `QUANTITIES` times factors (n,), or one factor for all; the passive elements do
+        not change.
+        """
         return replace(self, **{quantity: getattr(self, quantity) * factor})
 
     def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:
-        """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements stay.
+        """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements do not change.
 
-        So F0 of a factor belongs to the contractile element, as in `parameter_derivatives`.
+        A factor on F0 belongs to the contractile element alone, as in `parameter_derivatives`.
         """
         return replace(
             self,
@@ -127,12 +129,12 @@ class MuscleParameters:
         return fibers_behind(length, velocity, self.tendon_slack_length, self._thickness)
 
     def forces(self, fiber: FiberState) -> TendonForce:
-        """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), each with its own curves."""
+        """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
         if len(self.families) > 1:
             capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
-            for _, own in self.families:
-                part = FiberState(*(array[:, own] for array in fiber))
-                capacity[:, own], passive[:, own] = self.muscles(own).forces(part)
+            for _, members in self.families:
+                part = FiberState(*(array[:, members] for array in fiber))
+                capacity[:, members], passive[:, members] = self.muscles(members).forces(part)
             return TendonForce(capacity, passive)
         ((family, _),) = self.families
         numbers = self.max_isometric_force, self.optimal_fiber_length, self._fastest
@@ -140,7 +142,7 @@ class MuscleParameters:
 
     @cached_property
     def _thickness(self) -> Array:
-        """L0 sin(a0) (n,) [m]; refuses parameters that no muscle has."""
+        """Thickness L0 sin(a0) (n,) [m]; refuses impossible parameters."""
         optimal, _, angle = check_rigid(
             self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle
         )
@@ -148,7 +150,7 @@ class MuscleParameters:
 
     @cached_property
     def _fastest(self) -> Array:
-        """Fastest shortening (n,) [m/s]; refuses parameters that no muscle has."""
+        """Maximum shortening velocity (n,) [m/s]; refuses impossible parameters."""
         check_positive(self.max_isometric_force, "maximum isometric force", "N")
         optimal = check_positive(self.optimal_fiber_length, "optimal fiber length", "m")
         return optimal * check_positive(
@@ -157,11 +159,11 @@ class MuscleParameters:
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""
-        families = [(family, np.flatnonzero(np.isin(which, own))) for family, own in self.families]
+        families = [(family, np.flatnonzero(np.isin(which, members))) for family, members in self.families]
         return replace(
             self,
             names=tuple(self.names[k] for k in which),
-            families=tuple((family, own) for family, own in families if own.size),
+            families=tuple((family, members) for family, members in families if members.size),
             passive=PassiveElement(*(part[which] for part in self.passive)),
             **{name: getattr(self, name)[which] for name in _NUMBERS},
         )
@@ -173,17 +175,17 @@ _NUMBERS = [
 
 
 def families_of(curves: Sequence[CurveFamily]) -> Families:
-    """The families of curves of n muscles (n,), equal ones together."""
+    """The distinct families of curves of n muscles, each with the numbers of its muscles."""
     alike: dict[str, list[int]] = {}
     for k, family in enumerate(curves):
         alike.setdefault(repr(family), []).append(k)
-    return tuple((curves[own[0]], np.array(own, dtype=np.intp)) for own in alike.values())
+    return tuple((curves[members[0]], np.array(members, dtype=np.intp)) for members in alike.values())
 
 
 def joined_muscles(parts: Sequence[MuscleParameters]) -> MuscleParameters:
     """The muscles of some records, one record after the other."""
     curves = [
-        next(family for family, own in part.families if k in own)
+        next(family for family, members in part.families if k in members)
         for part in parts
         for k in range(len(part.names))
     ]

@@ -7,11 +7,7 @@ from musclesolve.errors import InputError
 
 
 def load_muscle_set(name_or_path: str | Path) -> muscle_db.MuscleDatabase:
-    """Read a muscle set: a bundled one by its name, or a TOML file.
-
-    Raises:
-        InputError: there is no such set, or it is at fault; names file, line and key.
-    """
+    """Read a muscle set: a bundled one by its name, or a TOML file."""
     try:
         return muscle_db.load(name_or_path)
     except muscle_db.MuscleDatabaseError as error:

@@ -65,9 +65,9 @@ class MuscleState:
         return replace(self, **{name: getattr(self, name)[which] for name in MUSCLE_ARRAYS})
 
     def alike(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> MuscleState:
-        """Some `count` groups with equally many muscles, in one frame, as frames: each about its own joints.
+        """State of one frame with `count` similar groups of muscles, as a state of one group with `count` frames.
 
-        dofs, muscles: of these groups, one after the other; parameters: of one of them.
+        dofs, muscles: numbers of these groups, one after the other; parameters: of one group.
         """
         columns = {name: getattr(self, name)[0, muscles].reshape(count, -1) for name in _BY_MUSCLE}
         arm = group_blocks(self.moment_arm[:, dofs, muscles], count)

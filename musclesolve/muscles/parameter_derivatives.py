@@ -6,7 +6,7 @@ With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin 
     d(F f cos) = dF f cos + F df cos + F f dcos
 
 where F f is F0 f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or F_p f_p(l / L0) of the passive one, whose
-F_p does not change with the strength. Lengths and strength are the subject's: after `scale_muscles`.
+F_p does not change with the strength. Lengths and strength are of the subject, after `scale_muscles`.
 """
 
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ def muscle_change(
     """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each.
 
     `optimal_fiber_length=parameters.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
-    velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
-    appears; at the kinks of the curves one of the two slopes is taken.
+    velocity stays the same in optimal fiber lengths per second. Where the tendon is slack, the derivatives of the
+    forces are zero; at the kinks of the curves one of the two slopes is used.
     """
     muscles, length = state.parameters, state.fiber_length
     optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
@@ -66,11 +66,15 @@ def muscle_change(
     normal_change = (fiber - normal * longer) / optimal
     speed_change = rate / fastest - speed * longer / optimal
     active, active_slope, by_velocity, velocity_slope, passive, passive_slope = np.empty((6, *normal.shape))
-    for curves, own in muscles.families:
-        at, v, strains = normal[:, own], speed[:, own], [part[own] for part in muscles.passive[1:]]
-        active[:, own], active_slope[:, own] = curves.active(at), curves.active_slope(at)
-        by_velocity[:, own], velocity_slope[:, own] = curves.velocity(v), curves.velocity_slope(v)
-        passive[:, own], passive_slope[:, own] = (
+    for curves, members in muscles.families:
+        at, v, strains = (
+            normal[:, members],
+            speed[:, members],
+            [part[members] for part in muscles.passive[1:]],
+        )
+        active[:, members], active_slope[:, members] = curves.active(at), curves.active_slope(at)
+        by_velocity[:, members], velocity_slope[:, members] = curves.velocity(v), curves.velocity_slope(v)
+        passive[:, members], passive_slope[:, members] = (
             curves.passive(at, *strains),
             curves.passive_slope(at, *strains),
         )

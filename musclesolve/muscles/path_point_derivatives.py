@@ -8,13 +8,13 @@ Over the segments from s to e of a path, with the unit vector u, the length L an
 
 where w is the velocity of a point for a unit rate of the degree of freedom: a x (r - c) on the bodies distal to it, for
 the axis a through c, and zero on the others. A point that stands at s in the frame of its body stands at r in space,
-dr = R ds and dv = (dR/dt) ds. A conditional point that is not on the path moves nothing.
+dr = R ds and dv = (dR/dt) ds. A conditional point that is not on the path has no effect.
 
-That is exact for muscles without wrap objects and moving frames. For the others dL_MT is exact too, and its derivatives
-along the motion and along the degrees of freedom, which are dV_MT and -dr, are central differences of the exact
-gradient. By symmetry, what the place of a point does to the rate of length along some motion is what that motion does
-to the gradient by the point. Motions are followed in the natural coordinates themselves: leaving the constraints to
-second order, the same on both sides, cancels in the difference. Where a path lifts off within the step, the two sides
+These formulas are exact for muscles without wrap objects and moving frames. For other muscles dL_MT is exact, and dV_MT
+and -dr, the derivatives along the motion and along the degrees of freedom, are central differences of the exact
+gradient: by symmetry of second derivatives, the change of the length's rate with a point equals the change of the
+gradient by this point along the motion. Motions are followed in natural coordinates: the second-order error of the
+constraints is equal on both sides and cancels in the difference. Where a path lifts off within the step, the two sides
 differ and the result is their mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second
 derivative.
 """
@@ -37,7 +37,7 @@ from musclesolve.muscles.paths.paths import Paths
 class PointDerivatives:
     """Derivatives by the place of each path point (P) in the frame of its body, along forward, left, up in standing.
 
-    muscle (P,): whose point it is, the only muscle that it moves. musculotendon_length (T, P, 3),
+    muscle (P,): the muscle of each point, the only one that changes with it. musculotendon_length (T, P, 3),
     musculotendon_velocity (T, P, 3) [1/s], moment_arm (T, 7, P, 3).
     """
 
@@ -56,7 +56,7 @@ class PointDerivatives:
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
-        pulls = np.stack([on_standing(each, self._rotation) for each in bent], axis=1)
+        pulls = np.stack([on_standing(derivative, self._rotation) for derivative in bent], axis=1)
         if self._differences is not None:
             pulls[:, :, self._curved] = self._differences.of_pull(bodies)
         return pulls
@@ -65,7 +65,7 @@ class PointDerivatives:
 def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> PointDerivatives:
     """Differentiate the paths of placed muscles along a motion, given their `muscle_state`.
 
-    Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
+    Conditional points stay on or off the path; the angles at which they switch are constant.
     """
     paths, places = state.muscles.paths, state.path.nodes
     points = len(paths.standing)
@@ -113,9 +113,9 @@ def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> Point
 
 @dataclass(frozen=True, eq=False)
 class _Segments:
-    """Segments (S) between neighbors in the table; one that ends at an absent point has no length.
+    """Segments (S) between neighboring points of the table; a segment that ends at an absent point has no length.
 
-    first (S,) and before (T, P): the first point, and the point that stands for each, itself unless it is absent.
+    first (S,): the first point; before (T, P): the point in place of each, itself unless it is absent.
     """
 
     first: Indices
@@ -147,7 +147,7 @@ class _Segments:
         return self._gathered((step - along * self.unit) * self.per_length)
 
     def _gathered(self, each: Array) -> Array:
-        """The sum of +each at the ends and -each at the starts of segments, for the points that stand there."""
+        """Sum (T, P, 3) by point of values of segments, positive at the end and negative at the start of a segment."""
         frames, points = self.before.shape
         total = np.zeros((frames, points, 3))
         row = np.arange(frames)[:, None]
@@ -189,7 +189,8 @@ class GradientDifferences:
         (position, _, center, axes), _ = self.paths.place(self.q, self.coordinates)
         rotation = self.paths.point_rotation(self.q, self.coordinates)
         points, objects = (
-            np.isin(each, bodies)[:, None] for each in (self.paths.point_body, self.paths.objects.body)
+            np.isin(carriers, bodies)[:, None]
+            for carriers in (self.paths.point_body, self.paths.objects.body)
         )
         pulls = []
         for axis in np.eye(3):
@@ -207,5 +208,5 @@ class GradientDifferences:
 
 
 def on_standing(force: Array, rotation: Array) -> Array:
-    """Derivatives by the place in space as those by the place in standing, (T, P, 3)."""
+    """Derivatives (T, P, 3) by the standing position, from derivatives by the position in space."""
     return np.einsum("tpxs,tpx->tps", rotation, force)

@@ -22,10 +22,11 @@ from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 
 COMPARED = ("before", "fitted", "predicted")
-"""What a calibration compares with measured curves: muscles of the parent, those fitted, those that the other trials
-give."""
+"""Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and the ones fitted
+without the compared trial.
+"""
 USUAL_FACTORS = 0.2, 5.0
-"""Factors beyond these are pointed out: muscles of adults differ less from one another."""
+"""Range of usual factors: muscles of adults differ less from one another. Factors beyond it are reported."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class FittedParameter:
     """A factor that some muscles share.
 
     name: in results; quantity: one of `QUANTITIES`; muscles: names with side; factor: on the number of the parent. sd,
-    prior_sd: standard deviations of the natural logarithm of the factor after and before the trials were seen;
-    determined: False where the trials say little about it, so that both are alike.
+    prior_sd: standard deviations of the natural logarithm of the factor after and before the calibration; determined:
+    False if the trials hardly change it, so that both are nearly equal.
     """
 
     name: str
@@ -50,13 +51,14 @@ class FittedParameter:
 class PersonMuscles:
     """The muscles of one person, as `read_person` reads them.
 
-    name: of the person, if known. parent: the muscles that the factors are on, a bundled muscle set by its name or the
-    path of a file; parent_sha256: of that file as it was at the calibration. trials: paths of the trial files of the
+    name: of the person, if known. parent: the muscles to which the factors apply, a bundled muscle set by its name or
+    the path of a file; parent_sha256: of that file as it was at the calibration. trials: paths of the trial files of
+    the
     calibration; tendon: its tendons, "rigid" or "elastic". parameters: the p fitted parameters; covariance (p, p): of
     the natural logarithms of their factors. created: the program that wrote the file. numbers: muscle -> quantity ->
-    "value", "parent" and "sd" in SI of what differs from a parent that is a model; emg: the numbers of EMG that were
-    fitted, with their standard deviations; prediction: of every measured curve its rms error and correlation, as of
-    `COMPARED`. path: of the file that it was read from; warnings: what is odd in it.
+    "value", "parent" and "sd" in SI where they differ from a parent that is a model; emg: the fitted EMG parameters
+    with their standard deviations; prediction: rms error and correlation of every measured curve for each of
+    `COMPARED`. path: of the file; warnings: suspicious entries of the file.
     """
 
     name: str | None
@@ -75,25 +77,27 @@ class PersonMuscles:
 
     @property
     def parent_file(self) -> Path | None:
-        """The file of the parent; None of a bundled muscle set."""
+        """The file of the parent; None for a bundled muscle set."""
         return Path(self.parent) if is_own_set(self.parent) else None
 
     @property
     def muscles(self) -> tuple[str, ...]:
         """The muscles with a factor, in the order of the parameters."""
-        return tuple(dict.fromkeys(muscle for each in self.parameters for muscle in each.muscles))
+        return tuple(dict.fromkeys(muscle for part in self.parameters for muscle in part.muscles))
 
     def exponents(self, quantity: str, names: Sequence[str]) -> Array:
-        """The exponents E (n, p): 1 where a fitted parameter is on this quantity of a muscle, of n muscles by name."""
+        """The exponents E (n, p) of n muscles by name: 1 where a fitted parameter acts on this quantity of the
+        muscle.
+        """
         on = [
-            np.isin(names, each.muscles) if each.quantity == quantity else np.zeros(len(names), dtype=bool)
-            for each in self.parameters
+            np.isin(names, part.muscles) if part.quantity == quantity else np.zeros(len(names), dtype=bool)
+            for part in self.parameters
         ]
         return np.stack(on, axis=1).astype(float)
 
     def factors(self, quantity: str, names: Sequence[str]) -> Array:
         """The factors (n,) on a quantity of n muscles by name; 1 for muscles without any."""
-        factor = np.array([each.factor for each in self.parameters])
+        factor = np.array([part.factor for part in self.parameters])
         return np.asarray(np.where(self.exponents(quantity, names) > 0.0, factor, 1.0).prod(axis=1))
 
     def spread(self, quantity: str, names: Sequence[str]) -> Array:
@@ -103,7 +107,7 @@ class PersonMuscles:
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
     def applied(self, parameters: MuscleParameters) -> MuscleParameters:
-        """The parameters of n muscles with the factors of this person on those that have one.
+        """The parameters of n muscles, multiplied by the factors of this person.
 
         See `MuscleParameters.with_factors`.
         """
@@ -127,14 +131,14 @@ class PersonMuscles:
     def renamed(self, names: Mapping[str, str]) -> PersonMuscles:
         """The person with other names of muscles; muscles that `names` lacks are left out."""
         parameters = tuple(
-            replace(each, muscles=tuple(names[muscle] for muscle in each.muscles if muscle in names))
-            for each in self.parameters
+            replace(part, muscles=tuple(names[muscle] for muscle in part.muscles if muscle in names))
+            for part in self.parameters
         )
         numbers = {names[muscle]: of_muscle for muscle, of_muscle in self.numbers.items() if muscle in names}
         return replace(self, parameters=parameters, numbers=numbers)
 
     def notes(self, names: Sequence[str], tendon: str) -> list[str]:
-        """Sentences on these muscles as the muscles of a run, of n muscles by name and with some kind of tendon."""
+        """Sentences on the use of these muscles in a run with n muscles by name and a kind of tendon."""
         parent = self.parent if self.parent_file is None else self.parent_file.name
         count = int(sum(self.exponents(quantity, names).any(axis=1).sum() for quantity in QUANTITIES))
         changed = [name for name in self.muscles if name in names]
@@ -148,17 +152,17 @@ class PersonMuscles:
                 f"The factors were calibrated with {tendons(self.tendon)} and are used with {tendons(tendon)}: "
                 "fiber and tendon slack lengths that are right for one are not for the other."
             )
-        if unknown := [each.name for each in self.parameters if not each.determined]:
+        if unknown := [part.name for part in self.parameters if not part.determined]:
             notes.append(f"The trials of the calibration say little about {few(unknown, 6)}.")
         low, high = USUAL_FACTORS
         if far := [
-            f"{each.name} ({each.factor:g})" for each in self.parameters if not low <= each.factor <= high
+            f"{part.name} ({part.factor:g})" for part in self.parameters if not low <= part.factor <= high
         ]:
             notes.append(f"Factors beyond {low:g} to {high:g}, further than adults differ: {few(far, 6)}.")
         return [*self.warnings, *notes]
 
     def error_notes(self, names: Sequence[str]) -> list[str]:
-        """Sentences on the errors of n muscles by name: which come from the calibration."""
+        """Sentences on the errors of n muscles by name that come from the calibration."""
         count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
         listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
         return [
@@ -168,5 +172,5 @@ class PersonMuscles:
 
 
 def tendons(kind: str) -> str:
-    """A kind of tendon in a sentence."""
+    """Words for a kind of tendon in a sentence."""
     return f"{kind} tendons"

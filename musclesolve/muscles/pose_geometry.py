@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LARGEST_ANGLE = 2.0 * np.pi
-"""Largest rotation of a joint [rad]; a larger number was meant in degrees."""
+"""Largest accepted joint angle [rad]; a larger number is probably in degrees."""
 
 
 def muscle_geometry(
@@ -60,10 +60,10 @@ def muscle_geometry(
     model = human_model() if subject is None else subject
     if not isinstance(database, muscle_db.MuscleDatabase):
         database = muscle_db.load() if database is None else load_muscle_set(database)
-    known = model.topology.dof_names[: model.tree.joint_count]
+    dof_names = model.topology.dof_names[: model.tree.joint_count]
     if not isinstance(angles, Mapping):
         raise input_error("muscles.no_angles", given=as_text(angles))
-    values = {name: _radians(name, value, known) for name, value in angles.items()}
+    values = {name: _radians(name, value, dof_names) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
     if len(sizes) > 1:
         raise input_error("muscles.angles_different_lengths", sizes=sorted(sizes))

@@ -1,6 +1,6 @@
-"""Maximum isometric forces: of the table, of the table times a factor, or from body mass and stature.
+"""Maximum isometric forces: from the table, from the table times a factor, or from body mass and stature.
 
-Whether maximum isometric forces are possible for human muscles.
+Also a check whether maximum isometric forces are possible for human muscles.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,8 @@ def strengths(
         database: the set, of n muscles.
         optimal_fiber_length: (n,) of the subject [m].
         mass: of the subject [kg].
-        stature: of the subject [m]; None is of use only where no rule needs volumes.
+        stature: of the subject [m]; may be None unless the rule needs muscle volumes.
         rule: "table", "handsfield_2014" (see `from_volumes`), or a factor on the forces of the table.
-
-    Raises:
-        InputError: another rule, or a subject or muscle without a volume.
     """
     rule = checked_strength(rule, database)
     if rule == "handsfield_2014":
@@ -45,7 +42,9 @@ def strengths(
 
 
 def checked_strength(rule: str | float, database: MuscleDatabase) -> str | float:
-    """The rule for the strength, if it is one and knows every muscle of the set."""
+    """Return the rule for the strength; refuse an unknown rule, and a rule without an entry for every muscle of the
+    set.
+    """
     if not isinstance(rule, str):
         expected = f"a factor above 0, at most {LARGEST_FACTOR:g}"
         return check_number(rule, "strength", expected, above=0.0, most=LARGEST_FACTOR)
@@ -59,12 +58,12 @@ def checked_strength(rule: str | float, database: MuscleDatabase) -> str | float
 def from_volumes(
     database: MuscleDatabase, optimal_fiber_length: Array, mass: float, stature: float | None
 ) -> Array:
-    """Maximum isometric forces (n,) [N] of muscle volumes that follow from body mass and stature.
+    """Maximum isometric forces (n,) [N] from muscle volumes, which follow from body mass and stature.
 
     V = 47 m h + 1285 cm^3 is the volume of all muscles of a lower limb, V_i = b1_i V + b2_i the volume of muscle i
     (Handsfield et al. 2014, J Biomech 47:631-638); F0 = sigma V_i / L0 with the specific tension sigma = 60 N/cm^2 of
-    Rajagopal et al. (2016), IEEE Trans Biomed Eng 63:2068-79. Parts of a muscle share its volume such that their
-    forces are to each other as in the table F: F0_p = sigma V_i F_p / sum_q (F_q L0_q).
+    Rajagopal et al. (2016), IEEE Trans Biomed Eng 63:2068-79. Parts of a muscle share its volume so that their forces
+    have the ratios of the table F: F0_p = sigma V_i F_p / sum_q (F_q L0_q).
     """
     data = bundled_toml(__package__, "handsfield_2014.toml")
     if stature is None:
@@ -74,7 +73,7 @@ def from_volumes(
     owner = [_volume_of(muscle.name, database.name) for muscle in database]
     force = np.empty_like(tabulated)
     for name in dict.fromkeys(owner):
-        parts = np.array([each == name for each in owner])
+        parts = np.array([volume_name == name for volume_name in owner])
         entry = data["muscle"][name]
         volume = entry["share"] * total + entry["offset"]
         if volume <= 0.0:
@@ -91,7 +90,7 @@ def leg_muscle_volume(mass: float, stature: float) -> float:
 
 
 def _volume_of(muscle: str, database: str) -> str:
-    """The entry that a muscle, or the muscle that it is a part of, has its volume in."""
+    """The entry of the volume table for a muscle, or for the muscle of which it is a part."""
     for name, entry in bundled_toml(__package__, "handsfield_2014.toml")["muscle"].items():
         members = entry.get("members", [name])
         if any(muscle == member or muscle.startswith(f"{member}_") for member in members):
@@ -100,15 +99,17 @@ def _volume_of(muscle: str, database: str) -> str:
 
 
 STRONGEST_N = 20000.0
-"""Maximum isometric force beyond which a muscle is none [N]: 330 cm2 at 60 N/cm2. The largest cross-section measured in
+"""Largest possible maximum isometric force of a muscle [N]: 330 cm2 at 60 N/cm2. The largest cross-section measured in
 legs is that of the soleus, 52 cm2 on average (Ward et al. 2009, Clin Orthop Relat Res 467:1074-82), and up to twice as
 much in strong young men; the soleus of the public models has 6.2 kN."""
 _TENSION = 60.0
-"""Specific tension [N/cm2], the highest that models of legs are made with."""
+"""Specific tension [N/cm2], the highest in models of legs."""
 
 
 def strength_warnings(names: Sequence[str], max_isometric_force: Array) -> list[str]:
-    """A sentence on the muscles whose maximum isometric forces (n,) [N] no human muscle has; none of the others."""
+    """A list with one sentence on muscles with impossible maximum isometric forces (n,) [N]; empty without such
+    muscles.
+    """
     beyond = {
         name: float(force)
         for name, force in zip(names, max_isometric_force, strict=True)

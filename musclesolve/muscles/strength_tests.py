@@ -1,12 +1,12 @@
-"""Strength tests: measured maximal voluntary moments, and what muscles can do in the same poses.
+"""Strength tests: measured maximal voluntary moments, and the largest moments of the muscles in the same poses.
 
 In a test of the degree of freedom q in the direction s (1 or -1) the agonists, whose moment arm r has the sign of s,
-are at activation a = 1, all others at a = 0, where they still bear their passive force:
+are at activation a = 1, all others at a = 0 with their passive force alone:
 
     M = sum_i r_i F_i.
 
-Behind a rigid tendon F_i follows from the length and the rate of the path (hill_model.py). An elastic tendon has the
-length that does not change, dz/dt = 0, at the coordinate z (elastic_muscles.py) where
+Behind a rigid tendon F_i follows from the length and the rate of the path (hill_model.py). An elastic tendon is at
+constant length, dz/dt = 0, with the coordinate z (elastic_muscles.py) at which
 
     G(z) = f_T(z) - [a f_l(l / L0) f_v(dL_MT/dt cos(alpha) / v_max) + F_p / F0 f_p(s)] cos(alpha) = 0,    F = F0 f_T(z).
 
@@ -37,7 +37,8 @@ _BISECTIONS = 60
 class StrengthTest:
     """A maximal voluntary moment that was measured in one pose.
 
-    dof: whose moment; moment [N m] of the muscles, positive in its direction; error: its standard deviation [N m];
+    dof: the degree of freedom; moment [N m] of the muscles, positive in its direction; error: its standard deviation [N
+    m];
     velocity: rate of the dof [rad/s]; angles: of the pose by name [rad], the others are zero.
     """
 
@@ -50,7 +51,7 @@ class StrengthTest:
 
 @dataclass(frozen=True)
 class StrengthTests:
-    """The strength tests of a file, with the file, so that errors can name a line."""
+    """The strength tests of a file, with its path for errors."""
 
     document: Document
     tests: tuple[StrengthTest, ...]
@@ -62,12 +63,7 @@ class StrengthTests:
 
 
 def read_strength_tests(path: str | Path) -> StrengthTests:
-    """Read strength tests from a TOML file, one table [[test]] each (docs/muscles.md).
-
-    Raises:
-        InputError: a key that is missing, unknown or out of its range, a moment of zero; with
-            the line.
-    """
+    """Read strength tests from a TOML file, one table [[test]] each (docs/muscles.md)."""
     document = Document(Path(path), StrengthSettings)
     tests: list[StrengthTest] = []
     for number, stated in enumerate(validated(document, StrengthSettings).test):
@@ -101,7 +97,7 @@ def strength_moments(
     sign: Array,
     elastic: bool,
 ) -> StrengthMoments:
-    """The largest moments of muscles in the poses of strength tests, and how they change with the muscles.
+    """The largest moments of muscles in the poses of strength tests, and their derivatives by the muscle parameters.
 
     Args:
         parameters: of n muscles.
@@ -109,10 +105,7 @@ def strength_moments(
         velocity: (P, n) their rates [m/s].
         moment_arm: (P, n) about the degree of freedom of each test [m], positive when tension increases it.
         sign: (P,) direction of the moment, 1 or -1.
-        elastic: whether the tendons stretch. Else nothing depends on `tendon_strain`.
-
-    Raises:
-        InputError: arrays of another shape or not finite.
+        elastic: whether the tendons stretch. Results for rigid tendons do not depend on `tendon_strain`.
     """
     shape = len(sign), len(parameters.names)
     length = check_array(length, "length", shape)

@@ -1,8 +1,7 @@
-"""Strains of tendons at one maximum isometric force: the strains of the muscle set or model, or what a user states
-instead.
+"""Strains of tendons at one maximum isometric force: of the muscle set or model, or as stated by a user.
 
-A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. Where several words
-mean a muscle, the most specific one holds, in this order.
+A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. If several words match
+a muscle, the most specific word holds, in this order.
 """
 
 import re
@@ -25,17 +24,13 @@ ALL, ACHILLES = "all", "achilles"
 _EXPECTED = f"a strain above 0, at most {LARGEST_TENDON_STRAIN:g}, such as 0.05"
 
 TendonStrain = float | Mapping[str, float]
-"""What a user states: a number, or numbers by word."""
+"""Strains as stated by a user: a number, or numbers by word."""
 Level = Mapping[str, Sequence[int]]
-"""Words that are equally specific, with the numbers of the muscles that they mean."""
+"""Words of equal specificity, each with the numbers of its muscles."""
 
 
 def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
-    """Check that a kind of tendon is known, and that a stated strain is possible and has an effect.
-
-    Raises:
-        InputError: another word; a strain that is not finite, not above 0 or above 0.5; a strain of rigid tendons.
-    """
+    """Check that a kind of tendon is known, and that a stated strain is possible and has an effect."""
     check_choice(tendon, "tendon", TENDONS)
     for word, value in by_word(stated).items():
         named = "the strain" if word == ALL else f"the strain of {word!r}"
@@ -63,9 +58,6 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
         database: the set, of n muscles.
         stated: instead of the strains of the set. Words are "all", groups of the set, "achilles" (soleus and
             gastrocnemius), names and short names of muscles without side.
-
-    Raises:
-        InputError: see `stated_strains`.
     """
     of_set = np.array([muscle.tendon_strain for muscle in database])
     groups: dict[str, list[int]] = {}
@@ -77,24 +69,21 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
 
 
 def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Level], whose: str) -> Array:
-    """The strains (n,) with what is stated, level by level, so that the more specific word holds.
+    """The strains (n,) with the stated ones in place of `own`, level by level, so that the more specific word holds.
 
     Args:
         own: strains of the set or model.
-        stated: what holds instead.
+        stated: strains stated by the user.
         levels: from the general to the specific, below "all".
         whose: name of the set or model, for messages.
-
-    Raises:
-        InputError: a word that means no muscle, or two words that mean the same one alike.
     """
     words = by_word(stated)
     levels = ({ALL: range(len(own))}, *levels)
-    known = {name: numbers for level in levels for name, numbers in level.items()}
+    members = {name: numbers for level in levels for name, numbers in level.items()}
     for word in words:
-        if word not in known:
-            raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
-        if word == ACHILLES and not known[word]:
+        if word not in members:
+            raise unknown_name(word, "muscle or group", members, f" in {whose}", where="tendon_strain")
+        if word == ACHILLES and not members[word]:
             muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
             raise input_error(
                 "muscles.neither_soleus_nor_gastrocnemius",
@@ -124,17 +113,13 @@ def _of_achilles(name: str) -> bool:
     """Return whether a muscle pulls at the Achilles tendon, by its name: r_soleus, GastrocnemiusLateralis1_r."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
-    known = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
+    achilles_words = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
     words = re.findall("[a-z]+", name.casefold())
-    return "".join(word for word in words if word not in ("r", "l", "right", "left")) in known
+    return "".join(word for word in words if word not in ("r", "l", "right", "left")) in achilles_words
 
 
 def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> None:
-    """Refuse strains (n,) that no elastic tendon can have, as files may have them that are meant for rigid ones.
-
-    Raises:
-        InputError: the first muscle with such a strain.
-    """
+    """Refuse strains (n,) that no elastic tendon can have; files meant for rigid tendons may contain such strains."""
     for name, value in zip(names, strain.tolist(), strict=True):
         if not 0.0 < value <= LARGEST_TENDON_STRAIN:
             raise input_error(

@@ -1,17 +1,16 @@
 """B3D files of AddBiomechanics: the model of a subject, and its trials, frame by frame.
 
 The format is defined by nimblephysics (keenon/nimblephysics: dart/proto/SubjectOnDisk.proto and
-dart/biomechanics/SubjectOnDisk.cpp). The package itself reads it, but takes 80 MB, 300 MB on disk, and torch; what is
-needed of the format is little: the length n of the header (8 bytes, little-endian), n bytes of the
-header, and for every frame of every trial a block of the sensors and one for each processing pass of the trial.
-Header and blocks are messages of protocol buffers (protobuf.dev/programming-guides/encoding): a key (8 bytes of field
-number and wire type in a variable-length integer), then a number or a length and its bytes. All blocks of a kind are
-equally long and hold their fields at the same places, so that the frames of a trial are one array of bytes, and a
-field a slice of it.
+dart/biomechanics/SubjectOnDisk.cpp). That package reads it, but needs 80 MB, 300 MB on disk, and torch. The format is
+simple: the length n of the header (8 bytes, little-endian), n bytes of the header, and for every frame of every trial a
+block of the sensors and one for each processing pass of the trial. Header and blocks are messages of protocol buffers
+(protobuf.dev/programming-guides/encoding): a key (8 bytes of field number and wire type in a variable-length integer),
+then a number or a length and its bytes. All blocks of a kind have the same length and their fields at the same places,
+so that the frames of a trial are one array of bytes, and a field is a slice of it.
 
-What the blocks mean, as the source of nimblephysics and real files have it, where the documentation says otherwise:
+Meaning of the blocks by the source of nimblephysics and real files, where the documentation differs:
 `wrench` is about the origin of the ground and in its axes, not in the axes of the body; `moment`, `point`, `torque` and
-`force` of the first and the last frame are not computed, and zero; older files hold none of the last three at all.
+`force` of the first and the last frame are not computed, but zero; older files do not have the last three.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
 NEWEST = 4
-"""Newest version of the format that is read; the numbers of its fields are those of all versions before."""
+"""Newest version of the format that is read; earlier versions have the same numbers of fields."""
 MISSING_FORCES = (
     "measured",
     "no force while the body accelerates",
@@ -44,7 +43,7 @@ MISSING_FORCES = (
     "forces interpolated where they were clipped",
     "marked by hand",
 )
-"""Why the ground forces of a frame are missing, by the number of the reason; the first: they are not."""
+"""Reasons why the ground forces of a frame are missing, by number; the first means that they are present."""
 PASSES = ("kinematics", "dynamics", "low-pass filter", "acceleration minimizing filter")
 _LENGTH = 8
 _LONGEST_HEADER = 1 << 30
@@ -70,7 +69,7 @@ class B3DPass:
     kind: of `PASSES`; number: of the pass, whose model is `B3DSubject.models[number]`. position, velocity,
     acceleration (T, n) [rad or m, s]; moment (T, n) [N m or N]: of inverse dynamics, residuals at the root included.
     wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] on each body, in the axes of the ground.
-    point, torque, force (T, B, 3) [m, N m, N]: the same at the center of pressure.
+    point, torque, force (T, B, 3) [m, N m, N]: the ground reaction at the center of pressure.
     """
 
     kind: str
@@ -92,10 +91,10 @@ class B3DPass:
 
 @dataclass(frozen=True, eq=False)
 class B3DTrial:
-    """A trial: its name, the name of the recording it is a part of, and its frames at `time` (T,) [s], from zero.
+    """A trial: its name, the name of its recording, and its frames at `time` (T,) [s], from zero.
 
-    missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 where they are not.
-    plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN where there is none.
+    missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 if they are present.
+    plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN without a plate.
     """
 
     name: str
@@ -110,10 +109,10 @@ class B3DTrial:
 
 @dataclass(frozen=True, eq=False)
 class B3DSubject:
-    """Contents of a B3D file on one subject; None where nothing is stated.
+    """Contents of a B3D file on one subject; None for values that are not stated.
 
-    models: text of the .osim file of every processing pass; coordinate_count: of each model; contact_bodies: that the
-    ground acts on.
+    models: text of the .osim file of every processing pass; coordinate_count: of each model; contact_bodies: bodies on
+    which the ground acts.
     """
 
     path: Path
@@ -135,7 +134,7 @@ def read_b3d(path: str | Path) -> B3DSubject:
     """Read a B3D file.
 
     Raises:
-        InputError: the file is none, ends early, or is of another version.
+        InputError: the file is no B3D file, ends early, or is of another version.
     """
     file = file_path(path)
     with open_input(file) as stream, opening(file):
@@ -173,7 +172,7 @@ def read_b3d(path: str | Path) -> B3DSubject:
         notes=header.text(12),
         coordinate_count=count,
         contact_bodies=bodies,
-        models=tuple(each.text(2) for each in header.messages(5)),
+        models=tuple(part.text(2) for part in header.messages(5)),
         trials=tuple(trials),
     )
 
@@ -181,7 +180,7 @@ def read_b3d(path: str | Path) -> B3DSubject:
 def _trial(
     header: _Message, raw: bytes, start: int, sizes: tuple[int, int], counts: tuple[int, int], file: Path
 ) -> tuple[B3DTrial, int]:
-    """A trial and the byte behind its frames; sizes: bytes of the two blocks; counts: of coordinates and bodies."""
+    """A trial and the byte after its frames; sizes: bytes of the two blocks; counts: of coordinates and bodies."""
     name, frames, step = header.text(1), header.whole(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
@@ -202,8 +201,8 @@ def _trial(
         raise input_error("opensim.trial_cut_off", file=file, name=name, frames=frames, whole=whole)
     table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
     plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
-    found = []
-    for number, each in enumerate(passes):
+    passes_read = []
+    for number, message in enumerate(passes):
         first = sizes[0] + number * sizes[1]
         columns = _columns(table[:, first : first + sizes[1]], _PASS, file, name)
         widths = {field: counts[0] for field in ("position", "velocity", "acceleration", "moment")}
@@ -220,9 +219,9 @@ def _trial(
                 )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
-        kind = each.whole(1)
+        kind = message.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
-        found.append(B3DPass(called, number, **columns | by_body))
+        passes_read.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
         raise input_error(
@@ -231,11 +230,11 @@ def _trial(
     by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
     time = np.arange(frames, dtype=float) * step
-    return B3DTrial(name, header.text(10) or name, time, missing, tuple(found), **by_plate), end
+    return B3DTrial(name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate), end
 
 
 def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, trial: str) -> dict[str, Array]:
-    """Fields of all frames (T, k), of blocks of bytes (T, size) that hold them at the places of the first one."""
+    """Fields of all frames (T, k) from blocks of bytes (T, size), at the places of the fields in the first block."""
     columns = {name: np.zeros((len(blocks), 0)) for name in fields}
     if not len(blocks):
         return columns
@@ -252,7 +251,7 @@ def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, tria
 
 
 _VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5
-"""Wire types: a variable-length integer, 8 bytes, a length and so many bytes, 4 bytes."""
+"""Wire types: a variable-length integer, 8 bytes, a length followed by its bytes, 4 bytes."""
 
 
 class _Message:
@@ -271,17 +270,17 @@ class _Message:
         return value
 
     def whole(self, number: int) -> int:
-        """An integer, zero where the field is absent; the greatest are negative ones."""
+        """An integer, zero if the field is absent; the largest values represent negative integers."""
         value = int(self._last(number, int, 0))
         return value - (1 << 64) if value >= 1 << 63 else value
 
     def real(self, number: int) -> float:
-        """A double, zero where the field is absent."""
+        """A double, zero if the field is absent."""
         value = self._last(number, bytes, bytes(8))
         return float(np.frombuffer(value, "<f8")[0]) if len(value) == _LENGTH else 0.0
 
     def text(self, number: int) -> str:
-        """A text, empty where the field is absent."""
+        """A text, empty if the field is absent."""
         return str(self._last(number, bytes, b"").decode("utf-8", errors="replace"))
 
     def texts(self, number: int) -> tuple[str, ...]:
@@ -294,20 +293,20 @@ class _Message:
 
     def wholes(self, number: int) -> list[int]:
         """The integers of a repeated field, one by one or packed."""
-        found: list[int] = []
+        numbers: list[int] = []
         for value in self.values.get(number, ()):
             if isinstance(value, int):
-                found.append(value)
+                numbers.append(value)
                 continue
             place = 0
             while place < len(value):
                 each, place = _varint(value, place, self.file)
-                found.append(each)
-        return found
+                numbers.append(each)
+        return numbers
 
 
 def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
-    """Number and wire type of every field of a message, first byte of its content and the one behind its last."""
+    """Number and wire type of every field of a message, first byte of its content and the one after its last."""
     place = 0
     while place < len(raw):
         key, place = _varint(raw, place, file)
@@ -328,7 +327,7 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
-    """A variable-length integer, seven bits a byte, the lowest first, and the place behind it."""
+    """A variable-length integer, seven bits per byte, the lowest first, and the place after it."""
     value = 0
     for shift in range(0, 70, 7):
         if place >= len(raw):

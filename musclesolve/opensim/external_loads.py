@@ -1,7 +1,7 @@
 """External loads on the bodies of a model: from an ExternalLoads file of OpenSim, or from a file of ground reactions.
 
-A file of ground reactions is known by its usual column names; the foot on a force plate is found contact by contact
-(plate_contacts.py), the side that its columns name is a hint.
+A file of ground reactions is recognized by usual column names. The foot on a force plate is found contact by contact
+(plate_contacts.py); a side in the column names is a hint.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.text.opensim_text import read_mot
 
 _BEYOND = 1e-6
-"""Most that times of a motion may lie beyond those of a load [s]: rounding of the files."""
+"""Largest time of a motion beyond the times of a load [s]: rounding of the files."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalLoad:
     """Force [N], its point [m] and a free moment [N m] on a body, (S, 3) each at times (S,) [s].
 
-    force_frame: body whose axes force and moment are in; point_frame: body that the point is measured in; notes: on
+    force_frame: body whose axes force and moment refer to; point_frame: body whose frame the point refers to; notes: on
     the file; predicted: from the motion, not measured.
     """
 
@@ -54,7 +54,7 @@ class ExternalLoad:
     predicted: bool = False
 
     def with_holes(self, limits: HoleLimits) -> ExternalLoad:
-        """The load with NaN in holes that are too long to be filled, from the sample before to the one after."""
+        """The load with NaN in gaps that are too long to be filled, from the sample before to the one after."""
         holes = limits.long_holes(self.time)
         if not holes:
             return self
@@ -76,11 +76,8 @@ class ExternalLoad:
 def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array, pose: BodyMotion) -> Array:
     """Moment about the origin of the ground and force of all loads, on every body: (T, B, 6).
 
-    Force and moment about the origin of the frame, not the point, are interpolated: they vary smoothly where a foot
-    strikes or leaves the ground, and the point does not.
-
-    Raises:
-        InputError: a body is unknown, or a load does not cover the times (T,).
+    Force and moment about the origin of the frame are interpolated, not the point: when a foot strikes or leaves the
+    ground they vary smoothly, and the point does not.
     """
     total, number = np.zeros((*pose.position.shape[:2], 6)), model.body_number
     for load in loads:
@@ -133,21 +130,19 @@ def read_external_loads(
 ) -> list[ExternalLoad]:
     """Loads on the bodies of a model.
 
-    A suffix .xml names an ExternalLoads file, whose <datafile> is looked for beside it. Any other file is a MOT or STO
-    file of ground reactions: columns such as ground_force_vx, ground_force_px and ground_torque_x, with a number or
-    a side in their common part (1_ground_force_vx, ground_force_r_vx). A plate acts on the body that `bodies` names,
-    else, contact by contact, on the foot that stands under its force; the side in the column name decides where a
-    contact does not show its foot, and where there is no pose. A plate on which both feet stand in turn makes a load
-    for each foot, zero while the other one is on it; NaN where both are.
+    A file with the suffix .xml is an ExternalLoads file, with its <datafile> in the same folder. Any other file is a
+    MOT or STO file of ground reactions: columns such as ground_force_vx, ground_force_px and ground_torque_x, with a
+    number or a side in their common part (1_ground_force_vx, ground_force_r_vx). A plate acts on the body in `bodies`,
+    else, contact by contact, on the foot under its force; the side in the column name decides for a contact that does
+    not show its foot, and without a pose. A plate on which both feet stand in turn results in a load for each foot,
+    zero while the other foot is on it, and NaN while both are.
 
     Args:
         path: the file.
-        model: whose bodies they act on.
-        time: (T,) [s] and
-        pose: of all bodies then, to find the feet; needed where columns name no side.
+        model: with the bodies on which the loads act. time: (T,) [s] of the pose. pose: of all bodies, to find the
+            feet; needed if columns name no side.
         bodies: body by common part of the column names ("ground_force_", "1_ground_force_", ...).
-        feet: "nearest" finds the feet of the loads of an ExternalLoads file by their contacts, too, whatever feet it
-            names; "stated" takes these.
+        feet: of an ExternalLoads file: "stated" for the bodies in the file, "nearest" for feet by their contacts.
 
     Raises:
         InputError: what is missing or contradicts itself, with its place.
@@ -175,7 +170,7 @@ def read_external_loads(
 
 
 def _described_loads(root: Element) -> list[ExternalLoad]:
-    """The forces that an <ExternalLoads> describes, with the columns of its data file beside it."""
+    """The forces of an <ExternalLoads>, with the columns of its data file in the same folder."""
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail("opensim.no_external_loads")
@@ -215,7 +210,7 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
 
 
 def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
-    """The three columns that begin with an identifier; none where there is no identifier."""
+    """The three columns that begin with an identifier; empty without an identifier."""
     holder = element.find(tag)
     stem = holder.text.strip() if holder is not None else ""
     if not stem:
@@ -274,10 +269,7 @@ _AXES = "xyz"
 def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
     """Each plate of a file: STEM, columns STEMvx, -y, -z of its force, STEMpx, ... of its point, of its free moment.
 
-    The free moment may have none.
-
-    Raises:
-        InputError: there is no plate, or columns of one are missing.
+    The columns of the free moment may be absent.
     """
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
@@ -289,29 +281,27 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
                 raise input_error("opensim.no_force_component", file=table.path, name=name, force=force[0])
         torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
         stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
-        moments = (tuple(f"{each}{axis}" for axis in _AXES) for each in stems_of_moment)
+        moments = (tuple(f"{moment_stem}{axis}" for axis in _AXES) for moment_stem in stems_of_moment)
         yield stem, force, point, next((m for m in moments if set(m) <= set(table.names)), ())
 
 
 def identified_columns(table: Table, stem: str) -> tuple[str, ...]:
-    """The columns that an identifier of an ExternalForce names: the columns of x, y and z, else all that
-    begin with it.
-    """
+    """The columns for an identifier of an ExternalForce: the columns of x, y and z, else all that begin with it."""
     exact = tuple(f"{stem}{axis}" for axis in _AXES)
     return exact if set(exact) <= set(table.names) else tuple(n for n in table.names if n.startswith(stem))
 
 
 _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
-"""Beginnings of names of feet, the one to be used first."""
+"""Beginnings of names of feet, in order of preference."""
 _SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
 _FARTHEST_M = 0.4
-"""Farthest that a center of pressure may be from the origin of its foot."""
+"""Largest distance [m] of a center of pressure from the origin of its foot."""
 _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
 _SOLE_M = 0.18
-"""From the origin of a foot without toes to the joint of its toes, along its x axis [m]."""
+"""Distance [m] from the origin of a foot without toes to the joint of its toes, along its x axis."""
 FEET = ("stated", "nearest")
-"""Where the feet of an ExternalLoads file come from."""
+"""Sources of the feet of an ExternalLoads file."""
 
 
 def _plate_loads(
@@ -321,11 +311,7 @@ def _plate_loads(
     time: Array | None,
     pose: BodyMotion | None,
 ) -> list[ExternalLoad]:
-    """The loads of a plate on the bodies that stand on it; none of a plate that nobody steps on.
-
-    Raises:
-        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
-    """
+    """The loads of a plate on the bodies that stand on it; empty for a plate without load."""
     if load.name in bodies:
         if bodies[load.name] not in model.body_number:
             raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
@@ -335,18 +321,14 @@ def _plate_loads(
         return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
-    known = [foot for side in SIDES if (foot := foot_of_side(model, side))]
-    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=known or "unknown")
+    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=feet or "unknown")
 
 
 def _on_feet(
     model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
-    """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`.
-
-    Raises:
-        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
-    """
+    """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
     feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
     if not feet:
         raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
@@ -361,10 +343,10 @@ def _on_feet(
             - at_times(time, pose.position[:, model.body_number[foot]], load.time[on.far])
             for foot in feet.values()
         }
-        said = ", ".join(
-            f"{np.median(np.linalg.norm(each, axis=1)):.2g} m from {foot}" for foot, each in away.items()
+        distances = ", ".join(
+            f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
-        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=said)
+        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=distances)
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise input_error(
@@ -374,10 +356,10 @@ def _on_feet(
             time=stretches(load.time, on.shared),
         )
     notes = list(load.notes)
-    for what, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
+    for reason, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
         if mask.any():
             notes.append(
-                f"The load {load.name} is not measured on either foot where {what}: {stretches(load.time, mask)}."
+                f"The load {load.name} is not measured on either foot where {reason}: {stretches(load.time, mask)}."
             )
     if named in feet and (others := [feet[side] for side in carried if side != named]):
         notes.append(
@@ -403,7 +385,7 @@ def _on_feet(
 def contact_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
     """Return the reason why the contacts of a load show other feet than its stated body; "" without contradiction.
 
-    A load that is far from both feet, or that two feet share, shows nothing.
+    A load that is far from both feet, or that two feet share, does not contradict.
     """
     if (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
@@ -429,13 +411,13 @@ def _sole(model: OpenSimModel, side: str, foot: str, time: Array, pose: BodyMoti
 
 
 def side_in(name: str) -> Side | None:
-    """The side that the name of a load or body has as a word: r, l, right or left; None without one."""
+    """The side in the name of a load or body, as a word: r, l, right or left; None without one."""
     match = _SIDE.search(name)
     return None if match is None else "r" if match[1][0].lower() == "r" else "l"
 
 
 def foot_of_side(model: OpenSimModel, side: str) -> str:
-    """The foot of a side; "" if there is none of a usual name."""
+    """The foot of a side; "" without a foot of a usual name."""
     for start in _FEET:
         for body in model.bodies:
             name = body.lower()
@@ -445,13 +427,13 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
 
 
 def toes_of_side(model: OpenSimModel, side: str) -> str:
-    """The toes of a side; "" if there are none of the usual name."""
+    """The toes of a side; "" without toes of the usual name."""
     return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
 
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
-    """Return a fault that no plate can measure under a foot, a mean force that does not carry the foot or a point far
-    from it; "" if sound.
+    """Return the fault of a load that cannot come from a foot, by the direction of its mean force or a distant point;
+    else "".
     """
     feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):

@@ -10,11 +10,7 @@ MODEL = ".osim"
 
 
 def find_muscle_set(name: str | Path) -> muscle_db.MuscleDatabase:
-    """One of `muscle_db.available()`, or the set of a file: TOML, or a model (leg_muscle_set.py).
-
-    Raises:
-        InputError: there is no such set or file, or it is wrong; it says where and why.
-    """
+    """One of `muscle_db.available()`, or the set of a file: TOML, or a model (leg_muscle_set.py)."""
     if Path(name).suffix.casefold() == MODEL:
         from musclesolve.opensim import leg_muscle_set  # loads scipy: only where a model is read
 

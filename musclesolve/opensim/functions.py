@@ -1,4 +1,4 @@
-"""Functions of coordinates that joints, couplers and moving points are made of: value and derivatives."""
+"""Functions of coordinates in joints, couplers and moving points: value and derivatives."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ class Function(Protocol):
         ...
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """sum_ij d2f/(dx_i dx_j) xd_i xd_j for speeds xd (T, c), (T,): f'' in time is this and df/dx . xdd.
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) for speeds xd (T, c): the second time derivative of f is it plus df/dx .
 
-        Zero unless a function has curvature.
+        xdd.
+
+        It is zero for functions without curvature.
         """
         return np.zeros(len(x))
 
@@ -95,8 +97,8 @@ def polynomial(coefficients: Array) -> Polynomial:
 
 def multivariate_powers(dimension: int, order: int) -> Array:
     """Powers (k, dimension) of OpenSim's MultivariatePolynomialFunction: sums up to `order`, the last power fastest."""
-    every = itertools.product(range(order + 1), repeat=dimension)
-    return np.array([powers for powers in every if sum(powers) <= order], dtype=float)
+    all_powers = itertools.product(range(order + 1), repeat=dimension)
+    return np.array([powers for powers in all_powers if sum(powers) <= order], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ class Sine:
 class PiecewisePolynomial:
     """Through knots (k,): f = sum_n coefficients[p, n] (x - start_p)^n in piece p.
 
-    coefficients (k + 1, N): of the pieces that begin at the knots, the last of which goes on for ever, and of the one
+    coefficients (k + 1, N): of the pieces that begin at the knots, the last of which has no end, and of the piece
     before the first knot.
     """
 
@@ -156,7 +158,9 @@ class PiecewisePolynomial:
 
 
 def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynomial:
-    """Pieces (k - 1, N) between the knots; the first and the last go on with powers up to `beyond`."""
+    """Pieces (k - 1, N) between the knots; beyond the ends, the first and the last continue with powers up to
+    `beyond`.
+    """
     # the last piece about the knot at its end
     rising = np.polynomial.Polynomial(pieces[-1])(np.polynomial.Polynomial([knots[-1] - knots[-2], 1.0])).coef
     first, last = pieces[:1].copy(), np.pad(rising, (0, pieces.shape[1] - len(rising)))[None]
@@ -167,9 +171,9 @@ def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynom
 def simm_spline(knots: Array, values: Array) -> PiecewisePolynomial:
     """The cubic spline of SIMM and OpenSim (class SimmSpline), straight beyond the ends.
 
-    Second derivatives are continuous; in the first and the last interval the third derivative is the cubic's
+    Second derivatives are continuous; in the first and the last interval the third derivative is the one of the cubic
     through the four knots at that end (Forsythe, Malcolm and Moler 1977, Computer methods for mathematical
-    computations, 4.4), zero where there are only three.
+    computations, 4.4), zero with only three knots.
     """
     if len(knots) == 2:
         return piecewise_linear(knots, values)

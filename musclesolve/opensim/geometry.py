@@ -1,16 +1,16 @@
 """Musculotendon lengths and moment arms of an OpenSim model over poses.
 
-Over several wrap objects the lengths that OpenSim reports belong to no path (muscles/paths/kernel/wrapping.py):
+Over several wrap objects the lengths that OpenSim reports do not belong to a path (muscles/paths/kernel/wrapping.py):
 for the gastrocnemii of the Rajagopal models they are 2 to 9 mm less with the knee straight and equal beyond 60 degrees
-of flexion. Optimal fiber and tendon slack lengths of a model are seen, and chosen, with these lengths, and 8 mm are
-0.12 optimal lengths of a gastrocnemius. Where frames stand alone (rigid tendons) the fibers are given OpenSim's
-lengths, and velocities are the path's, as in OpenSim. Where the rate of a length must be its velocity (elastic
-tendons), and on another skeleton (a muscle set made of the model), the length is the path's and the tendon slack
-length is greater by the difference in the neutral pose, all coordinates zero: there normalized fiber lengths are
-OpenSim's, with the knee flexed they are less by up to the same difference.
+of flexion. Optimal fiber and tendon slack lengths of a model were chosen with these lengths, and 8 mm are 0.12 optimal
+lengths of a gastrocnemius. With independent frames (rigid tendons) fibers have OpenSim's lengths, and velocities are of
+the path, as in OpenSim. If the rate of a length must be its velocity (elastic tendons), and on another skeleton (a
+muscle set from the model), the length is of the path and the tendon slack length is greater by the difference in the
+neutral pose, all coordinates zero: in this pose normalized fiber lengths are OpenSim's, with the knee flexed they are
+less by up to the same difference.
 
-A length that is no number or an optimal fiber length away from the length of the path, as OpenSim's are where its
-search for tangent points fails, is of no use: there the length of the path holds.
+If a length of OpenSim is NaN or an optimal fiber length away from the length of the path, because its search for
+tangent points failed, the length of the path is used.
 """
 
 from __future__ import annotations
@@ -35,17 +35,16 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_v
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint
 
 _BLOCK = 256
-"""Most poses worked on at once, for memory."""
+"""Largest number of poses in one block, for memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenSimGeometry:
     """Muscles (n) over poses (T): length (T, n) [m]; moment_arm (T, m, n), -dL/dq of m coordinates [m; 1 if lengths].
 
-    coordinates, muscles: their names. opensim_length, opensim_arm: what OpenSim 4 reports for the same paths. For
-    muscles without wraps it is the same. With wraps its tangent points do not belong to a shortest path, so its arms
-    are not the derivatives of its lengths, and over several objects its lengths belong to no path (`solve_paths`).
-    Without any wraps these are the same arrays.
+    coordinates, muscles: their names. opensim_length, opensim_arm: lengths and moment arms that OpenSim 4 reports,
+    equal for muscles without wraps. With wraps, OpenSim's tangent points do not belong to a shortest path, so that its
+    arms are not the derivatives of its lengths, and over several objects its lengths belong to no path (`solve_paths`).
     """
 
     coordinates: tuple[str, ...]
@@ -67,8 +66,7 @@ def opensim_geometry(
     Args:
         model: from `read_osim`.
         values: (T,) [rad or m] of coordinates by name; others have their default, coupled ones follow.
-        coordinates: those whose moment arms are wanted, of `values` by default. What a coupler drives moves with
-            them.
+        coordinates: coordinates of the moment arms, by default all in `values`; coupled coordinates move with them.
         muscles: names; all by default.
 
     Raises:
@@ -76,17 +74,17 @@ def opensim_geometry(
     """
     chosen = model.chosen(muscles)
     names = tuple(values if coordinates is None else coordinates)
-    every = coordinate_values(model, values)
+    all_values = coordinate_values(model, values)
     system = path_system(model, chosen)
     blocks = []
-    for part, motion, paths in _blocks(system, every, names):
+    for part, motion, paths in _blocks(system, all_values, names):
         nodes = solve_paths(*paths)
-        here = [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
+        results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         if system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            here += [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
-        blocks.append(here)
-    length, moment_arm, *theirs = (np.concatenate(each) for each in zip(*blocks, strict=True))
+            results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+        blocks.append(results)
+    length, moment_arm, *theirs = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     opensim_length, opensim_arm = theirs or (length, moment_arm)
     return OpenSimGeometry(
         coordinates=names,
@@ -101,7 +99,9 @@ def opensim_geometry(
 def _blocks(
     system: PathSystem, values: Array, names: Sequence[str] = ()
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
-    """Poses (T, K) block by block: which, how bodies move by the named coordinates, what `solve_paths` takes."""
+    """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
+    `solve_paths`.
+    """
     for start in range(0, len(values), _BLOCK):
         part = slice(start, start + _BLOCK)
         motion = body_motion(system.model, values[part], names)
@@ -110,11 +110,7 @@ def _blocks(
 
 
 def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
-    """Paths as lines, for drawing, for values (T, K) of all coordinates.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
-    """
+    """Paths as lines, for drawing, for values (T, K) of all coordinates."""
     system = path_system(model, model.chosen(muscles))
     blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
@@ -122,13 +118,9 @@ def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> Pa
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
-    """Return the wrenches of tendon forces (T, n) [N] on the bodies (B): moment about the origin of the ground and
-    force, (T, B, 6).
+    """Return wrenches (T, B, 6) of tendon forces (T, n) [N] on bodies: moment about the ground's origin and force.
 
     A node pulls its body with -F dL/dr.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
     """
     total = np.zeros((len(values), len(model.bodies), 6))
     if not muscles:
@@ -148,7 +140,7 @@ def path_pulls(
     Args:
         values: (T, K) [rad or m] of all coordinates.
         muscles: names of the n muscles.
-        beyond: (J, B), one where a body belongs to a sum.
+        beyond: (J, B), 1 if a body belongs to a sum, else 0.
         coordinates: names of m coordinates.
 
     Returns:
@@ -227,7 +219,7 @@ class PathSystem:
     moving: list[tuple[int, int, int, Function]]
 
     def on(self, values: Array) -> Mask:
-        """Return which points are on the path, (T, P)."""
+        """Return a mask (T, P) of the points on the path."""
         on = np.ones((len(values), len(self.points)), dtype=bool)
         for p, point in enumerate(self.points):
             if point.condition is not None:
@@ -274,10 +266,10 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
     names = list(dict.fromkeys(wrap.surface for _, wrap in wraps))
     surfaces = [model.surfaces[name] for name in names]
     body = np.array([model.body_number[point.frame.body] for point in points])
-    object_body = np.array([model.body_number[each.frame.body] for each in surfaces], dtype=np.intp)
+    object_body = np.array([model.body_number[surface.frame.body] for surface in surfaces], dtype=np.intp)
     layout = PathLayout.from_points(
         np.repeat(np.arange(len(muscles)), [len(muscle.points) for muscle in muscles]),
-        [(each.kind, each.radii, each.length, each.side) for each in surfaces],
+        [(surface.kind, surface.radii, surface.length, surface.side) for surface in surfaces],
         [(m, names.index(wrap.surface), wrap.first, wrap.last, wrap.method) for m, wrap in wraps],
     )
     return PathSystem(
@@ -288,10 +280,10 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
         node_body=np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)]),
         object_body=object_body,
         local=np.array(
-            [np.zeros(3) if each.location is None else each.frame.place(each.location) for each in points]
+            [np.zeros(3) if point.location is None else point.frame.place(point.location) for point in points]
         ),
-        center=np.array([each.frame.position for each in surfaces]).reshape(-1, 3),
-        axes=np.array([each.frame.rotation for each in surfaces]).reshape(-1, 3, 3),
+        center=np.array([surface.frame.position for surface in surfaces]).reshape(-1, 3),
+        axes=np.array([surface.frame.rotation for surface in surfaces]).reshape(-1, 3, 3),
         moving=[
             (p, axis, model.coordinate_number[name], function)
             for p, point in enumerate(points)
@@ -302,16 +294,13 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
 
 
 NEGLIGIBLE = 1e-3
-"""Differences of lengths and moment arms up to this are not corrected or reported [m]."""
+"""Largest difference of lengths and moment arms that is not corrected or reported [m]."""
 
 
 def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
-    """Return the corrections of tendon slack lengths (n,) [m]: path length less OpenSim's, all coordinates zero.
+    """Return the corrections of tendon slack lengths (n,) [m]: path length minus OpenSim's, all coordinates zero.
 
-    Zero for muscles without several wrap objects, and where the difference is negligible.
-
-    Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
+    The correction is zero for muscles without several wrap objects, and for a negligible difference.
     """
     several = [name for name in muscles if over_several(model, name)]
     shift = np.zeros(len(muscles))
@@ -325,7 +314,7 @@ def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
 
 
 def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
-    """Lengths (T, n) [m] of the paths, and over several wrap objects those that OpenSim 4 reports."""
+    """Lengths (T, n) [m] of the paths, but OpenSim 4's lengths over several wrap objects."""
     optimal = np.array([model.muscles[name].optimal_fiber_length for name in geometry.muscles])
     several = np.array([over_several(model, name) for name in geometry.muscles], dtype=bool)
     usable = np.abs(geometry.opensim_length - geometry.length) < optimal
@@ -333,13 +322,13 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
-    """Return whether a muscle has more than one wrap object that is active."""
+    """Return whether a muscle has more than one active wrap object."""
     return sum(model.surfaces[wrap.surface].active for wrap in model.muscles[muscle].wraps) > 1
 
 
 def shift_note(muscles: Sequence[str], shift: Array) -> str:
-    """A sentence on the tendons that are longer or shorter than in the file; empty without any."""
-    parts = [f"{name} {1e3 * each:+.1f} mm" for name, each in zip(muscles, shift, strict=True) if each]
+    """A sentence on the tendons that are longer or shorter than in the file; empty without such tendons."""
+    parts = [f"{name} {1e3 * change:+.1f} mm" for name, change in zip(muscles, shift, strict=True) if change]
     if not parts:
         return ""
     return (
@@ -349,7 +338,7 @@ def shift_note(muscles: Sequence[str], shift: Array) -> str:
 
 
 def difference_note(geometry: OpenSimGeometry) -> str:
-    """A sentence on the muscles for which OpenSim reports other lengths or moment arms; empty without any."""
+    """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles."""
     length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
     arm = np.nan_to_num(np.abs(geometry.moment_arm - geometry.opensim_arm), nan=np.inf).max(
         axis=(0, 1), initial=0.0

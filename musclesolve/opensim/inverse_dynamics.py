@@ -24,10 +24,9 @@ from musclesolve.opensim.model import BodyMass, OpenSimModel
 class InverseDynamics:
     """Generalized forces that muscles, ligaments and joints must produce, over time (T).
 
-    force (T, K): generalized forces of all coordinates [N m; N where the coordinate is a length], couplings included:
-    the forces of coupled coordinates act on the coordinates that drive them, and are zero themselves.
-    joint_force (T, K): the same before that, each joint by itself.
-    NaN where mass properties of a body that the coordinate moves cannot be used (`OpenSimModel.mass_faults`).
+    force (T, K): generalized forces of all coordinates [N m; N for a length], couplings included: the forces of coupled
+    coordinates are added to the coordinates that drive them, and are then zero. joint_force (T, K): forces without
+    couplings. NaN if mass properties of a body that the coordinate moves cannot be used (`OpenSimModel.mass_faults`).
     wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] that every body must receive from
     joints and muscles; bodies: their motion.
     """
@@ -51,7 +50,7 @@ def inverse_dynamics(
 
     From the last body inward, the joint of a body transmits the wrench that the body and all bodies beyond it need;
     the power of that wrench on the joint's axes is the generalized force (Featherstone 2008, 5.3). It belongs to the
-    rate of the coordinate; OpenSim's of the angles of free and ball joints belong to components of angular velocity.
+    rate of the coordinate; OpenSim's forces of free and ball joints belong to components of angular velocity.
 
     Args:
         model: with mass properties.
@@ -69,7 +68,7 @@ def inverse_dynamics(
 
 
 def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:
-    """Generalized forces (T, K) by which each joint for itself transmits what the bodies need, wrench (T, B, 6)."""
+    """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need."""
     transmitted = carried_by_joints(model, wrench)
     joint_force = np.zeros((len(wrench), len(model.coordinates)))
     for joint, axes in zip(model.joints, bodies.pose.axes, strict=True):
@@ -82,7 +81,7 @@ def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Ar
 
 
 def coupled_forces(model: OpenSimModel, value: Array, joint_force: Array) -> Array:
-    """Generalized forces (T, K) of the independent coordinates, tau_i + sum_d tau_d dq_d/dq_i; zero of coupled ones.
+    """Generalized forces (T, K) of the independent coordinates, tau_i + sum_d tau_d dq_d/dq_i; zero for coupled ones.
 
     value: (T, K) of all coordinates; joint_force: from `joint_forces`.
     """
@@ -118,8 +117,7 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
     s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
-    (Featherstone 2008, 5.3). A reversed joint takes from its child to its parent the motion it adds from parent to
-    child.
+    (Featherstone 2008, 5.3). In a reversed joint this motion is subtracted, from child to parent.
     """
     pose = body_motion(model, motion.value)
     twist = np.zeros((*pose.position.shape[:2], 6))
@@ -153,13 +151,10 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
 
 
 def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
-    """Return the wrench that must act on every body beside gravity, (T, B, 6).
+    """Return the wrench (T, B, 6) that must act on every body in addition to gravity.
 
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
-
-    Raises:
-        InputError: no supported joint leads to a body.
     """
     mass, center, inertia = body_masses(model, bodies.pose)
     force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
@@ -170,22 +165,19 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
 def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:
     """Masses (B,) [kg], mass centers (T, B, 3) [m] and inertia (T, B, 3, 3) about them [kg m2], in the ground.
 
-    The mass is NaN of a body whose mass properties cannot be used.
-
-    Raises:
-        InputError: no supported joint leads to a body.
+    The mass is NaN for a body whose mass properties cannot be used.
     """
     for body in model.bodies:
         if body not in model.reachable:
             raise input_error("opensim.no_joint_to_body", file=model.file, body=body)
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
-    known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
-    local = np.array([each.center for each in known])
-    tensor = np.array([each.inertia for each in known])
+    masses = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
+    local = np.array([body_mass.center for body_mass in masses])
+    tensor = np.array([body_mass.inertia for body_mass in masses])
     center = (pose.rotation @ local[..., None])[..., 0] + pose.position
     return (
-        np.array([each.mass for each in known]),
+        np.array([body_mass.mass for body_mass in masses]),
         center,
         pose.rotation @ tensor @ pose.rotation.swapaxes(-1, -2),
     )
@@ -206,7 +198,7 @@ def momentum_rates(bodies: BodyDynamics, inertia: Array) -> Array:
 
 
 def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:
-    """Refuse generalized forces (T, m) of some coordinates where mass properties beyond their joints are unknown."""
+    """Refuse generalized forces (T, m) of coordinates if mass properties of bodies beyond their joints are unknown."""
     lost = [name for name, column in zip(names, force.T, strict=True) if np.isnan(column).all()]
     if lost and model.mass_faults:
         raise input_error(
@@ -222,8 +214,8 @@ class JointReactions:
     """Reactions on the child body of each joint (J) from its parent over time (T), in the axes of the ground.
 
     force (T, J, 3) [N]; moment (T, J, 3) [N m] about the point; point (T, J, 3) [m]: origin of the joint's frame on
-    the child. With muscle forces it is the contact force; the moment about the joint's axes is then what muscles do
-    not balance: reserves, ligaments and couplings.
+    the child. With muscle forces it is the contact force; the moment about the joint's axes is then the part that
+    muscles do not balance: reserves, ligaments and couplings.
     """
 
     joints: tuple[str, ...]
@@ -241,7 +233,7 @@ def joint_reactions(
 ) -> JointReactions:
     """Joint reactions; contact forces if tendon forces (T, n) [N] of muscles are given.
 
-    The wrench that the bodies from the joint outward need is made by the joint and by the muscles on these bodies.
+    Joint and muscles together supply the wrench that the bodies from the joint outward need.
 
     Raises:
         InputError: a muscle is unknown or not supported, or the forces are of another shape.
@@ -282,21 +274,25 @@ def model_motion(
     speed: Mapping[str, Array],
     acceleration: Mapping[str, Array],
 ) -> ModelMotion:
-    """The motion of all coordinates when some are given.
+    """The motion of all coordinates from the motion of some.
 
-    Locked coordinates that are not given rest at their default. Coupled ones follow from the others, whatever is
-    given: value c(q), speed c' qd, acceleration c' qdd + c'' qd^2.
+    Locked coordinates without values stay at their default. Coupled ones always follow from the others: value c(q),
+    speed c' qd, acceleration c' qdd + c'' qd^2.
 
     Args:
         model: from `read_osim`.
         time: (T,) [s].
-        value: (T,) of coordinates by name [rad or m]; speed and acceleration likewise, of the same names.
+        value: (T,) of coordinates by name [rad or m]. speed, acceleration: (T,) of the same coordinates.
 
     Raises:
         InputError: a name is unknown, the motion of a free coordinate is missing, or arrays are of other shapes.
     """
     coupled = {coupler.dependent for coupler in model.couplers}
-    free = [name for name, each in model.coordinates.items() if not each.locked and name not in coupled]
+    free = [
+        name
+        for name, coordinate in model.coordinates.items()
+        if not coordinate.locked and name not in coupled
+    ]
     parts = (value, speed, acceleration)
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
@@ -311,8 +307,8 @@ def model_motion(
                 shape=np.shape(column),
                 count=len(time),
             )
-    known, number = coordinate_values(model, value), model.coordinate_number
-    whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()
+    complete, number = coordinate_values(model, value), model.coordinate_number
+    whole = np.broadcast_to(complete, (len(time), complete.shape[1])).copy()
     motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))
     for name in value:
         motion.speed[:, number[name]] = speed[name]

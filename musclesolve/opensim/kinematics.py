@@ -1,9 +1,9 @@
-"""Poses of the bodies of an OpenSim model, and how each coordinate moves them.
+"""Poses of the bodies of an OpenSim model, and their twists by each coordinate.
 
 The pose of a body in the ground is X_parent X_PF X(q) X_BM^-1 with the joint's frames F on the parent and M on the
-body; of a reversed joint the parent follows from the child. A twist is (omega, v): angular velocity and the velocity
-of the point of the body that passes the origin of the ground, both per unit of a coordinate; a point r of the body
-moves with v + omega x r.
+body; for a reversed joint the parent follows from the child. A twist is (omega, v): angular velocity and the velocity
+of the material point at the origin of the ground, both per unit of a coordinate; a point r of the body moves with v +
+omega x r.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    those that a coupler drives included; axes: of every joint, from its parent on.
+    with the coordinates that couplers drive; axes: of every joint, from its parent on.
     """
 
     rotation: Array
@@ -34,14 +34,14 @@ class BodyMotion:
 
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
-    """Values (T, K) of all coordinates: given (T,) [rad or m], else default; coupled ones by their couplers.
+    """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
 
     Raises:
         InputError: a name is unknown.
     """
     size = max((np.size(values) for values in given.values()), default=1)
     values = np.empty((size, len(model.coordinates)))
-    values[:] = [each.default for each in model.coordinates.values()]
+    values[:] = [coordinate.default for coordinate in model.coordinates.values()]
     for name, column in given.items():
         values[:, model.coordinate_number[name]] = column
     number = model.coordinate_number
@@ -63,7 +63,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         start = rotation[:, inner] @ joint.inboard.rotation
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
-            # pose of the parent frame from that of the child frame: X_M X(q)^-1
+            # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
             upright = np.broadcast_to(np.eye(3), start.shape)
             moved = joint_motion(model, joint, values, upright, np.zeros_like(origin))
             start = start @ moved.rotation.swapaxes(1, 2)
@@ -91,7 +91,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
 class AxisMotion:
     """One axis of a joint in the ground: x (T, c), the coordinates of its function; unit (T, 6), its unit twist.
 
-    The axis is fixed in the frame that the axes before it have moved.
+    The axis is fixed in the frame that the preceding axes move.
     """
 
     axis: TransformAxis
@@ -135,13 +135,11 @@ def joint_motion(
 
 
 JOINT_SPACING = 0.10
-"""Joints whose centers lie nearer to each other [m] count as one: ankle and subtalar joint, vertebrae, fingers."""
+"""Distance [m] below which joints count as one: ankle and subtalar joint, vertebrae, fingers."""
 
 
 def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:
-    """Return the number of movable joints that each muscle crosses, (n,), 0 if none; in the default pose, see
-    `JOINT_SPACING`.
-    """
+    """Return the number (n,) of movable joints that each muscle crosses in the default pose; see `JOINT_SPACING`."""
     values = coordinate_values(model, {})
     pose = body_motion(model, values)
     free = {name for name, coordinate in model.coordinates.items() if not coordinate.locked}

@@ -1,9 +1,9 @@
 """Elements of a model file in the layout of version 4: elements of version 2 or 3 rewritten, and found by their paths.
 
 Components are found as OpenSim 4 finds them. The path of a component is the path of its owner and its name:
-"/bodyset/femur_r", "/jointset/hip_r/femur_offset", "/ground". Sets of the model are called like their class in lower
-case, whatever name the file gives them. Elements in lower case (<components>, <frames>, <objects>, <path>) are
-properties: what they hold belongs to the owner of the property, and so do the points of a path.
+"/bodyset/femur_r", "/jointset/hip_r/femur_offset", "/ground". The name of a set of the model is its class in lower
+case; its name in the file is ignored. Elements in lower case (<components>, <frames>, <objects>, <path>) are
+properties: their content belongs to the owner of the property, and so do the points of a path.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _SOCKETS = {
     "y_coordinate": "socket_y_coordinate",
     "z_coordinate": "socket_z_coordinate",
 }
-"""What a point of a path is attached to, and depends on: its tag before version 4, and since."""
+"""Tags, before version 4 and since, of the body of a path point and of the coordinate on which it depends."""
 _MUSCLE = {"pennation_angle": "pennation_angle_at_optimal"}
 _SWITCHES = {"ForceSet": "appliesForce", "ConstraintSet": "isEnforced"}
 """Flag that is the opposite of <isDisabled>."""
@@ -28,11 +28,11 @@ _INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 def upgrade(model: Element) -> None:
-    """Change the elements of a <Model> in place; they keep their lines."""
+    """Convert the elements of a <Model> to version 4 in place; they keep their lines."""
     for element in list(model.descendants()):
         # sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag
         holders = [child for child in element.children if child.tag == "connectors"]
-        for connector in (each for holder in holders for each in holder.children):
+        for connector in (member for holder in holders for member in holder.children):
             connectee = connector.find("connectee_name")
             if connectee is not None:
                 connectee.tag = f"socket_{connector.name}"
@@ -70,7 +70,7 @@ _ENDS = ("parent_frame", "child_frame")
 
 
 def _child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
-    """The child of this tag; it is made, on the line of its owner, when there is none."""
+    """The child of this tag; created, on the line of its owner, if it is absent."""
     child = owner.find(tag)
     if child is None:
         child = Element(tag, name, owner.file, owner.line, text)
@@ -80,7 +80,7 @@ def _child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
 
 def _move_joints(model: Element) -> None:
     """Move each joint from its body into <JointSet>, and the body "ground" into <Ground>, in place."""
-    joints, kept = model.listed("JointSet"), []
+    joints, others = model.listed("JointSet"), []
     bodies = model.find("BodySet")
     for body in model.listed("BodySet"):
         holder = body.find("Joint")
@@ -92,16 +92,16 @@ def _move_joints(model: Element) -> None:
         if body.name == GROUND:
             _child(model, "Ground", name=GROUND).children += body.children
         else:
-            kept.append(body)
+            others.append(body)
     if bodies is not None:
-        bodies.children = kept
+        bodies.children = others
     _child(model, "JointSet").children = joints
     for joint in joints:
         _use_frames(joint)
 
 
 def _use_frames(joint: Element) -> None:
-    """Give a joint frames and coordinates as version 4 has them."""
+    """Convert the frames and coordinates of a joint to version 4."""
     coordinates = joint.find("CoordinateSet")
     if coordinates is not None and joint.find("coordinates") is None:
         _child(joint, "coordinates").children = joint.listed("CoordinateSet")
@@ -134,7 +134,7 @@ def _use_frames(joint: Element) -> None:
 _NO_COMPONENTS = ("defaults", "groups", "Appearance", "attached_geometry")
 _NOT_IN_PATHS = ("PathPointSet", "PathWrapSet")
 _FIRST = ("Ground", "BodySet", "JointSet")
-"""Order in which OpenSim visits the parts of a model; the others follow in that of the file."""
+"""Order in which OpenSim visits the parts of a model; the others follow in the order of the file."""
 
 
 def components(model: Element) -> tuple[Element, ...]:
@@ -146,7 +146,7 @@ def components(model: Element) -> tuple[Element, ...]:
         model.children.append(Element("Ground", GROUND, model.file, model.line))
     order = {tag: place for place, tag in enumerate(_FIRST)}
     parts = sorted(model.children, key=lambda child: order.get(child.tag, len(order)))
-    return tuple(each for part in parts for each in _walk(part, ""))
+    return tuple(component for part in parts for component in _walk(part, ""))
 
 
 def _walk(element: Element, owner: str) -> Iterator[Element]:

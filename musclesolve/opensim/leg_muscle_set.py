@@ -1,4 +1,4 @@
-"""A model file of the user's as a muscle set: `[muscles] database = "my_model.osim"`."""
+"""A user's model file as a muscle set: `[muscles] database = "my_model.osim"`."""
 
 import math
 from collections.abc import Sequence
@@ -23,20 +23,17 @@ from musclesolve.recording.text.text_file import sha256
 def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     """The muscles of the right leg of a model file as a set; the left leg is its mirror image.
 
-    The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
-    (`frame_maps`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
-    and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
-    tendons are longer than in the model since OpenSim reports lengths that differ from the path's (`tendon_shifts`).
-
-    Raises:
-        InputError: the file cannot be read, has no leg, or a muscle of it needs something that is not supported.
+    The file does not state the stature of the model: pelvis and foot scale with the length of thigh and shank
+    (`frame_maps`). Muscles in `leg_names.toml` have the names and groups of every set, others the names in the file and
+    the group "other". `notes` state which muscles of the model are left out, where its left leg differs, and which
+    tendons are longer than in the model because OpenSim reports lengths that differ from the path (`tendon_shifts`).
     """
-    return _made(str(path), sha256(Path(path)))
+    return _set_of_file(str(path), sha256(Path(path)))
 
 
 @lru_cache(maxsize=8)
-def _made(path: str, sha: str) -> MuscleDatabase:
-    """Made once for each content of a file."""
+def _set_of_file(path: str, sha: str) -> MuscleDatabase:
+    """The set of a file, computed once for each content."""
     model = read_osim(path)
     about = SetDescription(
         name=model.file.stem,
@@ -44,27 +41,28 @@ def _made(path: str, sha: str) -> MuscleDatabase:
         stature=None,
         bodies=leg_bodies(model),
     )
-    made, right = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
-    known: dict[str, str] = {}
-    for muscle, source in zip(made, right, strict=True):
-        if known.setdefault(muscle.name, source.name) != source.name:
+    database, right = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
+    names_by_set: dict[str, str] = {}
+    for muscle, source in zip(database, right, strict=True):
+        if names_by_set.setdefault(muscle.name, source.name) != source.name:
             raise input_error(
                 "opensim.same_muscle_twice",
                 file=model.file,
-                first=known[muscle.name],
+                first=names_by_set[muscle.name],
                 source=source.name,
                 muscle=muscle.name.replace("_", " "),
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
     left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
-    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in made]
+    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in database]
     notes = (left_out if others else "", left_leg_note(model, right), shift_note(names, np.array(shift)))
-    # files that are written for this model need its own spelling
+    # files for this model need its spelling of names
     muscles = tuple(
-        replace(muscle, short_name=name.removesuffix("_r")) for muscle, name in zip(made, names, strict=True)
+        replace(muscle, short_name=name.removesuffix("_r"))
+        for muscle, name in zip(database, names, strict=True)
     )
-    return replace(made, muscles=muscles, notes=tuple(note for note in notes if note))
+    return replace(database, muscles=muscles, notes=tuple(note for note in notes if note))
 
 
 _RIGHT = ("{}r", "r{}", "{}right", "right{}")
@@ -72,18 +70,14 @@ _SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank",
 
 
 def leg_bodies(model: OpenSimModel) -> LegBodies:
-    """The bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above.
-
-    Raises:
-        InputError: no body has such a name, or another body lies between two of them.
-    """
+    """Bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above."""
     bodies = {}
-    known = {_letters(body): body for body in model.bodies if body in model.reachable}
+    body_of = {_letters(body): body for body in model.bodies if body in model.reachable}
     for segment, meant in _SEGMENTS.items():
         words = bundled_toml(__package__, "leg_bodies.toml")[segment]
         forms = ("{}",) if segment == "pelvis" else _RIGHT
         usual = [form.format(word) for word in words for form in forms]
-        name = next((name for name in usual if name in known), None)
+        name = next((name for name in usual if name in body_of), None)
         if name is None:
             shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
             raise input_error(
@@ -94,7 +88,7 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
                 bodies=", ".join(model.bodies[1:]) or "none",
                 words=words,
             )
-        bodies[segment] = known[name]
+        bodies[segment] = body_of[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     chain = list(bodies.values())
     for upper, lower in pairwise(chain):
@@ -115,20 +109,20 @@ def _letters(name: str) -> str:
 
 
 _RELATIVE, _PLACE = 1e-3, 1e-3
-"""Largest differences of parameters, relative, and of places [m] that count as equal."""
+"""Largest relative difference of parameters, and difference of positions [m], of equal muscles."""
 _MIRROR = np.array([1.0, 1.0, -1.0])
 _PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 _LISTED = 6
 
 
 def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
-    """Return a note on the change of the left leg by a set made of the right leg; empty where both are alike."""
+    """Return a note on the change of the left leg by a set from the right leg; empty if both are equal."""
     missing, different = [], []
     for muscle in right:
         twin = model.muscles.get(left_name(muscle.name))
         if twin is None:
             missing.append(muscle.name)
-        elif not _alike(muscle, twin):
+        elif not _equal_muscles(muscle, twin):
             different.append(twin.name)
     mirrored = "The left leg is the mirror image of the right leg of the model"
     if len(missing) == len(right):
@@ -149,7 +143,7 @@ def left_name(name: str) -> str:
 
 
 def right_name(muscle: Muscle, known: Sequence[str]) -> str:
-    """The name in a model, of muscles `known`, of a muscle of the set that is made of it; see `leg_muscle_set`."""
+    """The name, among the muscles `known` of a model, of a muscle of its set; see `leg_muscle_set`."""
     stem = muscle.short_name.removesuffix("_r")
     return f"{stem}_r" if f"{stem}_r" in known else stem
 
@@ -160,22 +154,22 @@ def is_left(name: str) -> bool:
     return folded.endswith(("_l", "_left")) or folded.startswith(("l_", "left_"))
 
 
-def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
-    """Whether parameters and fixed points are equal, but for the side."""
-    values = [[getattr(each, name) for name in _PARAMETERS] for each in (right, left)]
+def _equal_muscles(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
+    """Whether parameters and fixed points are equal except for the side."""
+    values = [[getattr(muscle, name) for name in _PARAMETERS] for muscle in (right, left)]
     if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):
         return False
     if len(right.points) != len(left.points):
         return False
     for one, other in zip(right.points, left.points, strict=True):
         if one.location is not None and other.location is not None:
-            here, there = one.frame.place(one.location), other.frame.place(other.location)
-            if np.abs(here * _MIRROR - there).max() > _PLACE:
+            right_place, left_place = one.frame.place(one.location), other.frame.place(other.location)
+            if np.abs(right_place * _MIRROR - left_place).max() > _PLACE:
                 return False
     return True
 
 
 def listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """Text of the first names and the number of further ones."""
     more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
     return ", ".join([*names[:_LISTED], *more])

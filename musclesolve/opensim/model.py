@@ -27,14 +27,14 @@ _TENDON_STRAINS = (
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame fixed to a body: a point x of it lies at rotation x + position [m] of the body."""
+    """A frame fixed to a body: its point x is at rotation x + position [m] in the body."""
 
     body: str
     rotation: Array
     position: Array
 
     def place(self, point: Array) -> Array:
-        """Points (..., 3) of the frame, seen from the body."""
+        """Points (..., 3) of the frame in the frame of the body."""
         return point @ self.rotation.T + self.position
 
 
@@ -51,8 +51,8 @@ class BodyMass:
 class Coordinate:
     """A generalized coordinate [rad or m]; a locked one stays at its default unless a value is given.
 
-    rotational: an angle, which files may state in degrees; others are lengths, or parameters of a coupled motion. It
-    is one where a joint rotates by it, or by its negative, about one of its axes, and does not translate so.
+    rotational: an angle, which files may state in degrees; other coordinates are lengths, or parameters of a coupled
+    motion. An angle is the rotation, or its negative, about an axis of a joint, and no translation.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Coordinate:
     upper: float
     locked: bool
     rotational: bool = True
-    clamped: bool = False  # whether its range is that of its motion too, for OpenSim's inverse kinematics
+    clamped: bool = False  # whether its range also limits its motion in OpenSim's inverse kinematics
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Joint:
     """The motion of a child frame in a parent frame.
 
     rotations: about body-fixed axes, one after the other (R = R_1 R_2 R_3); translations: along axes of the parent
-    frame, of the origin of the child frame. Every kind of joint is written in this form.
+    frame, of the origin of the child frame. All kinds of joints are converted to this form.
     is_reversed: the child, not the parent, is nearer to the ground.
     """
 
@@ -98,17 +98,17 @@ class Joint:
 
     @property
     def outboard(self) -> Frame:
-        """The frame of the joint on the body that it carries."""
+        """The frame of the joint on its outer body."""
         return self.parent if self.is_reversed else self.child
 
     @property
     def speeds_are_angular(self) -> bool:
-        """Whether OpenSim's forces of its angles belong to components of the angular velocity, not to their rates."""
+        """Whether OpenSim's generalized forces belong to components of the angular velocity, not to rates of angles."""
         return self.kind in ("BallJoint", "FreeJoint")
 
     @property
     def moved_by(self) -> frozenset[str]:
-        """The coordinates that the joint moves with."""
+        """The coordinates on which the motion of the joint depends."""
         return frozenset(name for axis in (*self.rotations, *self.translations) for name in axis.coordinates)
 
 
@@ -125,7 +125,7 @@ class Coupler:
 class OtherConstraint:
     """An enforced constraint that is not supported.
 
-    driven: coordinates whose motion it sets; involved: these and those that it makes them depend on.
+    driven: coordinates whose motion the constraint determines; involved: these and the coordinates that determine it.
     """
 
     name: str
@@ -171,7 +171,7 @@ class WrapSurface:
 
 @dataclass(frozen=True, eq=False)
 class AttachedMesh:
-    """A file of geometry that is drawn in a frame of a body, its vertices multiplied by scale (3,) before."""
+    """A geometry file drawn in a frame of a body, with its vertices multiplied by scale (3,)."""
 
     file: str
     frame: Frame
@@ -180,7 +180,7 @@ class AttachedMesh:
 
 @dataclass(frozen=True, eq=False)
 class Wrap:
-    """A surface of a path between two of its points, counted from 1; None: from the first, to the last."""
+    """A wrap object of a path between two of its points, counted from 1; None: from the first, to the last."""
 
     surface: str
     first: int | None
@@ -193,7 +193,7 @@ class OpenSimMuscle:
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
-    enabled: whether the model lets it apply a force.
+    enabled: whether it applies a force in the model.
     """
 
     name: str
@@ -218,10 +218,10 @@ class OpenSimMuscle:
 class OpenSimModel:
     """Bodies (ground first), joints from the ground outward, coordinates, muscles and wrap objects by name.
 
-    masses: of the bodies whose file states them; mass_faults: body -> why its mass properties cannot be used.
-    gravity (3,) [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: what the file
-    has and this reader does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed, as
-    other constraints are. notes: what is unusual in the file, and how it was read. meshes: what is drawn of the bodies.
+    masses: of bodies with stated masses; mass_faults: body -> why its mass properties cannot be used. gravity (3,)
+    [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: parts of the file that the
+    reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
+    needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies.
     """
 
     name: str
@@ -259,7 +259,7 @@ class OpenSimModel:
 
     @cached_property
     def reachable(self) -> frozenset[str]:
-        """Bodies that supported joints connect with the ground."""
+        """Bodies connected to the ground by supported joints."""
         return frozenset({GROUND, *(joint.outboard.body for joint in self.joints)})
 
     @cached_property
@@ -269,7 +269,7 @@ class OpenSimModel:
         return frozenset(name for axis in axes for name in axis.coordinates)
 
     def coordinates_between(self, bodies: Iterable[str]) -> frozenset[str]:
-        """Coordinates of the joints between some bodies: those that move one of them relative to another."""
+        """Coordinates of the joints between some bodies, which move one of them relative to another."""
         joint_of = {joint.outboard.body: joint for joint in self.joints}
         chains = []
         for body in bodies:
@@ -282,7 +282,7 @@ class OpenSimModel:
         return frozenset().union(*(joint_of[body].moved_by for body in across))
 
     def independent(self, names: Iterable[str]) -> frozenset[str]:
-        """The coordinates themselves, or those that drive them by couplers."""
+        """Independent coordinates of some coordinates: themselves, or the coordinates that drive them by couplers."""
         driving = set(names)
         for coupler in reversed(self.couplers):
             if coupler.dependent in driving:
@@ -300,18 +300,18 @@ class OpenSimModel:
         return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
 
     def _crossed(self, muscle: OpenSimMuscle) -> frozenset[str]:
-        """Coordinates between the bodies of a muscle, and those that its moving and conditional points name."""
+        """Coordinates between the bodies of a muscle, and coordinates of its moving and conditional points."""
         moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
         conditions = {point.condition[0] for point in muscle.points if point.condition}
         return self.coordinates_between(self.bodies_of(muscle)) | moving | conditions
 
     def chosen(self, names: Iterable[str] | None = None) -> list[OpenSimMuscle]:
-        """Muscles by name, all that are enabled when none are named; each must consist of what is supported.
+        """Muscles by name, or all enabled muscles; refuses muscles with unsupported parts.
 
         Raises:
             InputError: a name is unknown, or something that a muscle needs is not supported.
         """
-        known = Names(self.muscles, "muscle", self.name)
+        numbers = Names(self.muscles, "muscle", self.name)
         if names is None:
             self.require_paths()
             names = [name for name, muscle in self.muscles.items() if muscle.enabled]
@@ -319,13 +319,17 @@ class OpenSimModel:
         for name in names:
             if name in self._without_path:
                 raise self._lacking(name, [f"path of {name}"])
-            muscle = list(self.muscles.values())[known[name]]
+            muscle = list(self.muscles.values())[numbers[name]]
             lost = [wrap.surface for wrap in muscle.wraps if wrap.surface not in self.surfaces]
             lacking = [f"wrap object {surface}" for surface in lost]
             lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
             lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
             crossed = self._crossed(muscle)
-            lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
+            lacking += [
+                f"constraint {constraint.name}"
+                for constraint in self.other_constraints
+                if constraint.driven & crossed
+            ]
             if lacking:
                 raise self._lacking(muscle.name, lacking)
             picked.append(muscle)
@@ -342,7 +346,7 @@ class OpenSimModel:
 
     @cached_property
     def _without_path(self) -> tuple[str, ...]:
-        """Muscles of the file whose path is of another kind."""
+        """Muscles of the file whose path is of a kind without points."""
         named = [key.removeprefix("path of ") for key in self.unsupported if key.startswith("path of ")]
         return tuple(name for name in named if name not in self.muscles)
 

@@ -1,7 +1,7 @@
 """Parameters and Hill curves of muscles of an OpenSim model, from the numbers in its file.
 
-What can be no muscle is refused where it is read: a force-velocity curve that does not rise, a pennation angle in
-degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the values of any muscle.
+Impossible values are refused while reading: a force-velocity curve that does not rise, a pennation angle in degrees, a
+strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the values of any muscle.
 """
 
 import math
@@ -32,7 +32,7 @@ def muscle_parameters(
     tendon_strain: TendonStrain | None = None,
     joints_crossed: ArrayLike = 1.0,
 ) -> MuscleParameters:
-    """The parameters of n muscles with their own curves.
+    """The parameters of n muscles with their Hill curves.
 
     Args:
         muscles: of a model.
@@ -40,9 +40,6 @@ def muscle_parameters(
         tendon_strain: instead of the strains of the model. Words are "all", "achilles" (soleus and gastrocnemius),
             names without _r and _l, and names.
         joints_crossed: see `joints_crossed` in kinematics.py; (n,), or one number for all muscles.
-
-    Raises:
-        InputError: see `stated_strains`.
     """
     names = [muscle.name for muscle in muscles]
     of_stem: dict[str, list[int]] = {}
@@ -79,22 +76,14 @@ Range = Mapping[str, float | str]
 
 
 def muscle_number(context: Context, muscle: Element, tag: str) -> float:
-    """One of the numbers that every muscle has, such as optimal_fiber_length, within its range.
-
-    Raises:
-        InputError: it is no number, or one that no muscle can have.
-    """
+    """A parameter of every muscle, such as optimal_fiber_length, within its range."""
     value = _number(context, muscle, tag, _table()["muscle"][tag])
-    assert value is not None  # all of these have a default
+    assert value is not None  # all these parameters have a default
     return value
 
 
 def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
-    """The parameters of the curves by their names in the file; of Millard et al. as CURVE.PARAMETER.
-
-    Raises:
-        InputError: one is no number, is impossible for a muscle, or they make no curve together.
-    """
+    """The parameters of the curves by their names in the file; for Millard et al. as CURVE.PARAMETER."""
     kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
     read = {tag: _number(context, muscle, tag, limits) for tag, limits in _table()[kind].items()}
     stated = {tag: value for tag, value in read.items() if value is not None}
@@ -143,7 +132,7 @@ def _curves(
             }
             for part, curve in _PARTS.items()
         }
-        # OpenSim takes no other least active force where fibers are damped or tendons rigid, whatever the file says.
+        # With damped fibers or rigid tendons OpenSim ignores the least active force in the file.
         shape["active"]["minimum"] = 0.0
         zero, one = (
             values[f"{_PARTS['passive']}.strain_at_{end}"] for end in ("zero_force", "one_norm_force")
@@ -153,11 +142,13 @@ def _curves(
 
 
 def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
-    """Return a note on the muscles that get Hill curves of another class than their own."""
-    other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
+    """Return a note on the muscles with Hill curves of another class than in the file."""
+    other = [
+        muscle for muscle in muscles if not muscle.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))
+    ]
     return [
-        f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
-        f"{', '.join(each.name for each in other)} have the curves of Millard et al. (2013)."
+        f"The curves of {', '.join(dict.fromkeys(muscle.kind for muscle in other))} are not read; "
+        f"{', '.join(muscle.name for muscle in other)} have the curves of Millard et al. (2013)."
     ] * bool(other)
 
 

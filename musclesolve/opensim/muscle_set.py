@@ -32,7 +32,7 @@ from musclesolve.opensim.muscle_parameters import passive_strains
 from musclesolve.opensim.neutral_leg import GlidingKnee, LegBodies, Motion, NeutralLeg, sample, sample_motion
 
 DIGITS = 6
-"""Decimals of the positions that are written [m]."""
+"""Decimals of written positions [m]."""
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST_FIBER_KEY = "ActiveForceLengthCurve.min_norm_active_fiber_length"
@@ -41,7 +41,7 @@ _STRAIN = "passive_fiber_strain_at_one_norm_force"
 _ZERO_STRAIN = "FiberForceLengthCurve.strain_at_zero_force"
 """A curve parameter of the muscles of Millard et al. (2013) only."""
 _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
-"""Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
+"""Variants of the curves of Millard et al. (2013) by the shortest active fiber length."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
     """The muscles of the right leg, from pelvis, thigh or shank to thigh, shank or foot, in the order of the model.
 
     Frames are parallel to the ground in the neutral pose (all coordinates zero); talus, calcaneus and toes are one
-    foot; a knee that glides is written as frames that move with knee flexion (`GlidingKnee`). Tendon slack lengths fit
-    the lengths of the paths where OpenSim reports others (`tendon_shifts`).
+    foot; a gliding knee is converted to frames that move with knee flexion (`GlidingKnee`). Tendon slack lengths fit
+    the lengths of the paths where OpenSim reports other lengths (`tendon_shifts`).
 
     Raises:
         InputError: there is no such leg, or a muscle needs something that is not supported.
@@ -70,7 +70,7 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
 
 
 def leg_muscles(leg: NeutralLeg) -> list[OpenSimMuscle]:
-    """Muscles whose path is all on the leg, and a part of it beyond the pelvis."""
+    """Muscles with the whole path on the leg, and a part of it beyond the pelvis."""
     frames = {
         name: {leg.frame_of_body.get(body) for body in leg.model.bodies_of(muscle)}
         for name, muscle in leg.model.muscles.items()
@@ -105,10 +105,10 @@ class _Writer:
             )
         names = [muscle.name for muscle in of_leg]
         chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
-        muscles = tuple(self._muscle(each, shift) for each, shift in zip(chosen, shifts, strict=True))
-        used = {point.frame for each in muscles for point in each.path}
-        used |= {each.frame for each in self.wraps.values()}
-        families = [_family(each) for each in of_leg]
+        muscles = tuple(self._muscle(muscle, shift) for muscle, shift in zip(chosen, shifts, strict=True))
+        used = {point.frame for muscle in muscles for point in muscle.path}
+        used |= {wrap.frame for wrap in self.wraps.values()}
+        families = [_family(muscle) for muscle in of_leg]
         pelvis, hip, knee, ankle = (self.origin[frame] for frame in ("pelvis", "femur", "tibia", "foot"))
         named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
         return MuscleDatabase(
@@ -182,7 +182,7 @@ class _Writer:
         )
 
     def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
-        """Frame of the set for each frame of the leg, as this muscle needs it; the moving ones are made here."""
+        """Frame of the set for each frame of the leg, for this muscle; adds the moving frames to the set."""
         used = {self.leg.frame_of_body[body] for body in self.model.bodies_of(muscle)}
         carrier = {frame: frame for frame in ("pelvis", "femur", "tibia", "foot")}
         above, below = used & {"pelvis", "femur"}, used - {"pelvis", "femur"}
@@ -228,7 +228,7 @@ class _Writer:
         return PathPoint(frame, _vector(place), self._active(point))
 
     def _active(self, point: OpenSimPoint) -> ActiveRange | None:
-        """The range of a point in the sense of this project; an end at the limit of the coordinate is left open."""
+        """The range of a point with this project's degree of freedom; an end at the limit of the coordinate is open."""
         if point.condition is None:
             return None
         name, *ends = point.condition
@@ -244,7 +244,7 @@ class _Writer:
         return ActiveRange(dof, *map(math.radians, degrees))
 
     def _moving_point(self, point: OpenSimPoint, frame: str) -> PathPoint:
-        """A moving point; where its frame moves with the same angle, both motions in one, on the bone itself."""
+        """A moving point; if its frame moves with the same angle, both motions are combined on the bone."""
         assert point.moving is not None
         dofs = {self.leg.degree_of_freedom(name)[0] for name in point.moving.coordinates}
         moved = self.frames.get(frame)
@@ -261,18 +261,18 @@ class _Writer:
                 function.value(values[:, [number[name]]])
                 for function, name in zip(point.moving.functions, point.moving.coordinates, strict=True)
             ]
-            here = self._place(point.frame.body, point.frame.place(np.stack(components, axis=1)))
+            positions = self._place(point.frame.body, point.frame.place(np.stack(components, axis=1)))
             if moved is None:
-                return here
+                return positions
             body = self.about.bodies.tibia
             rotation, shift = (
                 self.knee.femoral(angle) if moved.body == "femur" else self.knee.gliding(body, angle)
             )
-            return (rotation @ here[:, :, None])[:, :, 0] + shift
+            return (rotation @ positions[:, :, None])[:, :, 0] + shift
 
         degrees, places = sample(place, DIGITS)
         angles = tuple(map(math.radians, degrees.tolist()))
-        moving = MovingPosition(dof, angles, tuple(_vector(each) for each in places))
+        moving = MovingPosition(dof, angles, tuple(_vector(vector) for vector in places))
         standing = moving.positions[angles.index(0.0)]
         return PathPoint(moved.body if moved else frame, standing, self._active(point), moving)
 
@@ -299,9 +299,7 @@ class _Writer:
 
 
 def _family(muscle: OpenSimMuscle) -> str:
-    """The family of curves nearest to the curves of a muscle; the passive one of De Groote et al.
-    (2016) is Thelen's.
-    """
+    """The family of curves nearest to the curves of a muscle; De Groote et al. (2016) with Thelen's passive curve."""
     if muscle.kind == "Thelen2003Muscle" or _STRAIN in muscle.curve:
         return "de_groote_2016"
     shortest = muscle.curve.get(_SHORTEST_FIBER_KEY, next(iter(_MILLARD)))
@@ -309,16 +307,16 @@ def _family(muscle: OpenSimMuscle) -> str:
 
 
 def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
-    """Long name, group and texts of a muscle: from silva_2003 where the muscle is known, else its own name."""
-    known = bundled_toml("musclesolve.opensim", "leg_names.toml")
+    """Long name, group and texts of a muscle from silva_2003; for an unknown muscle its name in the model."""
+    table = bundled_toml("musclesolve.opensim", "leg_names.toml")
     short = _plain(model_name)
-    name = next((long for long, short_names in known["names"].items() if short in short_names), short)
+    name = next((long for long, short_names in table["names"].items() if short in short_names), short)
     like = load("silva_2003")
-    texts = known["texts"].get(name, {})
+    texts = table["texts"].get(name, {})
     if name in like:
         same = like[name]
         texts = {"origin": same.origin, "insertion": same.insertion, "action": same.action}
-    group = known["groups"].get(name) or (like[name].group if name in like else "other")
+    group = table["groups"].get(name) or (like[name].group if name in like else "other")
     return name, group, texts
 
 

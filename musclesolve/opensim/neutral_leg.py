@@ -1,14 +1,14 @@
 """The right leg of an OpenSim model with all coordinates zero, in the axes of this project (x forward, y left, z up).
 
-Every body of the leg belongs to one of the frames "pelvis", "femur", "tibia" and "foot", or moves on its own with the
-knee, as the patella does. A displacement D(theta) = X(theta) X(0)^-1 is the motion of a body relative to the femur
-from its neutral pose, when the knee flexes by theta.
+Every body of the leg belongs to one of the frames "pelvis", "femur", "tibia" and "foot", or moves separately with the
+knee, as the patella does. A displacement D(theta) = X(theta) X(0)^-1 is the motion of a body relative to the femur from
+its neutral pose, when the knee flexes by theta.
 
-On a skeleton whose knee is a hinge a knee that glides has a center and frames that make up the difference: the hinge
-H(theta) turns the shank about the left axis through a fixed knee center. Where the tibia of the model moves
-by D(theta) relative to the femur, muscles that come from above the knee have their tibial points on a frame that moves
-on the shank by G = H^-1 D, and muscles from the femur to the foot have their femoral points on a frame that moves on
-the thigh by H D^-1 = H G^-1 H^-1. Lengths are then the model's.
+On a skeleton with a hinge knee, a gliding knee becomes a fixed center and moving frames: the hinge H(theta) turns the
+shank about the left axis through the knee center. The tibia of the model moves by D(theta) relative to the femur.
+Muscles from above the knee have their tibial points on a frame that moves on the shank by G = H^-1 D, and muscles from
+the femur to the foot have their femoral points on a frame that moves on the thigh by H D^-1 = H G^-1 H^-1. Lengths are
+then as in the model.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ _ALONG = 0.7
 
 @dataclass(frozen=True)
 class LegBodies:
-    """Names of the bodies of the right leg in a model; what is attached beyond `talus` belongs to the foot."""
+    """Names of the bodies of the right leg in a model; bodies attached beyond `talus` belong to the foot."""
 
     pelvis: str = "pelvis"
     femur: str = "femur_r"
@@ -56,20 +56,20 @@ class LegBodies:
 
 @dataclass(frozen=True, eq=False)
 class NeutralLeg:
-    """The leg of a model, with its bodies named."""
+    """The leg of a model, with the names of its bodies."""
 
     model: OpenSimModel
     bodies: LegBodies = LegBodies()
 
     def __post_init__(self) -> None:
-        known = self.model.reachable
+        bodies = self.model.reachable
         for name in (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus):
-            if name not in known:
-                raise unknown_name(name, "body", sorted(known), file=self.model.file)
+            if name not in bodies:
+                raise unknown_name(name, "body", sorted(bodies), file=self.model.file)
 
     @cached_property
     def frame_of_body(self) -> dict[str, str]:
-        """Frame of each body of the leg: pelvis, femur, tibia, foot, or its own name where it moves with the knee."""
+        """Frame of each body of the leg: pelvis, femur, tibia, foot, or the body's name if it moves with the knee."""
         named = {
             self.bodies.pelvis: "pelvis",
             self.bodies.femur: "femur",
@@ -84,11 +84,11 @@ class NeutralLeg:
         return frames
 
     def joint(self, body: str) -> Joint:
-        """The joint that carries a body."""
+        """The joint that connects a body to the ground side."""
         return next(joint for joint in self.model.joints if joint.outboard.body == body)
 
     def _values(self, coordinates: dict[str, Array]) -> Array:
-        """Values (T, K) [rad or m] of all coordinates where some have these (T,), and the others are zero."""
+        """Values (T, K) [rad or m] of all coordinates: some as stated (T,), the others zero."""
         zero = {name: np.zeros(1) for name in self.model.coordinates}
         return coordinate_values(self.model, {**zero, **coordinates})
 
@@ -102,13 +102,11 @@ class NeutralLeg:
         return (point @ self._neutral.rotation[0, b].T + self._neutral.position[0, b]) @ TO_GLOBAL.T
 
     def neutral_rotation(self, body: str) -> Array:
-        """Orientation of a body in the neutral pose, (3, 3), in the ground's forward, left, up."""
+        """Orientation (3, 3) of a body in the neutral pose, in forward, left, up of the ground."""
         return TO_GLOBAL @ self._neutral.rotation[0, self.model.body_number[body]]
 
     def joint_center(self, body: str) -> Array:
-        """Return the position of the joint that carries a body in the neutral pose: the origin of its frame on the
-        body.
-        """
+        """Return the position of a body's inner joint in the neutral pose: the origin of the frame on the body."""
         return self.neutral_place(body, self.joint(body).outboard.position)
 
     @cached_property
@@ -122,14 +120,16 @@ class NeutralLeg:
         return self.joint_center(self.bodies.talus)
 
     def degree_of_freedom(self, coordinate: str) -> tuple[str, float]:
-        """The degree of freedom that a coordinate is, and +1 or -1: whether both have the same sense."""
+        """The degree of freedom that corresponds to a coordinate, and its sign: +1 if both increase together, else
+        -1.
+        """
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
         raise input_error("opensim.not_a_leg_coordinate", file=self.model.file, coordinate=coordinate)
 
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
-        """Degree of freedom, and its sign +1 or -1, of each coordinate that is one."""
+        """Degree of freedom and sign +1 or -1 for each coordinate that corresponds to one."""
         named = {}
         for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
             number = self.model.body_number[getattr(self.bodies, body)]
@@ -144,16 +144,18 @@ class NeutralLeg:
         return named
 
     def values_at(self, dof: str, angles: Array) -> Array:
-        """Values (T, K) of all coordinates where one degree of freedom has these angles [rad], the others zero."""
+        """Values (T, K) of all coordinates with one degree of freedom at angles (T,) [rad], the others zero."""
         name, sense = next(
-            (name, sense) for name, (each, sense) in self.degrees_of_freedom.items() if each == dof
+            (name, sense)
+            for name, (name_of_dof, sense) in self.degrees_of_freedom.items()
+            if name_of_dof == dof
         )
         return self._values({name: sense * angles})
 
     def displacement(self, body: str, flexion: Array) -> tuple[Array, Array]:
         """D(theta) of a body relative to the femur for knee flexion (T,) [rad]: rotation (T, 3, 3), shift (T, 3) [m].
 
-        A point that is at x in the neutral pose goes to rotation x + shift, seen from the femur.
+        A point at x in the neutral pose moves to rotation x + shift, relative to the femur.
         """
         if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
             raise input_error("opensim.knee_without_flexion", file=self.model.file)
@@ -186,8 +188,8 @@ class GlidingKnee:
     def center(self) -> Array:
         """The knee center in the neutral pose (3,).
 
-        In the sagittal plane it is the point c that the tibia moves least from, sum |D(theta) c - c|^2 least over
-        0 to 100 deg; laterally it is where the model has the origin of its knee joint.
+        In the sagittal plane it is the point c that the tibia moves least, with the least sum |D(theta) c - c|^2 over 0
+        to 100 deg; laterally it is at the origin of the knee joint in the model.
         """
         rotation, shift = self.leg.displacement(self.leg.bodies.tibia, CENTER_RANGE)
         lateral = self.leg.joint_center(self.leg.bodies.tibia)[1]
@@ -199,7 +201,7 @@ class GlidingKnee:
 
     @cached_property
     def largest_glide(self) -> float:
-        """Distance that the tibia moves at the knee center between 0 and 100 deg [m]."""
+        """Largest displacement of the tibia at the knee center between 0 and 100 deg [m]."""
         shift = self.gliding(self.leg.bodies.tibia, CENTER_RANGE)[1]
         return float(np.linalg.norm(shift, axis=1).max())
 
@@ -222,7 +224,7 @@ class GlidingKnee:
 
     @cached_property
     def is_hinge(self) -> bool:
-        """Whether the knee of the model is a hinge already."""
+        """Whether the knee of the model is a hinge."""
         rotation, shift = self.gliding(self.leg.bodies.tibia, CENTER_RANGE)
         return bool(np.abs(rotation - np.eye(3)).max() < 1e-6 and np.abs(shift).max() < 1e-6)
 
@@ -230,13 +232,13 @@ class GlidingKnee:
 Motion = Callable[[Array], tuple[Array, Array]]
 """Rotation (T, 3, 3) and shift (T, 3) [m] of a frame at angles (T,) [rad]."""
 Sampled = Callable[[Array], Array]
-"""Components (T, c) [m] of what depends on an angle (T,) [rad]."""
+"""Components (T, c) [m] as a function of an angle (T,) [rad]."""
 
 
 def sample(function: Sampled, decimals: int = 6) -> tuple[Array, Array]:
     """Angles (k,) [deg] and rounded values (k, c) whose natural cubic spline follows a function within `TOLERANCE`.
 
-    Every 5 degrees, and closer where that is not enough.
+    The angles are 5 degrees apart, and closer where necessary.
     """
     degrees = np.arange(SAMPLED_DEG[0], SAMPLED_DEG[1] + 0.5 * STEP_DEG, STEP_DEG)
     for _ in range(_ROUNDS):

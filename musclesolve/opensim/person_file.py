@@ -35,7 +35,7 @@ from musclesolve.settings.schema import is_number
 
 HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3
-"""Numbers that stand twice may differ by this, relative: they may have been rounded by hand."""
+"""Allowed relative difference of numbers that the file states twice: they may have been rounded by hand."""
 _ROUND_OFF = 1e-9
 
 
@@ -46,7 +46,7 @@ def read_person(path: str | Path) -> PersonMuscles:
         path: of the file (.toml).
 
     Returns:
-        The factors with their covariance; `warnings` state where the parent differs from the one of the calibration.
+        The factors with their covariance; `warnings` state differences of the parent since the calibration.
 
     Raises:
         InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
@@ -72,8 +72,8 @@ def read_person(path: str | Path) -> PersonMuscles:
             )
         parent = str(file)
     elif parent not in muscle_db.available():
-        known = muscle_db.available()
-        raise document.unknown("opensim.no_muscle_set", parent, known, "person", "parent", parent=parent)
+        sets = muscle_db.available()
+        raise document.unknown("opensim.no_muscle_set", parent, sets, "person", "parent", parent=parent)
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
     _check_numbers(document, settings.muscles, parameters)
@@ -96,37 +96,37 @@ def read_person(path: str | Path) -> PersonMuscles:
 
 
 def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
-    """Refuse gains of EMG that are none: see `MeasuredActivation.from_emg`."""
+    """Refuse invalid gains of EMG: see `MeasuredActivation.from_emg`."""
     bounds = {"largest": (0.0, np.inf, "above zero"), "gain": (0.0, 1.0, "above 0, at most 1")}
     numbers = [("shape", emg.get("shape", 0.0), -10.0, 10.0, "from -3 to 0")]
     numbers.append(("delay_s", emg.get("delay_s", 0.0), -1.0, 1.0, "seconds, from -0.1 to 0.2"))
     channels = emg.get("channels", {})
-    for name, each in channels.items() if isinstance(channels, Mapping) else [("channels", None)]:
+    for name, channel in channels.items() if isinstance(channels, Mapping) else [("channels", None)]:
         for key, (low, high, expected) in bounds.items():
-            value = each.get(key) if isinstance(each, Mapping) else None
+            value = channel.get(key) if isinstance(channel, Mapping) else None
             numbers.append((f"{key} of {name}", value, low, high, f"a number {expected}"))
-    for what, value, low, high, expected in numbers:
+    for quantity, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
             raise document.error(
-                "opensim.bad_emg_gain", "emg", expected=expected, what=what, value=as_text(value)
+                "opensim.bad_emg_gain", "emg", expected=expected, what=quantity, value=as_text(value)
             )
 
 
 def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Array:
     """The covariance (p, p) of the fitted parameters from its rows."""
     count = len(listed)
-    for k, each in enumerate(listed):
-        if len(each.covariance) != count:
+    for k, parameter in enumerate(listed):
+        if len(parameter.covariance) != count:
             raise document.error(
                 "opensim.too_few_covariances",
                 "parameter",
                 "covariance",
                 k,
-                covariances=len(each.covariance),
+                covariances=len(parameter.covariance),
                 count=count,
             )
-    matrix = np.array([each.covariance for each in listed], dtype=float)
-    names, scale = [each.name for each in listed], np.abs(matrix).max()
+    matrix = np.array([parameter.covariance for parameter in listed], dtype=float)
+    names, scale = [parameter.name for parameter in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise document.error("opensim.covariance_not_finite", "parameter", "covariance", row)
@@ -149,14 +149,14 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
         raise document.error(
             "opensim.covariance_with_negative_variance", "parameter", "covariance", k, least=least
         )
-    for k, each in enumerate(listed):
-        if abs(each.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(each.sd, np.sqrt(scale) * 1e-3):
+    for k, parameter in enumerate(listed):
+        if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
             raise document.error(
                 "opensim.sd_contradicts_covariance",
                 "parameter",
                 "sd",
                 k,
-                sd=each.sd,
+                sd=parameter.sd,
                 from_covariance=np.sqrt(matrix[k, k]),
                 number=k + 1,
             )
@@ -164,46 +164,53 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
 
 
 def _check_names(document: Document, parameters: tuple[FittedParameter, ...], parent: str) -> None:
-    """Refuse names that stand twice, numbers of a muscle with two factors, and muscles that the parent lacks."""
-    seen: set[str] = set()
-    for k, each in enumerate(parameters):
-        twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
-        if twice or each.name in seen:
-            key, name = ("muscles", twice[0]) if twice else ("name", each.name)
+    """Refuse repeated names, numbers of a muscle with two factors, and muscles that the parent lacks."""
+    names: set[str] = set()
+    for k, parameter in enumerate(parameters):
+        twice = [muscle for muscle in parameter.muscles if parameter.muscles.count(muscle) > 1]
+        if twice or parameter.name in names:
+            key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
             raise document.error("opensim.parameter_twice", "parameter", key, k, name=name)
-        seen.add(each.name)
+        names.add(parameter.name)
     named: dict[tuple[str, str], str] = {}
-    for k, each in enumerate(parameters):
-        for muscle in each.muscles:
-            first = named.setdefault((muscle, each.quantity), each.name)
-            if first != each.name:
+    for k, parameter in enumerate(parameters):
+        for muscle in parameter.muscles:
+            first = named.setdefault((muscle, parameter.quantity), parameter.name)
+            if first != parameter.name:
                 raise document.error(
                     "opensim.muscle_has_factor_already",
                     "parameter",
                     "muscles",
                     k,
-                    quantity=each.quantity,
+                    quantity=parameter.quantity,
                     muscle=muscle,
                     first=first,
                 )
-    known = parent_muscles(parent, frozenset(muscle for each in parameters for muscle in each.muscles))
-    for k, each in enumerate(parameters):
-        for muscle in each.muscles:
-            if muscle not in known:
-                fault = unknown_name(muscle, "muscle", known, f" in {Path(parent).name}")
+    parent_names = parent_muscles(
+        parent, frozenset(muscle for parameter in parameters for muscle in parameter.muscles)
+    )
+    for k, parameter in enumerate(parameters):
+        for muscle in parameter.muscles:
+            if muscle not in parent_names:
+                fault = unknown_name(muscle, "muscle", parent_names, f" in {Path(parent).name}")
                 raise document.placed(fault, "parameter", "muscles", k)
 
 
 def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Names of the muscles of a parent, with side; of a model its own, and if those lack some those as a muscle set."""
+    """Names of the muscles of a parent, with side; for a model also the names as a muscle set if it lacks one of
+    `wanted`.
+    """
     file = Path(parent)
     if file.suffix.casefold() == MODEL:
-        own = _model_muscles(str(file), sha256(file))
-        if wanted <= set(own):
-            return own
+        names = _model_muscles(str(file), sha256(file))
+        if wanted <= set(names):
+            return names
         with suppress(InputError):  # a model without legs has no other names
-            return (*own, *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg))
-        return own
+            return (
+                *names,
+                *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg),
+            )
+        return names
     return tuple(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg)
 
 
@@ -218,11 +225,11 @@ def _model_muscles(path: str, sha: str) -> tuple[str, ...]:
 def _check_numbers(
     document: Document, stated: Mapping[str, Any], parameters: tuple[FittedParameter, ...]
 ) -> None:
-    """Refuse numbers of muscles that are not what the factors say: it is the factors that are used."""
+    """Refuse numbers of muscles that contradict the factors, because the factors are used."""
     by_name: dict[tuple[str, str], float] = {}
-    for each in parameters:
-        for muscle in each.muscles:
-            by_name[muscle, each.quantity] = each.factor
+    for parameter in parameters:
+        for muscle in parameter.muscles:
+            by_name[muscle, parameter.quantity] = parameter.factor
 
     def refuse(key: str, muscle: str, quantity: str | None, /, **fields: object) -> InputError:
         return document.error(key, f"muscles.{key_text(muscle)}", quantity, **fields)
@@ -258,12 +265,9 @@ def _check_numbers(
 
 
 def person_of_set(name: str | Path) -> PersonMuscles | None:
-    """The muscles of one person with the names of the set that their parent is; None of a name or file of a set.
+    """The muscles of one person with the names of their parent as a set; None for a name or file of a set.
 
-    A model as a muscle set has other names than the model, which a calibration with trials of the model uses.
-
-    Raises:
-        InputError: see `read_person`; no muscle of the person is one of the set.
+    A model has other muscle names as a muscle set; a calibration with trials of the model uses the names of the model.
     """
     if parent_of_person(name) is None:
         return None
@@ -276,11 +280,7 @@ def person_of_set(name: str | Path) -> PersonMuscles | None:
 
 
 def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> PersonMuscles:
-    """The muscles of one person with the names of a model, which is their parent or has the muscles of the parent.
-
-    Raises:
-        InputError: see `read_person`; the parent is no model, or the model lacks one of the muscles.
-    """
+    """The muscles of one person with the names of a model: their parent, or a model with the muscles of the parent."""
     if not isinstance(person, PersonMuscles):
         if parent_of_person(person) is None and is_file(file_path(person)):
             raise input_error("opensim.not_a_person_file", file=Path(person))
@@ -297,7 +297,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):
         with suppress(InputError):  # a model without legs has no other names
-            names |= {of_set: own for own, of_set in set_names(file).items() if own in names}
+            names |= {of_set: in_model for in_model, of_set in set_names(file).items() if in_model in names}
     for muscle in person.muscles:
         if muscle not in names:
             raise unknown_name(muscle, "muscle", names, f" in {model.file.name}", person.path)
@@ -309,23 +309,23 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
 
 
 def set_names(file: Path) -> dict[str, str]:
-    """Names that the muscles of a model have as a muscle set, with side, by their names in the model."""
+    """Names of the muscles of a model as a muscle set, with side, by their names in the model."""
     from musclesolve.opensim.leg_muscle_set import (
         left_name,
         right_name,
     )  # loads scipy: only where a model is read
 
-    own, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
-    names = {right_name(muscle, own): muscle.name for muscle in legs["r"]}
+    model_names, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
+    names = {right_name(muscle, model_names): muscle.name for muscle in legs["r"]}
     left = zip(names, legs["l"], strict=True)
     return names | {left_name(right): muscle.name for right, muscle in left if left_name(right)}
 
 
 def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
-    """The muscles of one person with other names; says which are left out."""
+    """The muscles of one person with other names; notes state which are left out."""
     left_out = [muscle for muscle in person.muscles if muscle not in names]
-    said = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
-    return replace(person.renamed(names), warnings=(*person.warnings, *[said] * bool(left_out)))
+    note = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
+    return replace(person.renamed(names), warnings=(*person.warnings, *[note] * bool(left_out)))
 
 
 def model_parameters(
@@ -334,11 +334,8 @@ def model_parameters(
     """Return the parameters to which the factors of one person apply, for their n muscles in a model.
 
     Returns:
-        the person with the names of the model; the parameters of the model's file; the shifts (n,) [m] with which
-        tendon slack lengths are used: where tendons are elastic, or the model is a muscle set (see `tendon_shifts`).
-
-    Raises:
-        InputError: see `person_of_model`.
+        the person with the names of the model; the parameters in the model's file; the shifts (n,) [m] of tendon slack
+        lengths for elastic tendons, or for the model as a muscle set (see `tendon_shifts`).
     """
     from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
     from musclesolve.opensim.muscle_parameters import muscle_parameters
@@ -351,9 +348,9 @@ def model_parameters(
 
 
 def _with_numbers(person: PersonMuscles) -> PersonMuscles:
-    """The person with the numbers that differ from the numbers of a parent model, unless it has them.
+    """The person, with the numbers that differ from the numbers of a parent model, if none are stated.
 
-    Not where the names belong to a muscle set: its numbers are scaled to the subject.
+    If the names belong to a muscle set, numbers are not added: they are scaled to the subject.
     """
     from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
 
@@ -368,14 +365,14 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
 
 
 def write_person(person: PersonMuscles, path: str | Path) -> None:
-    """Write the muscles of one person; `read_person` gives them back exactly.
+    """Write the muscles of one person; `read_person` restores them exactly.
 
-    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from the
-    parent's, too: tendon slack lengths as they are used with the tendons of the calibration.
+    If the parent is a model and the factors belong to its muscles, the file also has every number that differs from the
+    parent: tendon slack lengths as used with the tendons of the calibration.
 
     Args:
         person: the factors and their covariance.
-        path: of the file (.toml); parent and trials are named from its folder.
+        path: of the file (.toml); parent and trials are stated relative to its folder.
 
     Raises:
         InputError: the file cannot be written, or the parent cannot be read.
@@ -395,9 +392,9 @@ def write_person(person: PersonMuscles, path: str | Path) -> None:
     ]
     for parameter, row in zip(person.parameters, person.covariance.tolist(), strict=True):
         blocks.append(("[[parameter]]", asdict(parameter) | {"covariance": row}))
-    blocks += [(f"[muscles.{key_text(muscle)}]", dict(of)) for muscle, of in person.numbers.items()]
+    blocks += [(f"[muscles.{key_text(muscle)}]", dict(numbers)) for muscle, numbers in person.numbers.items()]
     blocks += [("[emg]", dict(person.emg))] * bool(person.emg)
-    blocks += [("[[prediction]]", dict(each)) for each in person.prediction]
+    blocks += [("[[prediction]]", dict(curve)) for curve in person.prediction]
     text = [
         "\n".join([header, *(f"{key_text(key)} = {value_text(value)}" for key, value in values.items())])
         for header, values in blocks

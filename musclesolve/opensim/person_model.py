@@ -1,6 +1,6 @@
-"""An OpenSim model with the muscles of one person: its parent's file with other numbers, nothing else changed.
+"""An OpenSim model with the muscles of one person: the parent's file with other numbers and no other change.
 
-The text of the file is edited in place, so that comments, order and what this package does not read stay as they are.
+The text of the file is edited in place, so that comments, order and parts that this package does not read are kept.
 """
 
 from __future__ import annotations
@@ -31,26 +31,22 @@ STRAIN_TAGS = {
     "Thelen2003Muscle_Deprecated": "FmaxTendonStrain",
     "DeGrooteFregly2016Muscle": "tendon_strain_at_one_norm_force",
 }
-"""Class of a muscle -> the number in it that is the tendon strain; classes of Millard et al. have it in a curve."""
+"""Class of a muscle -> its number with the tendon strain; classes of Millard et al. have it in a curve."""
 
 
 def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ...]:
-    """Write the model that is the parent of one person's muscles with the numbers of the person.
+    """Write the parent model of one person's muscles with the numbers of the person.
 
-    Each number is the parent's times its factor; of a tendon slack length s that was used with a shift d (see
-    `tendon_shifts`: elastic tendons, muscle sets) it is f (s + d) - d, since OpenSim's lengths have no shift. A stated
-    stiffness of a tendon curve is divided by the factor on its strain, so that the curve keeps its shape.
+    Each number is the parent's number times its factor f. A tendon slack length s that was used with a shift d (see
+    `tendon_shifts`: elastic tendons, muscle sets) becomes f (s + d) - d, since OpenSim's lengths have no shift. A
+    stated stiffness of a tendon curve is divided by the factor on its strain, so that the curve keeps its shape.
 
     Args:
         person: muscles whose parent is a model file.
-        path: of the model that is written (.osim).
+        path: of the written model (.osim).
 
     Returns:
-        sentences on where the model is not what is computed here.
-
-    Raises:
-        InputError: the parent is no model, a muscle of it has no number for the tendon strain, or the file cannot be
-            written.
+        sentences on differences between the model and the computations here.
     """
     path = file_path(path)
     file = person.parent_file
@@ -68,11 +64,11 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
         document = _Elements(_as_utf_8(read_regular(model.file, RECORDING)))
     numbers = person_numbers(person, model)
     edits = [edit for name, values in numbers.items() for edit in _edits(document, model, name, values)]
-    said = (
+    note = (
         f" Muscles of {person.name or 'one person'}: {len(numbers)} muscles have other numbers than in "
         + (f"{model.file.name}; written by musclesolve {__version__} ")
     )
-    comment = f"\n<!--{said.replace('--', '- -')}-->".encode()
+    comment = f"\n<!--{note.replace('--', '- -')}-->".encode()
     edits.append((document.model.inside, document.model.inside, comment))
     parts, at = [], 0
     for start, end, text in sorted(edits, key=lambda edit: edit[:2]):
@@ -88,7 +84,7 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
 
 
 def _as_utf_8(raw: bytes) -> bytes:
-    """The bytes of an XML file in UTF-8, as its declaration then says, whatever it was."""
+    """The bytes of an XML file, converted to UTF-8 with this declaration."""
     utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     declared = re.search(rb"<\?xml[^>]*encoding=[\"']([\w.-]+)", raw[:200])
     text = raw.decode("utf-16" if utf_16 else declared[1].decode() if declared else "utf-8")
@@ -100,7 +96,7 @@ def _as_utf_8(raw: bytes) -> bytes:
 
 
 def person_numbers(person: PersonMuscles, model: OpenSimModel) -> dict[str, dict[str, float]]:
-    """Muscle -> quantity -> the number that a model needs for one person's muscles; see `write_person_model`."""
+    """Muscle -> quantity -> the number of a model for one person's muscles; see `write_person_model`."""
     person, parent, shift = model_parameters(person, model)
     numbers: dict[str, dict[str, float]] = {}
     for quantity in QUANTITIES:
@@ -112,11 +108,11 @@ def person_numbers(person: PersonMuscles, model: OpenSimModel) -> dict[str, dict
 
 
 Edit = tuple[int, int, bytes]
-"""First byte, byte behind the last one, and what stands there instead."""
+"""First byte, byte after the last one, and the new text."""
 
 
 def _edits(document: _Elements, model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
-    """The changes of the file that give a muscle other numbers."""
+    """The changes of the file for other numbers of a muscle."""
     muscle, element = model.muscles[name], document.muscle(name, model.muscles[name].kind)
     for quantity, value in values.items():
         if quantity != "tendon_strain":
@@ -168,10 +164,10 @@ class _Elements:
         self.parser = parser = expat.ParserCreate("utf-8")
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.Parse(raw, True)
-        self.model = next(each for each in self.root.children if each.tag == "Model")
+        self.model = next(element for element in self.root.children if element.tag == "Model")
         holders = [holder.find("defaults") for holder in (self.root, self.model)]
-        self.defaults = {each.tag: each for holder in holders if holder for each in holder.children}
-        self._in_defaults = {id(each) for holder in holders if holder for each in holder.below()}
+        self.defaults = {element.tag: element for holder in holders if holder for element in holder.children}
+        self._in_defaults = {id(element) for holder in holders if holder for element in holder.below()}
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         at = self.parser.CurrentByteIndex
@@ -196,21 +192,21 @@ class _Elements:
         element.end = element.close if element.is_empty else self.raw.index(b">", element.close) + 1
 
     def muscle(self, name: str, kind: str) -> _Element:
-        """The muscle of this name and class, not one of the defaults."""
+        """The muscle of this name and class outside the defaults."""
         return next(
-            each
-            for each in self.model.below()
-            if each.name == name and each.tag == kind and id(each) not in self._in_defaults
+            element
+            for element in self.model.below()
+            if element.name == name and element.tag == kind and id(element) not in self._in_defaults
         )
 
     def number(self, owner: _Element, tag: str, value: float) -> Edit:
-        """The change that gives an element a number: in its own child, or in a new one where it has none."""
-        own, text = owner.find(tag), f"{value!r}".encode("ascii")
-        if own is None:
+        """The change for a number of an element: in its child, or in a new child."""
+        child, text = owner.find(tag), f"{value!r}".encode("ascii")
+        if child is None:
             return self._inserted(owner, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode()))
-        if own.is_empty:
-            return own.start, own.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
-        return own.inside, own.close, text
+        if child.is_empty:
+            return child.start, child.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
+        return child.inside, child.close, text
 
     def _inserted(self, owner: _Element, text: bytes) -> Edit:
         if owner.is_empty:
@@ -219,7 +215,7 @@ class _Elements:
         return owner.inside, owner.inside, text
 
     def tendon_curve(self, muscle: _Element, strain: float, factor: float) -> Iterator[Edit]:
-        """The changes that give the tendon curve of a muscle another strain, its stiffness with it."""
+        """The changes for another strain of a muscle's tendon curve, and for its stiffness."""
         curve = muscle.find(TENDON_CURVE)
         of_class = self.defaults.get(muscle.tag)
         shared = None if curve or not of_class else of_class.find(TENDON_CURVE)
@@ -228,9 +224,11 @@ class _Elements:
         if curve is not None and not curve.is_empty:
             yield from (self.number(curve, tag, value) for tag, value in numbers.items())
             return
-        # a curve of its own, with what that of the defaults says besides
-        others = [] if shared is None else [each for each in shared.children if each.tag not in numbers]
-        text = b"".join(self.raw[each.start : each.end] for each in others)
+        # a separate curve, with the other elements of the default curve
+        others = (
+            [] if shared is None else [element for element in shared.children if element.tag not in numbers]
+        )
+        text = b"".join(self.raw[element.start : element.end] for element in others)
         text += b"".join(f"<{tag}>{value!r}</{tag}>".encode("ascii") for tag, value in numbers.items())
         whole = b'<%b name="%b">%b</%b>' % (
             TENDON_CURVE.encode(),
@@ -241,9 +239,9 @@ class _Elements:
         yield self._inserted(muscle, whole) if curve is None else (curve.start, curve.end, whole)
 
     def _stated(self, curve: _Element | None, tag: str) -> float | None:
-        """A number of a curve, its own or the default of its class; None where neither states it."""
+        """A number of a curve, as stated or the default of its class; None without either."""
         for holder in () if curve is None else (curve, self.defaults.get(TENDON_CURVE)):
-            own = None if holder is None else holder.find(tag)
-            if own is not None and (words := self.raw[own.inside : own.close].split()):
+            stated = None if holder is None else holder.find(tag)
+            if stated is not None and (words := self.raw[stated.inside : stated.close].split()):
                 return float(words[0])
         return None

@@ -1,9 +1,9 @@
 """Feet of a model that carry the load of a force plate: contact by contact, the foot under the force.
 
-A contact is a stretch in which the plate is loaded. Where one foot is under its force throughout, the contact belongs
-to this foot. A contact that feet share in turn, as on a treadmill with one belt, is divided at the times at which only
-one of them stands: the lower point of a foot that stands is near its lowest height and moves with the height of the
-other foot. No plate separates the forces of two feet that stand on it at once.
+A contact is a stretch in which the plate is loaded. If one foot is under its force throughout, the contact belongs to
+this foot. A contact that feet share in turn, as on a treadmill with one belt, is divided at the times at which only one
+of them stands: the lower point of a standing foot is near its lowest height and does not move relative to another
+standing foot. No plate separates the forces of two feet that stand on it at once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from musclesolve.recording.data import Side
 from musclesolve.recording.plates.plate_assignment import FARTHEST_PRESSURE
 
 _LIGHT, _BRIEF = 50.0, 0.05
-"""A contact that is lighter [N] or shorter [s] is noise or a passing touch; a break as short is none."""
+"""Least force [N] and duration [s] of a contact, below which it is noise or a passing touch; shorter breaks are
+ignored.
+"""
 _CLEAR = 0.9
 """Share of the force of a contact that must be nearer to one foot than to the other."""
 _SOLE = 0.08
-"""Farthest that the center of pressure is from the line of heel and toes while one foot carries the force [m]: a sole
-is 0.1 m wide; what two feet carry together acts between them."""
+"""Largest distance of the center of pressure from the line of heel and toes of a foot that carries the force alone
+[m]: a sole is 0.1 m wide; a force on two feet acts between them.
+"""
 _LOW, _TOGETHER = 0.05, 1.0
-"""A foot that stands is not higher above its lowest place [m], nor faster beside the other one that stands [m/s]; a
-foot that swings is twice as fast."""
+"""Limits of a standing foot: height above its lowest place [m], speed relative to the other standing foot [m/s]; a
+swinging foot is twice as fast.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ class Sole:
         return np.asarray(np.linalg.norm(beyond - np.clip(share, 0.0, 1.0)[:, None] * along, axis=1))
 
     def level(self, up: Array) -> Sole:
-        """The sole as it is seen from above."""
+        """The sole seen from above, without height."""
         return Sole(self.time, _level(self.heel, up), _level(self.toes, up))
 
     def lower_point(self, up: Array) -> tuple[Array, Array]:
@@ -63,8 +67,8 @@ class Sole:
 class PlateFeet:
     """Feet that carry the load of a plate at each of its S samples.
 
-    under: foot -> samples (S,) whose force acts on it, noise between its contacts included; shared, far: samples (S,)
-    of contacts in which both feet stand on the plate, and of those that are far from the feet; loaded: samples (S,) of
+    under: foot -> samples (S,) whose force acts on it, with noise between its contacts; shared, far: samples (S,) of
+    contacts in which both feet stand on the plate, and of contacts far from the feet; loaded: samples (S,) of
     contacts in the times of the motion; away: distance (S,) of the center of pressure from the nearest foot, seen from
     above [m].
     """
@@ -98,58 +102,60 @@ def feet_on_plate(
         soles: of one or both feet, at the same times (T,).
         up: (3,) unit vector.
         threshold: force above which the plate is loaded [N].
-        named: the foot that the plate is named after, which has a contact that does not show its foot.
+        named: the foot in the name of the plate, for contacts that do not show their foot.
     """
     size, sides = np.linalg.norm(force, axis=1), tuple(soles)
     frames = soles[sides[0]].time
-    seen = (time >= frames[0]) & (time <= frames[-1])
+    in_motion = (time >= frames[0]) & (time <= frames[-1])
     nearest = np.stack([soles[side].distance(point, time) for side in sides]).argmin(axis=0)
     above = np.stack([soles[side].level(up).distance(_level(point, up), time) for side in sides])
     both = _both_stand(soles, up)[np.searchsorted(0.5 * (frames[1:] + frames[:-1]), time)]
     foot = np.full(len(time), -1)
     shared, far, loaded = (np.zeros(len(time), dtype=bool) for _ in range(3))
     for first, stop in _contacts(time, size > threshold):
-        here = seen & (np.arange(len(time)) >= first) & (np.arange(len(time)) < stop)
-        if not here.any():
+        contact = in_motion & (np.arange(len(time)) >= first) & (np.arange(len(time)) < stop)
+        if not contact.any():
             continue
-        light = bool(size[here].max() < _LIGHT or time[stop - 1] - time[first] < _BRIEF)
-        loaded |= here & (not light)
-        share = np.array([size[here & (nearest == k)].sum() for k in range(len(sides))]) / size[here].sum()
-        away, main = np.median(above[:, here], axis=1), int(share.argmax())
-        between = _between(away) and both[here].mean() > 0.5
+        light = bool(size[contact].max() < _LIGHT or time[stop - 1] - time[first] < _BRIEF)
+        loaded |= contact & (not light)
+        share = (
+            np.array([size[contact & (nearest == k)].sum() for k in range(len(sides))]) / size[contact].sum()
+        )
+        away, main = np.median(above[:, contact], axis=1), int(share.argmax())
+        between = _between_feet(away) and both[contact].mean() > 0.5
         if away.min() > FARTHEST_PRESSURE:
-            far |= here & (not light)
+            far |= contact & (not light)
         elif light or (share[main] >= _CLEAR and not between):
-            foot[here] = main
+            foot[contact] = main
         elif named in sides and away[sides.index(named)] <= FARTHEST_PRESSURE:
-            foot[here] = sides.index(named)
-        else:  # feet in turn: one of them stands under the force, the other one does not stand
-            alone = here & ~both & ~_between(above)
+            foot[contact] = sides.index(named)
+        else:  # feet in turn: one stands under the force, the other does not stand
+            alone = contact & ~both & ~_between_feet(above)
             alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
             lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
-            shared |= here & ~alone
+            shared |= contact & ~alone
             far |= lost & (size > _LIGHT)
-    # what remains is noise of the unloaded plate, and belongs to the nearest contact
-    if (known := np.flatnonzero((foot >= 0) | shared | far)).size:
-        closest = known[np.searchsorted(0.5 * (known[1:] + known[:-1]), np.arange(len(time)))]
+    # the other samples are noise of the unloaded plate and belong to the nearest contact
+    if (assigned := np.flatnonzero((foot >= 0) | shared | far)).size:
+        closest = assigned[np.searchsorted(0.5 * (assigned[1:] + assigned[:-1]), np.arange(len(time)))]
         foot = np.where(shared | far, -1, foot[closest])
     under = {side: np.asarray(foot == k) for k, side in enumerate(sides)}
     return PlateFeet(under, shared, far, loaded, above.min(axis=0))
 
 
 def _level(point: Array, up: Array) -> Array:
-    """Points (..., 3) as they are seen from above."""
+    """Points (..., 3) seen from above, without height."""
     return point - (point @ up)[..., None] * up
 
 
-def _between(away: Array) -> Mask:
-    """Whether a force acts between the feet, by its distances (feet, ...) from them."""
+def _between_feet(away: Array) -> Mask:
+    """Mask of forces that act between the feet, by their distances (feet, ...) from them."""
     return np.asarray((away.min(axis=0) > np.maximum(_SOLE, 0.5 * away.max(axis=0))) & (len(away) > 1))
 
 
 def _both_stand(soles: Mapping[Side, Sole], up: Array) -> Mask:
-    """Frames (T,) in which both feet stand, on one floor or belt."""
+    """Mask (T,) of frames in which both feet stand, on one floor or belt."""
     lower = [sole.lower_point(up) for sole in soles.values()]
     low = np.all([height < _LOW for height, _ in lower], axis=0)
     if len(lower) == 1:

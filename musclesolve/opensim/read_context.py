@@ -26,13 +26,13 @@ from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.opensim.xml_tree import Element
 
 _NESTED = 20
-"""Most offset frames on one another."""
+"""Largest number of offset frames on each other."""
 _HIGHEST = 12
 """Highest order of a polynomial of several coordinates."""
 
 
 def last_part(path: str) -> str:
-    """The name at the end of a path of components: "/bodyset/femur_r" -> "femur_r"."""
+    """The last name in a path of components: "/bodyset/femur_r" -> "femur_r"."""
     return path.strip().rsplit("/", 1)[-1]
 
 
@@ -40,7 +40,7 @@ def last_part(path: str) -> str:
 class Context:
     """The file being read.
 
-    defaults: elements of <defaults> by tag, whose properties hold where an object does not state its own; components:
+    defaults: elements of <defaults> by tag, with properties of objects that do not state them; components:
     from `layouts.components`; unsupported, notes: see OpenSimModel; prescribed: coordinates that follow a function of
     time.
     """
@@ -53,44 +53,44 @@ class Context:
     prescribed: list[str] = field(default_factory=list)
 
     def of_kind(self, ending: str) -> list[Element]:
-        """Components whose class ends like this."""
-        return [each for each in self.components if each.tag.endswith(ending)]
+        """Components whose class has this ending."""
+        return [component for component in self.components if component.tag.endswith(ending)]
 
     @cached_property
     def frames(self) -> dict[str, Element]:
         """Ground, bodies and frames on them by path, the first of each path."""
         frames: dict[str, Element] = {}
-        for each in self.components:
-            if each.tag in ("Body", "Ground") or each.tag.endswith("Frame"):
-                frames.setdefault(each.path, each)
+        for component in self.components:
+            if component.tag in ("Body", "Ground") or component.tag.endswith("Frame"):
+                frames.setdefault(component.path, component)
         return frames
 
     def property(self, element: Element, tag: str) -> Element | None:
-        """A property of an object: its own, or the default of its class."""
+        """A property of an object: as stated, or the default of its class."""
         stated = element.find(tag)
         if stated is None and element.tag in self.defaults:
             stated = self.defaults[element.tag].find(tag)
         return stated
 
     def number(self, element: Element, tag: str, otherwise: float) -> float:
-        """A number of an object, of the defaults of its class, or of the class itself."""
+        """A number of an object: as stated, the default of its class in the file, or `otherwise`."""
         stated = self.property(element, tag)
         return otherwise if stated is None else stated.number()
 
     def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
-        """A flag of an object, of the defaults of its class, or of the class itself."""
+        """A flag of an object: as stated, the default of its class in the file, or `otherwise`."""
         stated = self.property(element, tag)
         return otherwise if stated is None or not stated.words() else stated.flag()
 
     def frame(self, owner: Element, tag: str) -> Frame | None:
-        """The frame that a socket of a component names; None for one of a kind that is not supported."""
+        """The frame in a socket of a component; None for an unsupported kind."""
         socket = owner.require(tag)
         return self.pose(self.connectee(owner, socket))
 
     def connectee(self, owner: Element, socket: Element) -> Element:
-        """The component that a socket names by a path.
+        """The component in a socket, by its path.
 
-        In files of versions before 4 a name alone belongs to a body, or of the only frame of this name.
+        In files before version 4 a name alone is a body, or the only frame of this name.
         """
         text = socket.text.strip()
         parts = [] if text.startswith("/") else owner.path.split("/")[1:]
@@ -98,23 +98,23 @@ class Context:
             if part == ".." and parts and parts[-1] != "..":
                 parts.pop()
             elif part not in ("", "."):
-                parts.append(part)  # ".." that leads out of the model too, where there is no frame
+                parts.append(part)  # also ".." that leads out of the model, where there is no frame
         frame = self.frames.get("/" + "/".join(parts))
         if frame is not None:
             return frame
         called = []
         if int(self.root.version) < CURRENT:
-            called = [each for each in self.frames.values() if each.name == last_part(text)]
-            called = [each for each in called if each.tag in ("Body", "Ground")] or called
+            called = [component for component in self.frames.values() if component.name == last_part(text)]
+            called = [component for component in called if component.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
         if called:
-            paths = [each.path for each in called]
+            paths = [component.path for component in called]
             socket.fail("opensim.several_frames_of_this_name", count=len(called), name=text, paths=paths)
         socket.fail("opensim.no_frame_of_this_name", name=text)
 
     def pose(self, frame: Element, inside: int = 0) -> Frame | None:
-        """The frame that an element describes, on its body; None for one of a kind that is not supported."""
+        """The frame of an element, on its body; None for an unsupported kind."""
         if frame.tag in ("Body", "Ground"):
             return Frame(frame.name if frame.tag == "Body" else GROUND, np.eye(3), np.zeros(3))
         if frame.tag != "PhysicalOffsetFrame":
@@ -134,7 +134,7 @@ class Context:
 
 
 def read_function(element: Element, count: int = 1) -> Function | None:
-    """The function of `count` coordinates that an element is; None for one of another kind."""
+    """The function of `count` coordinates from an element; None for another kind."""
 
     def number(tag: str, otherwise: float | None = None) -> float:
         holder = element.require(tag) if otherwise is None else element.find(tag)
@@ -212,5 +212,5 @@ _OF_ONE = (
 
 
 def function_in(holder: Element, count: int = 1) -> Function | None:
-    """The function inside an element; None where there is none, or one of another kind."""
+    """The function inside an element; None without one, or for another kind."""
     return read_function(holder.children[0], count) if holder.children else None

@@ -1,4 +1,4 @@
-"""Joints of a model file, each written as rotations and translations by functions of its coordinates."""
+"""Joints of a model file, each as rotations and translations by functions of its coordinates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,9 +28,9 @@ _AXES = {
     "PlanarJoint": "zXY",
     "FreeJoint": "xyzXYZ",
 }
-"""One letter for each coordinate: small, a rotation about this axis; large, a translation along it."""
+"""One letter for each coordinate: lower case for a rotation about this axis, upper case for a translation along it."""
 _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "surface_body")
-"""What a constraint joins, in files before version 4."""
+"""Tags of the bodies of a constraint in files before version 4."""
 
 
 def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
@@ -60,16 +60,16 @@ def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]
 
 
 def _joint(context: Context, element: Element) -> Joint | None:
-    """The joint that an element is; None of a kind, or between frames of a kind, that is not supported."""
+    """The joint from an element; None for an unsupported kind of joint or frame."""
     parent = context.frame(element, "socket_parent_frame")
     child = context.frame(element, "socket_child_frame")
-    names = tuple(each.name for each in element.listed("coordinates"))
+    names = tuple(coordinate.name for coordinate in element.listed("coordinates"))
     rotations: list[TransformAxis | None] = []
     translations: list[TransformAxis | None] = []
     if element.tag == "CustomJoint":
         transform = element.require("SpatialTransform")
         axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
-        if set(axes) != set(_NAMED_AXES):  # in whatever order
+        if set(axes) != set(_NAMED_AXES):  # in any order
             transform.fail("opensim.dependent_axes", axes=", ".join(axes) or "none", named_axes=_NAMED_AXES)
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
@@ -98,7 +98,7 @@ _NAMED_AXES = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k i
 
 
 def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
-    """A transform axis; None when its function is of another kind."""
+    """A transform axis; None for an unsupported function."""
     holder = element.find("coordinates")
     used = tuple(holder.words()) if holder else ()
     for name in used:
@@ -121,7 +121,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
     """All coordinates of the joints in the order of the file."""
     coordinates: dict[str, Coordinate] = {}
     angles = set()  # see Coordinate: by f = q, or -q, plus a constant, as OpenSim decides it
-    for each in joints:
+    for moved in joints:
         rotating, translating = (
             {
                 name
@@ -130,7 +130,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
                 for name, slope in zip(axis.coordinates, np.abs(axis.function.slopes), strict=True)
                 if slope == 1.0
             }
-            for axes in (each.rotations, each.translations)
+            for axes in (moved.rotations, moved.translations)
         )
         angles |= rotating - translating
     for joint in context.of_kind("Joint"):
@@ -156,7 +156,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
 def read_couplers(
     context: Context, known: Mapping[str, Coordinate]
 ) -> tuple[tuple[Coupler, ...], list[OtherConstraint]]:
-    """Couplers in an order in which each depends on earlier ones only, and those that are not supported."""
+    """Couplers in an order in which each depends on earlier ones only, and unsupported ones."""
     left, others = [], []
     for element in context.of_kind("CoordinateCouplerConstraint"):
         if not context.flag(element, "isEnforced", True):
@@ -168,14 +168,14 @@ def read_couplers(
                 element.fail("opensim.no_coupled_coordinate", name=name)
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
-        every = frozenset((dependent, *independent))
+        coordinates = frozenset((dependent, *independent))
         if known[dependent].locked:
             kind = f"{element.tag} of a locked coordinate"
-            others.append(OtherConstraint(element.name, kind, every, every))
+            others.append(OtherConstraint(element.name, kind, coordinates, coordinates))
         elif function is None or isinstance(function, Constant):
             # by a constant, OpenSim holds the independent one
             kind = f"{element.tag} by {holder.children[0].tag}" if holder.children else element.tag
-            others.append(OtherConstraint(element.name, kind, frozenset((dependent,)), every))
+            others.append(OtherConstraint(element.name, kind, frozenset((dependent,)), coordinates))
         else:
             scale = context.number(element, "scale_factor", 1.0)
             left.append(Coupler(dependent, independent, Scaled(function, scale)))
@@ -191,21 +191,25 @@ def read_couplers(
 
 
 def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) -> list[OtherConstraint]:
-    """Constraints between bodies, joints that close loops among them, by the coordinates between these bodies.
+    """Constraints between bodies, with joints that close loops, by the coordinates between these bodies.
 
-    A coordinate that follows a function of time is one too.
+    A coordinate that follows a function of time is also a constraint.
     """
     links = [(joint.name, joint.kind, [joint.parent.body, joint.child.body]) for joint in closing]
     for element in context.of_kind("Constraint"):
         if element.tag != "CoordinateCouplerConstraint" and context.flag(element, "isEnforced", True):
             sockets = [
-                each for each in element.children if each.tag.startswith("socket_") or each.tag in _LINKED
+                socket
+                for socket in element.children
+                if socket.tag.startswith("socket_") or socket.tag in _LINKED
             ]
-            frames = [context.pose(context.connectee(element, each)) for each in sockets if each.words()]
-            # none where it does not say what it joins in a way that is read
+            frames = [
+                context.pose(context.connectee(element, socket)) for socket in sockets if socket.words()
+            ]
+            # none if it does not state its bodies in a supported form
             bodies = [] if None in frames else [frame.body for frame in frames if frame]
             links.append((element.name, element.tag, bodies))
-    locked = {name for name, each in model.coordinates.items() if each.locked}
+    locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
     constraints = []
     for coordinate in context.prescribed:
         itself = frozenset((coordinate,))

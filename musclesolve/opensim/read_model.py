@@ -16,16 +16,16 @@ from musclesolve.opensim.xml_tree import Element, read_xml
 
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
-"""Where <inertia> has the entries of the matrix."""
+"""Rows and columns of the entries of <inertia> in the matrix."""
 _ROUNDING = 1e-9
 _BEYOND_TRIANGLE = 0.05
-"""By how much the largest moment of inertia may exceed the sum of the others: files round, and models are scaled."""
+"""Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
 
 
 def read_osim(path: str | Path) -> OpenSimModel:
     """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
-    Parts that are not supported are listed in `unsupported`; they are an error only when a computation needs them.
+    Unsupported parts are listed in `unsupported`; they are an error only if a computation needs them.
 
     Args:
         path: of the model (.osim).
@@ -39,19 +39,19 @@ def read_osim(path: str | Path) -> OpenSimModel:
     root = read_xml(path)
     model = _model(root)
     defaults = {
-        each.tag: each
+        child.tag: child
         for holder in (root, model)
         if (stated := holder.find("defaults"))
-        for each in stated.children
+        for child in stated.children
     }
     context = Context(root, defaults, components(model))
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
-        known: set[str] = set()
+        seen_names: set[str] = set()
         for element in named:
-            if element.name in known:
+            if element.name in seen_names:
                 element.fail_repeated(what)
-            known.add(element.name)
+            seen_names.add(element.name)
     joints, closing = read_joints(context)
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
@@ -83,12 +83,12 @@ def read_osim(path: str | Path) -> OpenSimModel:
             if name not in coordinates:
                 model.fail("opensim.point_depends_on_foreign_coordinate", point=point.name, name=name)
     others += read_links(context, read, closing)
-    context.unsupported |= {f"constraint {each.name}": each.kind for each in others}
+    context.unsupported |= {f"constraint {constraint.name}": constraint.kind for constraint in others}
     return replace(read, other_constraints=tuple(others))
 
 
 def _model(root: Element) -> Element:
-    """The <Model> of a document of a version that is supported."""
+    """The <Model> of a document; refuses an unsupported version."""
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
@@ -106,7 +106,7 @@ def _model(root: Element) -> Element:
 
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
-    """Mass properties of the bodies that state them, and why the properties of others cannot be used."""
+    """Mass properties of the bodies, and for other bodies the reasons why theirs cannot be used."""
     masses, faults, odd = {}, {}, list[str]()
     for body in context.of_kind("Body"):
         if body.find("mass") is None:
@@ -141,13 +141,13 @@ def _text(model: Element, tag: str) -> str:
 
 
 def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
-    """The meshes that OpenSim draws, in the order of the file: those that are not switched off.
+    """The visible meshes, in the order of the file.
 
-    As in OpenSim, a mesh of version 4 lies in the frame that it is listed in, whatever its socket names.
+    As in OpenSim, a mesh of version 4 belongs to the frame in which it is listed; its socket is ignored.
     """
     meshes = []
     for owner in context.frames.values():
-        attached = [each for each in owner.listed("attached_geometry") if each.tag == "Mesh"]
+        attached = [geometry for geometry in owner.listed("attached_geometry") if geometry.tag == "Mesh"]
         visible = owner.find("VisibleObject")
         shown = [] if visible is None else visible.listed("GeometrySet")
         if not attached and not shown:
@@ -160,26 +160,26 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
             hidden = look is not None and (flag := look.find("visible")) is not None and not flag.flag()
             if file is not None and file.text.strip() and not hidden:
                 meshes.append(AttachedMesh(file.text.strip(), frame, _vector(mesh, "scale_factors")))
-        for each in shown:
+        for geometry in shown:
             assert visible is not None
-            file, preference = each.find("geometry_file"), each.find("display_preference")
+            file, preference = geometry.find("geometry_file"), geometry.find("display_preference")
             hidden = preference is not None and preference.number() == 0.0
             if file is not None and file.text.strip() and not hidden:
                 # transforms follow one another and factors are multiplied, as OpenSim 4 reads files of earlier versions
-                placed = _within(_within(frame, visible), each)
-                scale = _vector(visible, "scale_factors") * _vector(each, "scale_factors")
+                placed = _within(_within(frame, visible), geometry)
+                scale = _vector(visible, "scale_factors") * _vector(geometry, "scale_factors")
                 meshes.append(AttachedMesh(file.text.strip(), placed, scale))
     return tuple(meshes)
 
 
 def _vector(element: Element, tag: str) -> Array:
-    """Three numbers, ones where they are not stated."""
+    """Three numbers, by default ones."""
     stated = element.find(tag)
     return np.ones(3) if stated is None else stated.vector()
 
 
 def _within(frame: Frame, element: Element) -> Frame:
-    """The frame that <transform>, three angles [rad] and a translation [m], describes in another one."""
+    """The frame with the <transform>, three angles [rad] and a translation [m], in another one."""
     stated = element.find("transform")
     if stated is None:
         return frame

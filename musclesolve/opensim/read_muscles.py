@@ -20,13 +20,13 @@ from musclesolve.opensim.xml_tree import Element
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 _FARTHEST = 100.0
-"""Farthest that a point of a path may be from the origin of its frame [m]."""
+"""Largest distance of a path point from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, WrapSurface]:
     """Wrap objects by name; objects of other kinds become `unsupported`.
 
-    Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
+    Muscles name a wrap object without its body. As in OpenSim, the first one of this name is used.
     """
     surfaces: dict[str, WrapSurface] = {}
     named: dict[str, list[str]] = {}
@@ -39,7 +39,9 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
             surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
             if surface is None:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
-            elif surface.kind == "cylinder" and surface.side.endswith("z"):  # OpenSim's lengths jump there
+            elif surface.kind == "cylinder" and surface.side.endswith(
+                "z"
+            ):  # OpenSim's lengths jump at such points
                 context.unsupported[f"wrap object {element.name}"] = (
                     "a cylinder with a quadrant along its axis"
                 )
@@ -76,20 +78,20 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 
 def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
-    """Every force of the model that has a path and fibers; others become `unsupported`, but actuators without a path.
+    """Every force of the model with a path and fibers; others, except actuators without a path, become `unsupported`.
 
-    Muscles may stand among the components of the model too, beside the set of forces.
+    Muscles may be in the set of forces and among the components of the model.
     """
     muscles: dict[str, OpenSimMuscle] = {}
     forces = model.listed("ForceSet")
-    elsewhere = [each for each in context.of_kind("Muscle") if each not in forces]
+    elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
         if element.name in muscles:
             element.fail_repeated("muscles")
         is_muscle = (
             element.tag.endswith("Muscle") or context.property(element, "optimal_fiber_length") is not None
         )
-        holder = element.find("path") or element  # the path is of its own kind, or inside <path>
+        holder = element.find("path") or element  # the path is an element of its kind, or inside <path>
         path = next((child for child in holder.children if child.tag.endswith("Path")), None)
         if is_muscle and path is not None and path.tag == "GeometryPath":
             muscles[element.name] = _muscle(context, element, path)
@@ -101,12 +103,12 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
-    points = [_point(context, each, element) for each in path.listed("PathPointSet")]
+    points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail("opensim.path_too_short", count=len(points))
-    for each, point in zip(path.listed("PathPointSet"), points, strict=True):
+    for child, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
-            context.unsupported[f"path of {element.name}"] = each.tag
+            context.unsupported[f"path of {element.name}"] = child.tag
     return OpenSimMuscle(
         name=element.name,
         kind=element.tag,
@@ -116,14 +118,14 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
         pennation_angle=muscle_number(context, element, "pennation_angle_at_optimal"),
         max_contraction_velocity=muscle_number(context, element, "max_contraction_velocity"),
         points=tuple(point for point in points if point is not None),
-        wraps=tuple(_wrap(each, len(points)) for each in path.listed("PathWrapSet")),
+        wraps=tuple(_wrap(wrap, len(points)) for wrap in path.listed("PathWrapSet")),
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
     )
 
 
 def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint | None:
-    """A point of the path of a muscle; None for one of another kind, or on a frame or by a function of another kind."""
+    """A path point of a muscle; None for an unsupported kind of point, frame or function."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")

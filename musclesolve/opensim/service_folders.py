@@ -1,15 +1,15 @@
-"""Folders as AddBiomechanics and OpenCap give them: trials with model, coordinates, moments or loads, and subject.
+"""Folders of AddBiomechanics and OpenCap: trials with model, coordinates, moments or loads, and subject.
 
 AddBiomechanics (keenon/AddBiomechanics, server/engine): `Models/`, `IK/NAME_ik.mot`, `ID/NAME_id.sto`,
-`ID/NAME_grf.mot`, `ID/NAME_external_forces.xml`, and `_subject.json` where what was uploaded is kept with it.
+`ID/NAME_grf.mot`, `ID/NAME_external_forces.xml`, and `_subject.json` in folders with the uploaded files.
 
 OpenCap (stanfordnmbl/opencap-processing): `sessionMetadata.yaml`, `OpenSimData/Model/NAME_scaled.osim`,
-`OpenSimData/Kinematics/NAME.mot`; cameras measure no ground forces. Its scripts leave what was added to it in
-`MeasuredForces/NAME/` and `OpenSimData/InverseDynamics/NAME/NAME.sto` (Examples/ForcePlateIntegration). The data of its
-validation (simtk.org, opencap) have `ForceData/NAME_forces.mot` and `Model/`, `IK/` and `ID/` in `OpenSimData/Mocap/`
-for the markers, in folders of `OpenSimData/Video/` for the cameras.
+`OpenSimData/Kinematics/NAME.mot`; cameras measure no ground forces. Its scripts write results to `MeasuredForces/NAME/`
+and `OpenSimData/InverseDynamics/NAME/NAME.sto` (Examples/ForcePlateIntegration). The data of its validation (simtk.org,
+opencap) have `ForceData/NAME_forces.mot` and `Model/`, `IK/` and `ID/` in `OpenSimData/Mocap/` for the markers, in
+folders of `OpenSimData/Video/` for the cameras.
 
-Which trials can be shared is said here; what is wrong with a file is found when it is read.
+This module finds the trials that can be shared; faults of a file are found when it is read.
 """
 
 import json
@@ -34,10 +34,10 @@ _MODELS = (
     "optimized_scale_and_markers",
     "match_markers_but_ignore_physics",
 )
-"""Models of AddBiomechanics, the one of the last processing pass first: names of today and before."""
+"""Models of AddBiomechanics, from the last processing pass to the first: present and earlier names."""
 _COORDINATES, _LOADS, _MOMENTS = "_ik.mot", ("_external_forces.xml", "_grf.mot"), "_id.sto"
 _STANDING = ("neutral", "static", "calibration")
-"""How OpenCap calls the trial of a subject who stands."""
+"""OpenCap's name of the standing trial."""
 _KINEMATICS, _DYNAMICS = ("Kinematics", "IK"), ("InverseDynamics", "ID")
 _SYNCHRONIZED = "sync"
 _SEXES = {
@@ -54,10 +54,10 @@ _LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
 
 @dataclass(frozen=True)
 class ServiceTrial:
-    """A trial that a service computed; reason: why no muscle forces follow from it, "" where they do.
+    """A trial from a service; reason: why muscle forces cannot be computed, "" if they can.
 
-    loads: their file; "predicted" where there are neither loads nor moments.
-    subject: what is stated of the subject, by the keys of trial files; notes: for those who use the trial.
+    loads: their file, or "predicted" without loads and moments. subject: stated values of the subject, by the keys of
+    trial files; notes: for users of the trial.
     """
 
     name: str
@@ -71,13 +71,13 @@ class ServiceTrial:
 
     @property
     def source(self) -> dict[str, Path | str]:
-        """Its files by the keys of [files] of a trial file."""
+        """Files of the trial by the keys of [files] of a trial file."""
         keys = ("model", "coordinates", "moments", "loads")
         return {key: path for key in keys if (path := getattr(self, key)) is not None}
 
 
 def service_of(folder: Path) -> str:
-    """The service that a folder is of; "" where it is of none."""
+    """The service from which a folder comes; "" for another folder."""
     if (folder / "Models").is_dir() and _files(folder / "IK", (_COORDINATES,)):
         return ADDBIOMECHANICS
     if _kinematics(folder):
@@ -86,7 +86,7 @@ def service_of(folder: Path) -> str:
 
 
 def service_trials(folder: Path) -> list[ServiceTrial]:
-    """The trials of a folder of one of the services, in the order of their names; none of another folder."""
+    """The trials of a folder of one of the services, in the order of their names; empty for another folder."""
     kinds = {ADDBIOMECHANICS: _addbiomechanics, OPENCAP: _opencap}
     service = service_of(folder)
     return kinds[service](folder) if service else []
@@ -110,28 +110,28 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
     subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
-    measured = [
-        *_files(folder / "ForceData", STORAGE),
-        *_below(folder / "MeasuredForces", STORAGE),
-    ]
+    measured = [*_files(folder / "ForceData", STORAGE), *_files_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
     described = _files(folder / "ForceData", (".xml",))
     trials, homes = [], _kinematics(folder)
     for place in homes:
         home = place.parent
-        models = _below(home / "Model", (".osim",))
+        models = _files_below(home / "Model", (".osim",))
         model = next((path for path in models if path.stem.endswith("_scaled")), next(iter(models), None))
-        computed = [path for name in _DYNAMICS for path in _below(home / name, STORAGE)]
-        external = [*described, *(path for name in _DYNAMICS for path in _below(home / name, (".xml",)))]
-        for coordinates in _below(place, (".mot",)):
+        computed = [path for name in _DYNAMICS for path in _files_below(home / name, STORAGE)]
+        external = [
+            *described,
+            *(path for name in _DYNAMICS for path in _files_below(home / name, (".xml",))),
+        ]
+        for coordinates in _files_below(place, (".mot",)):
             name = coordinates.stem
             if name.casefold().startswith(_STANDING):
                 continue
-            xml = (path for path in external if _is_of(path, name, ("setup_externalloads", "external")))
-            grf = (path for path in measured if _is_of(path, name, ("forces", "grf")))
+            xml = (path for path in external if _belongs_to(path, name, ("setup_externalloads", "external")))
+            grf = (path for path in measured if _belongs_to(path, name, ("forces", "grf")))
             loads = next((path for path in (*xml, *grf) if _is_complete(path)), None)
-            moments = next((path for path in computed if _is_of(path, name, ("id",))), None)
+            moments = next((path for path in computed if _belongs_to(path, name, ("id",))), None)
             called = (
                 name if len(homes) == 1 else "_".join((name, *home.relative_to(folder / "OpenSimData").parts))
             )
@@ -147,12 +147,12 @@ def _opencap(folder: Path) -> list[ServiceTrial]:
 
 
 def _kinematics(folder: Path) -> list[Path]:
-    """The folders of coordinates of a session of OpenCap: of the cameras, and of the markers of its validation."""
+    """The folders with coordinates of a session of OpenCap: from cameras, and from the markers of its validation."""
     data = folder / "OpenSimData"
-    found = (
+    folders = (
         [path for name in _KINEMATICS for path in data.rglob(name) if path.is_dir()] if data.is_dir() else []
     )
-    return sorted(path for path in found if (path.parent / "Model").is_dir() or path.parent == data)
+    return sorted(path for path in folders if (path.parent / "Model").is_dir() or path.parent == data)
 
 
 def _trial(
@@ -163,7 +163,7 @@ def _trial(
     loads: Path | None,
     subject: Mapping[str, Any],
 ) -> ServiceTrial:
-    """A trial with its loads, from which contact forces follow too, else with its moments, else without plates."""
+    """A trial with its loads, which also determine contact forces, else with its moments, else without plates."""
     if model is None:
         return ServiceTrial(name, coordinates, None, None if loads else moments, loads, subject, NO_MODEL)
     if loads is None and moments is None:
@@ -172,9 +172,7 @@ def _trial(
 
 
 def stated_subject(path: Path) -> dict[str, Any]:
-    """Return the subject by `_subject.json` of AddBiomechanics; a value that is no number or zero counts as not
-    stated.
-    """
+    """Return the subject by `_subject.json` of AddBiomechanics; zero and values that are no numbers are ignored."""
     try:
         content = json.loads("\n".join(read_lines(path)))
     except (ValueError, RecursionError):
@@ -185,11 +183,9 @@ def stated_subject(path: Path) -> dict[str, Any]:
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """Return the subject by `sessionMetadata.yaml` of OpenCap, of which the lines `key: value` at the margin are
-    read.
-    """
-    found = (match for line in read_lines(path) if (match := _LINE.match(line)))
-    content = {match["key"]: match["value"].strip().strip("'\"") for match in found}
+    """Return the subject by the unindented lines `key: value` of `sessionMetadata.yaml` of OpenCap."""
+    matches = (match for line in read_lines(path) if (match := _LINE.match(line)))
+    content = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
     numbers = {
         "mass_kg": content.get("mass_kg"),
         "stature_m": content.get("height_m"),
@@ -214,8 +210,10 @@ def _subject(numbers: Mapping[str, Any], sex: Any) -> dict[str, Any]:
     return stated
 
 
-def _is_of(path: Path, trial: str, words: Iterable[str]) -> bool:
-    """Whether a file is of a trial: in a folder of its name, or called like it, perhaps with some word behind."""
+def _belongs_to(path: Path, trial: str, words: Iterable[str]) -> bool:
+    """Whether a file belongs to a trial: in a folder of its name, or with its name, possibly followed by one of the
+    words.
+    """
     stem, name = path.stem.casefold(), trial.casefold()
     if path.parent.name.casefold() == name:
         return path.suffix != ".xml" or stem.startswith(tuple(words))
@@ -223,7 +221,7 @@ def _is_of(path: Path, trial: str, words: Iterable[str]) -> bool:
 
 
 def _is_complete(path: Path) -> bool:
-    """Whether a file is there, and the data file that it describes."""
+    """Whether a file exists, with its data file."""
     if not path.is_file() or path.suffix.casefold() != ".xml":
         return path.is_file()
     match = re.search(r"<datafile>\s*([^<]*?)\s*</datafile>", "\n".join(read_lines(path)))
@@ -231,7 +229,7 @@ def _is_complete(path: Path) -> bool:
 
 
 def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
-    """Files of a folder whose names end in one of some texts; none where there is no such folder."""
+    """Files of a folder whose names end in one of some texts; empty without the folder."""
     inside = sorted(folder.iterdir()) if folder.is_dir() else []
     return [
         path
@@ -240,7 +238,7 @@ def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     ]
 
 
-def _below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+def _files_below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     """The files of these endings in a folder and the folders in it."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    return [path for each in (folder, *inside) for path in _files(each, ends)]
+    return [path for place in (folder, *inside) for path in _files(place, ends)]

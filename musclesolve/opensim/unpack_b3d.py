@@ -1,17 +1,17 @@
-"""A B3D file of AddBiomechanics written as the folder that the service gives: models, coordinates, loads, moments.
+"""Conversion of a B3D file to a folder as from AddBiomechanics: models, coordinates, loads, moments.
 
 The model comes from the last processing pass. The wrench (M, F) on a contact body, about the origin of the ground, is
-written as a force at the point p of height h that leaves a moment T about the vertical alone, M = p x F + T e_y:
+written as a force at the point p of height h with a moment T about the vertical alone, M = p x F + T e_y:
 
     p_x = (M_z + h F_x) / F_y,   p_z = (h F_z - M_x) / F_y,   T = M_y - (p_z F_x - p_x F_z),
 
 where h is the height of the force plates; with less vertical force than `LOADED_FROM_N` p is the origin of the body,
-and T has three components. Frames whose ground forces the service holds for missing are left out of the loads and
-moments, so that they are not measured (`musclesolve._util.time_holes` says how short a hole is filled).
+and T has three components. Frames with missing ground forces by the service are left out of the loads and moments, so
+that they count as not measured (`musclesolve._util.time_holes` defines the gaps that are filled).
 
-The moments of the service hold what its model needs at the root beside the ground forces. Where that is more than
-`MOST_RESIDUAL` of the weight they contradict the motion and are not written; some files were computed under a gravity
-along z (docs/many_trials.md).
+The moments of the service include the residual at the root of its model. If it is more than `MOST_RESIDUAL` of the
+weight, the moments contradict the motion and are not written; some files were computed with gravity along z
+(docs/many_trials.md).
 """
 
 import json
@@ -37,29 +37,25 @@ from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.recording.text.text_file import write_text
 
 MOST_RESIDUAL = 0.25
-"""Largest force at the root in moments that are written, its median over the frames as a share of the weight."""
+"""Largest force at the root in written moments, median over the frames as a share of the weight."""
 _AXES = "xyz"
 
 
 @dataclass(frozen=True)
 class UnpackedSubject:
-    """The folder of a B3D file and its trials; those without muscle forces say why (`ServiceTrial.reason`)."""
+    """The folder of a B3D file and its trials; `ServiceTrial.reason` states why a trial has no muscle forces."""
 
     folder: Path
     trials: tuple[ServiceTrial, ...]
 
 
 def found_trial(subject: B3DSubject, name: str) -> B3DTrial:
-    """A trial by its name, or by the name of the recording that it is the only part of.
-
-    Raises:
-        InputError: there is none.
-    """
+    """A trial by its name, or by the name of a recording with no other trial."""
     named = [trial for trial in subject.trials if trial.name == name]
     named = named or [trial for trial in subject.trials if trial.original_name == name]
     if len(named) != 1:
-        known = [trial.name for trial in named or subject.trials]
-        raise unknown_name(name, "trial", known, f" in {subject.path.name}", subject.path)
+        names = [trial.name for trial in named or subject.trials]
+        raise unknown_name(name, "trial", names, f" in {subject.path.name}", subject.path)
     return named[0]
 
 
@@ -70,7 +66,7 @@ def subject_data(subject: B3DSubject) -> dict[str, float | str]:
 
 
 def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
-    """Return the reason why a trial of a B3D file gives no muscle forces; "" where it does."""
+    """Return the reason why muscle forces cannot be computed from a trial of a B3D file; "" if they can."""
     if len(trial.time) < 2:
         return f"it has {len(trial.time)} frames"
     if not trial.passes or not _model_text(subject):
@@ -92,9 +88,8 @@ def unpack_b3d(
     """Write a B3D file as a folder of AddBiomechanics: `Models/final.osim`, `IK/`, `ID/`, `_subject.json`.
 
     Args:
-        source: the file, or what `read_b3d` gave.
-        folder: made where it is missing; files in it that have the same names are replaced.
-        names: of the trials, or of the recordings that they are all of; all trials unless given.
+        source: the file, or its content from `read_b3d`. folder: created if missing; files of the same names are
+            replaced. names: of trials, or of recordings with all their trials; all trials unless given.
 
     Raises:
         InputError: the file cannot be read, its model does not fit its numbers, a name is unknown, or the folder cannot
@@ -138,13 +133,13 @@ def unpack_b3d(
             _write(data, trial.time[measured], names_of, columns[measured])
             write_text(loads, _description(subject.contact_bodies, data.name))
             notes += _missing_note(trial)
-            last, kept = trial.passes[-1], measured & trial.passes[-1].stated
+            last, measured_frames = trial.passes[-1], measured & trial.passes[-1].stated
             residual = root_residual(model, order, last)
-            if residual <= MOST_RESIDUAL and kept.sum() > 1:
+            if residual <= MOST_RESIDUAL and measured_frames.sum() > 1:
                 moments = loads.with_name(f"{file_name}_id.sto")
                 ends = ["moment" if model.coordinates[name].rotational else "force" for name in order]
                 columns_of = [f"{name}_{end}" for name, end in zip(order, ends, strict=True)]
-                _write(moments, trial.time[kept], columns_of, last.moment[kept])
+                _write(moments, trial.time[measured_frames], columns_of, last.moment[measured_frames])
             elif last.stated.any():
                 notes.append(
                     f"The joint moments of the service are not used: they hold {100.0 * residual:.0f} % of the weight "
@@ -160,14 +155,9 @@ def unpack_b3d(
 def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...]:
     """Coordinates of a model in the order of the numbers of a B3D file.
 
-    The service goes from joint to joint outward, each branch to its end, and leaves out bodies that are coupled, such
-    as the patella.
-
-    Raises:
-        InputError: the model has another number of coordinates than the file states, or a free or ball joint, whose
-            numbers the service gives as a rotation vector and not as the angles of the model.
+    The service lists joints outward, each branch to its end, without coupled bodies such as the patella.
     """
-    for joint in (each for each in model.joints if each.speeds_are_angular):
+    for joint in (angular for angular in model.joints if angular.speeds_are_angular):
         raise input_error(
             "opensim.unsupported_b3d_joint", file=subject.path, joint=joint.name, kind=joint.kind
         )
@@ -215,7 +205,7 @@ def contact_columns(
 
 
 def root_residual(model: OpenSimModel, order: tuple[str, ...], last: B3DPass) -> float:
-    """Force that the moments of a pass hold at the root, its median over the frames, as a share of the weight."""
+    """Force at the root in the moments of a pass, median over the frames, as a share of the weight."""
     joints = [joint for joint in model.joints if joint.inboard.body == GROUND]
     along = [name for joint in joints for name in joint.coordinates if not model.coordinates[name].rotational]
     columns = [order.index(name) for name in along if name in order]
@@ -224,7 +214,7 @@ def root_residual(model: OpenSimModel, order: tuple[str, ...], last: B3DPass) ->
 
 
 def _plate_height(trial: B3DTrial) -> float:
-    """Height of the force plates [m]: of the centers of pressure where they are loaded; zero where none is known."""
+    """Height of the force plates [m]: of the centers of pressure under load; zero if none is known."""
     last = trial.passes[-1]
     for force, point in ((trial.plate_force, trial.plate_point), (last.force, last.point)):
         loaded = (np.linalg.norm(force, axis=2) > LOADED_FROM_N) & np.isfinite(point).all(axis=2)
@@ -234,14 +224,14 @@ def _plate_height(trial: B3DTrial) -> float:
 
 
 def _missing_note(trial: B3DTrial) -> list[str]:
-    """A sentence on the frames that are left out."""
+    """A sentence on omitted frames; empty without any."""
     if not trial.missing.any():
         return []
     numbers, counts = np.unique(trial.missing[trial.missing > 0], return_counts=True)
-    said = ", ".join(f"{_reason(number)}: {count}" for number, count in zip(numbers, counts, strict=True))
+    counted = ", ".join(f"{_reason(number)}: {count}" for number, count in zip(numbers, counts, strict=True))
     return [
-        f"The service holds the ground forces of {counts.sum()} of {len(trial.time)} frames for missing ({said}); they "
-        "are left out of the loads."
+        f"The service marks the ground forces of {counts.sum()} of {len(trial.time)} frames as missing ({counted}). "
+        "The loads do not contain them."
     ]
 
 
@@ -250,18 +240,18 @@ def _reason(number: int) -> str:
 
 
 def _last_pass(subject: B3DSubject) -> int:
-    """Number of the last processing pass that a trial was processed to."""
+    """Number of the last processing pass of all trials."""
     return max((trial.passes[-1].number for trial in subject.trials if trial.passes), default=0)
 
 
 def _model_text(subject: B3DSubject) -> str:
-    """The model of the last processing pass; a pass that changes no model may have none of its own."""
+    """The model of the last processing pass with a model; a pass without changes of the model may have none."""
     texts = [text for text in subject.models[: _last_pass(subject) + 1] if text.strip()]
     return texts[-1] if texts else ""
 
 
 def _file_names(names: list[str]) -> list[str]:
-    """Names of files for trials, each once."""
+    """Different names of files for trials."""
     plain = [re.sub(r"[^\w.+-]", "_", name) for name in names]
     return [name if plain.count(name) == 1 else f"{name}_{k + 1}" for k, name in enumerate(plain)]
 

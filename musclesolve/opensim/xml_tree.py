@@ -1,4 +1,4 @@
-"""XML elements that know their file and line, so that a message can name the place."""
+"""XML elements with their file and line, for messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRUE = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(eq=False)
 class Element:
-    """One element: tag, attribute `name`, its own text, its children in order, and where it stands.
+    """One element: tag, attribute `name`, text, children in order, and its place in the file.
 
     path: of a component of a model, see `Components`.
     """
@@ -37,7 +37,7 @@ class Element:
 
     @property
     def label(self) -> str:
-        """The element in a message: tag and name."""
+        """The element for messages: tag and name."""
         return f"{self.tag} '{self.name}'" if self.name else self.tag
 
     def fail(self, key: str, /, **fields: Any) -> NoReturn:
@@ -53,7 +53,7 @@ class Element:
         return next((child for child in self.children if child.tag == tag), None)
 
     def require(self, tag: str) -> Element:
-        """The first child of this tag; the file is refused when there is none."""
+        """The first child of this tag; refuses the file without it."""
         child = self.find(tag)
         if child is None:
             self.fail("opensim.element_missing", tag=tag)
@@ -78,7 +78,7 @@ class Element:
         return self.text.split()
 
     def finite_numbers(self) -> Array | None:
-        """The text as finite numbers; None where it is something else."""
+        """The text as finite numbers; None for other text."""
         try:
             values = np.array([float(word) for word in self.words()])
         except ValueError:
@@ -86,7 +86,7 @@ class Element:
         return values if np.isfinite(values).all() else None
 
     def numbers(self, count: int | None = None) -> Array:
-        """The text as finite numbers, as many as `count` says."""
+        """The text as finite numbers, `count` of them unless None."""
         values = self.finite_numbers()
         if values is None:
             self.fail("opensim.not_numbers", text=self.text.strip()[:40])
@@ -136,14 +136,14 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, version = attributes.get("name", ""), attributes.get("Version", "")
-        made = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
+        element = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
         if len(self.open) > _DEEPEST:
-            made.fail("opensim.elements_nested_too_deep")
+            element.fail("opensim.elements_nested_too_deep")
         if self.open:
-            self.open[-1].children.append(made)
+            self.open[-1].children.append(element)
         else:
-            self.root = made
-        self.open.append(made)
+            self.root = element
+        self.open.append(element)
 
     def end(self, tag: str) -> None:
         self.open.pop()
@@ -156,11 +156,7 @@ class _Builder:
 
 
 def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> Element:
-    """The root element of an XML file; expected: the expected content, for messages.
-
-    Raises:
-        InputError: there is no such file, it cannot be read, or it is not well-formed XML.
-    """
+    """The root element of an XML file; expected: the expected content, for messages."""
     file = file_path(path)
     remedy = "check the name and the folder"
     try:

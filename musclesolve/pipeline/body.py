@@ -1,7 +1,7 @@
-"""A moving body: all that the sharing of forces, the labels of a result, studies and figures know of it.
+"""A moving body: the data that the sharing of forces, the labels of a result, studies and figures use.
 
-Two makers: a recording and the human of natural coordinates (recorded_body.py), an OpenSim model along its coordinates
-(opensim/model_body.py). Either gives parts of the body whose moments are shared apart from each other, since no muscle
+Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, opensim/model_body.py
+from an OpenSim model along its coordinates. A body has parts whose moments are shared separately, since no muscle
 connects them: the legs of the human, groups of coordinates and muscles of a model.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -30,13 +30,13 @@ from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.trajectory.motion_solution import MotionSolution
 
 LONG = 4096
-"""Frames beyond which the muscle rows of a motion do not lie in memory together."""
+"""Largest number of frames whose muscle rows are held in memory together."""
 BLOCK = 1024
-"""Frames of such a motion whose muscle rows do; whole chains of the compiled solver."""
+"""Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
 EVERY = slice(None)
 """All frames."""
 SAMPLED = 1000
-"""Frames that stand for all of a long motion where a mean is asked."""
+"""Number of frames that represent a long motion in a mean."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Sharing:
 
     @property
     def elastic(self) -> bool:
-        """Whether tendons are elastic: all frames are solved at once."""
+        """Return whether tendons are elastic, so that all frames are solved together."""
         return self.tendon == ELASTIC
 
 
@@ -63,12 +63,12 @@ class JointLoads:
     """Forces and moments at the joints of a part as a function of its tendon forces.
 
     force  = net        + sum_m F_m sum_p dL_m/dr_p
-    moment = net_moment + sum_m F_m [sum_p (r_p - c) x dL_m/dr_p + moment of what guides its points]
+    moment = net_moment + sum_m F_m [sum_p (r_p - c) x dL_m/dr_p + moment of the guides of its points]
 
     over the path points p beyond the joint: a muscle pulls each of its points with -F dL/dr, and the joint carries the
     reaction. The moment is about the center c of the joint. Points that move on their bodies with the joint are guided
     by a couple between the two segments, which counts with the muscle, as in its moment arm. About the axis of a degree
-    of freedom of a rotating joint the moment is then joint moment - moment arm . tension: what the muscles leave.
+    of freedom of a rotating joint the moment is then joint moment - moment arm . tension, the part without muscles.
     The quadriceps pulls at the shank through the patellar ligament (patella.py). Axes of the laboratory: forward, left,
     up.
 
@@ -102,7 +102,9 @@ class JointLoads:
         return by_name(self.knees, np.einsum("tm,tjmx->tjx", tension, self.patella)) if self.knees else {}
 
     def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
-        """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
+        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles`
+        (k,).
+        """
         knees = tuple(knee for knee in self.knees if knee in joints)
         rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
         return JointLoads(
@@ -116,24 +118,24 @@ class JointLoads:
         )
 
     def sampled(self) -> tuple[slice, JointLoads]:
-        """Frames that stand for all, and the loads in them: here all frames."""
+        """Return the frames that represent the motion, and the loads in them: here all frames."""
         return slice(None), self
 
     def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
-        """Some `count` groups with equally many joints and muscles, in one frame, as frames: by its own muscles each.
+        """Arrange `count` groups of joints and muscles of equal size in one frame as `count` frames of one group.
 
-        joints, muscles: of these groups, one after the other. Without knees.
+        joints, muscles: positions of the groups, one after the other. Groups with knees are not possible.
         """
         names = self.joints[joints]
-        net, net_moment = (each[0, joints].reshape(count, -1, 3) for each in (self.net, self.net_moment))
+        net, net_moment = (array[0, joints].reshape(count, -1, 3) for array in (self.net, self.net_moment))
         across, moment_across = (
-            group_blocks(each[:, joints, muscles], count) for each in (self.across, self.moment_across)
+            group_blocks(array[:, joints, muscles], count) for array in (self.across, self.moment_across)
         )
         return JointLoads(names[: len(names) // count], net, across, net_moment, moment_across)
 
     @property
     def matrix(self) -> Array:
-        """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
+        """All force components for one newton in each muscle, (T, 3 x joints, n)."""
         frames, joints, muscles, _ = self.across.shape
         rows = np.empty((frames, 3 * joints, muscles))
         rows.reshape(frames, joints, 3, muscles)[:] = self.across.transpose(0, 1, 3, 2)
@@ -141,19 +143,19 @@ class JointLoads:
         return rows
 
     def offset(self, passive_force: Array) -> Array:
-        """All joint force components (T, 3 x joints) [N] where muscles bear only passive forces (T, n) [N]."""
+        """All joint force components (T, 3 x joints) [N] with passive muscle forces (T, n) [N] alone."""
         return self.forces(passive_force).reshape(len(passive_force), 3 * len(self.joints))
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the components: knee_r_x for the one of the right knee that points forward."""
+        """Names of the components: knee_r_x is the forward component at the right knee."""
         return tuple(f"{joint}_{axis}" for joint in self.joints for axis in "xyz")
 
 
 class LaterLoads(JointLoads):
-    """Loads of a long motion, of which only those without muscle forces are kept.
+    """Loads of a long motion, which keep only the loads without muscle forces in memory.
 
-    The others are made again where they are needed: they take more memory than everything else of a body.
+    The loads of the muscles are computed again when needed: they take more memory than all other arrays of a body.
     """
 
     _make: Callable[[slice | Indices], JointLoads | None]
@@ -167,7 +169,7 @@ class LaterLoads(JointLoads):
         knees: tuple[str, ...],
         make: Callable[[slice | Indices], JointLoads | None],
     ) -> LaterLoads:
-        """Loads as in `JointLoads`; make: all loads in some frames."""
+        """Make loads as in `JointLoads`; make: computes all loads in some frames."""
         loads: LaterLoads = object.__new__(cls)
         loads.__dict__.update(joints=joints, net=net, net_moment=net_moment, knees=knees, _make=make)
         return loads
@@ -197,7 +199,7 @@ class LaterLoads(JointLoads):
         return self._made.patella
 
     def sampled(self) -> tuple[slice, JointLoads]:
-        """Some `SAMPLED` frames at equal distances, and the loads in them."""
+        """Return `SAMPLED` frames at equal distances, and the loads in them."""
         some = slice(None, None, max(len(self.net) // SAMPLED, 1))
         return some, self._in(some)
 
@@ -211,19 +213,19 @@ def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices
 
 
 def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
-    """Values (T, J, ...) of each of J joints, (T, ...), by its name."""
+    """Split values (T, J, ...) of J joints into arrays (T, ...) by the name of the joint."""
     return {name: values[:, k] for k, name in enumerate(names)}
 
 
 @dataclass(frozen=True, eq=False)
 class SharingGroup:
-    """Degrees of freedom and muscles whose moments are shared apart from all others, along a motion of T frames.
+    """A part of a body: degrees of freedom and muscles whose moments are shared separately, along T frames.
 
-    sides: sides whose verdict is the part's, of "r", "l" and "other"; a leg has one. dofs: the m degrees of
-    freedom of the moment arms; shared: those whose moments the muscles produce. state: of the n muscles. moment (T, m)
-    [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a valid
-    motion. time (T,) [s]. loads: None where no ground reactions are known. emg (T, n): activations that EMG lets
-    expect, NaN where not measured; None without EMG.
+    sides: sides whose verdict is the verdict of the part, of "r", "l" and "other"; a leg has one. dofs: the m degrees
+    of freedom of the moment arms; shared: the ones whose moments the muscles produce. state: of the n muscles. moment
+    (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
+    valid motion. time (T,) [s]. loads: None without ground reactions. emg (T, n): activations expected from EMG, NaN
+    where not measured; None without EMG.
     """
 
     sides: tuple[str, ...]
@@ -237,10 +239,10 @@ class SharingGroup:
     emg: Array | None = None
 
     def frames(self, which: slice | Indices) -> SharingGroup:
-        """The part in some frames, without loads."""
-        own = {name: getattr(self, name)[which] for name in ("moment", "usable", "time")}
+        """Select some frames of the part, without loads."""
+        selected = {name: getattr(self, name)[which] for name in ("moment", "usable", "time")}
         emg = None if self.emg is None else self.emg[which]
-        return replace(self, state=self.state.frames(which), loads=None, emg=emg, **own)
+        return replace(self, state=self.state.frames(which), loads=None, emg=emg, **selected)
 
     @property
     def rows(self) -> slice | Indices:
@@ -258,16 +260,59 @@ class SharingGroup:
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
 
 
+class KeptArms:
+    """Moment arms (T, m, n) of a long motion, kept block by block without those that are zero in a whole block.
+
+    Read as an array of which one selects frames first. Most muscles cross few of the degrees of freedom of a leg.
+    """
+
+    def __init__(self, frames: int, dofs: int, muscles: int) -> None:
+        """No moment arms yet; of so many."""
+        self.shape = frames, dofs, muscles
+        self.size = frames * dofs * muscles
+        self.ndim = len(self.shape)
+        self._blocks = list[tuple[Mask, Array]]()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the numbers in memory [bytes]."""
+        return sum(values.nbytes for _, values in self._blocks)
+
+    def __setitem__(self, block: slice, values: Array) -> None:
+        """Keep the next block of frames."""
+        assert block.start == len(self._blocks) * BLOCK
+        crossed = (values != 0.0).any(axis=0)
+        self._blocks.append((crossed, values[:, crossed]))
+
+    def __getitem__(self, key: Any) -> Array:
+        """The moment arms in some frames, or of some degrees of freedom and muscles there."""
+        which, *rest = key if isinstance(key, tuple) else (key,)
+        frames = np.arange(self.shape[0])[which]
+        number, row = np.divmod(np.atleast_1d(frames), BLOCK)
+        found = np.zeros((len(row), *self.shape[1:]))
+        for each in np.unique(number):
+            crossed, values = self._blocks[each]
+            (own,) = np.nonzero(number == each)
+            found[own[:, None], *np.nonzero(crossed)] = values[row[own]]
+        return np.asarray(
+            found.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """All moment arms."""
+        return np.asarray(self[EVERY], dtype)
+
+
 class LaterParts(Sequence[SharingGroup]):
     """Parts of a body along a motion that is too long for the muscle rows of all frames to lie in memory.
 
-    They are made block by block for the sharing (`blocks`), and for all frames where one asks for a part.
+    Parts are made block by block for the sharing (`blocks`); an index makes a part in all frames.
     """
 
     def __init__(
         self, count: int, frames: int, make: Callable[[slice | Indices], tuple[SharingGroup, ...]]
     ) -> None:
-        """How many parts in how many frames; make: all of them in some frames."""
+        """Keep the numbers of parts and frames; make: makes all parts in some frames."""
         self._count, self.frames, self.make = count, frames, make
 
     @cached_property
@@ -293,11 +338,11 @@ class LaterParts(Sequence[SharingGroup]):
 
 @dataclass(frozen=True, eq=False)
 class TendonStates:
-    """Fibers and elastic tendons of n muscles as they were solved, (T, n) each; NaN in frames without a solution.
+    """Solved states of the fibers and elastic tendons of n muscles, (T, n) each; NaN in frames without a solution.
 
     fiber_length [m], fiber_velocity [m/s], cos_pennation; force_capacity and passive_force [N] at the tendon;
-    tendon_length [m], tendon_strain of the slack length, tendon_energy [J], fiber_power [W]. defect: the error of
-    activation in the middle between a frame and the next one (see `MotionSolution`), NaN at the end of each run.
+    tendon_length [m], tendon_strain [1], tendon_energy [J], fiber_power [W]. defect: the balance error in the middle
+    between a frame and the next one (see `MotionSolution`), NaN at the end of each run.
     """
 
     fiber_length: Array
@@ -320,7 +365,7 @@ class TendonStates:
         """Store the solved frames of a motion that begins with frame number `first`."""
         solved = motion.solved
         rows = first + np.flatnonzero(solved)
-        for name in (each.name for each in fields(self)[:-1]):
+        for name in (array.name for array in fields(self)[:-1]):
             getattr(self, name)[rows] = getattr(motion, name)[solved]
         between = np.flatnonzero(solved[:-1] & solved[1:])
         self.defect[first + between] = motion.defect[between]
@@ -330,8 +375,8 @@ class TendonStates:
 class SolvedGroup:
     """A part, the problem of its muscles and the solution.
 
-    part: where tendons are elastic with the solved state of its muscles; tendons: fibers and tendons as they were
-    solved, None where tendons are rigid; notes: what a user should know of how they were.
+    part: with elastic tendons it has the solved state of its muscles; tendons: solved states of fibers and tendons,
+    None for rigid tendons; notes: sentences for the user on how the motion was solved.
     """
 
     part: SharingGroup
@@ -342,7 +387,7 @@ class SolvedGroup:
 
     @property
     def side(self) -> str:
-        """The side of a leg, or the first one of a part of several."""
+        """The side of a leg, or the first side of a part with several."""
         return self.part.sides[0]
 
     @property
@@ -357,7 +402,7 @@ class SolvedGroup:
 
     @cached_property
     def known(self) -> Mask:
-        """(T,) the frames whose problem consists of numbers."""
+        """Mask (T,) of the frames whose problem consists of finite numbers."""
         return self.problem.valid
 
     def problem_at(self, frames: Indices) -> Problem:
@@ -389,7 +434,7 @@ class SolvedGroup:
 
 
 class JoinedGroup(SolvedGroup):
-    """A part along a long motion that was shared block by block; its problem is made again where one asks for it."""
+    """A part along a long motion that was shared block by block; its problem is computed again on each access."""
 
     _make: Callable[[slice | Indices], Problem]
 
@@ -401,7 +446,9 @@ class JoinedGroup(SolvedGroup):
         stored: Mapping[str, object],
         make: Callable[[slice | Indices], Problem],
     ) -> JoinedGroup:
-        """Part and solution of all frames; stored: its other properties by name; make: the problem in some frames."""
+        """Join part and solution of all frames; stored: further properties by name; make: makes the problem in some
+        frames.
+        """
         group: JoinedGroup = object.__new__(cls)
         values = {"part": part, "solution": solution, "tendons": None, "notes": (), "_make": make}
         group.__dict__.update(values, **stored)
@@ -423,7 +470,7 @@ class Body(Protocol):
     dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
-    the knees among them, by joint. sharing: how moments are shared by default. emg:
+    the knees among them, by joint. sharing: default settings of the sharing. emg:
     envelopes, where EMG was recorded; fascicles: their lengths, where they were measured. person: whose factors are on
     the muscles; trial: None of a body that no trial file describes. mass [kg]; stature [m]: None where it is not known.
     """
@@ -462,7 +509,7 @@ class Body(Protocol):
     def stature(self) -> float | None: ...  # noqa: D102
 
     def check(self, sharing: Sharing) -> None:
-        """Refuse a cost that needs what is not known of this body."""
+        """Refuse a cost that needs data that this body lacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -475,14 +522,14 @@ class Analysis:
 
     @cached_property
     def columns(self) -> list[Indices]:
-        """The muscles of each part, by their numbers among all muscles of the body."""
+        """Numbers of the muscles of each part among all muscles of the body."""
         number = {name: k for k, name in enumerate(self.body.muscles)}
         return [
             np.array([number[name] for name in part.state.parameters.names], np.intp) for part in self.parts
         ]
 
     def over_muscles(self, arrays: Sequence[Array]) -> Array:
-        """Arrays (..., n) of the muscles of each part, as one (..., N) of all muscles."""
+        """Join arrays (..., n) of the muscles of each part to one array (..., N) of all muscles."""
         count = len(self.body.muscles)
         if self._are_columns(arrays, count):
             return np.asarray(arrays[0].base)
@@ -492,17 +539,17 @@ class Analysis:
         return whole
 
     def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:
-        """Whether arrays (T, n) are the columns of one array (T, N) already: the arrays of a long motion."""
+        """Return whether arrays (T, n) are columns of one array (T, N), as the arrays of a long motion are."""
         base = arrays[0].base
         if base is None or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
             return False
         places = zip(self.columns, arrays, strict=True)
         return all(
-            each.base is base
-            and each.strides == base.strides
-            and np.array_equal(columns, columns[0] + np.arange(each.shape[1]))
-            and each.ctypes.data == base[:, columns[0] :].ctypes.data
-            for columns, each in places
+            array.base is base
+            and array.strides == base.strides
+            and np.array_equal(columns, columns[0] + np.arange(array.shape[1]))
+            and array.ctypes.data == base[:, columns[0] :].ctypes.data
+            for columns, array in places
         )
 
     @cached_property
@@ -511,21 +558,23 @@ class Analysis:
         return tuple(side for side in ALL_SIDES if any(side in part.part.sides for part in self.parts))
 
     def of_side(self, side: str) -> list[SolvedGroup]:
-        """The parts whose verdict counts for a side: what the trunk lacks is not said of the legs."""
+        """The parts whose verdict counts for a side; a failure of the trunk does not count for the legs."""
         return [part for part in self.parts if side in part.part.sides]
 
     @cached_property
     def muscle_sides(self) -> list[str]:
-        """The side whose verdict counts for each muscle: its own, unless its part has no coordinate of that side."""
+        """The side whose verdict counts for each muscle: its own side, unless its part has no coordinate of that
+        side.
+        """
         sides = [OTHER] * len(self.body.muscles)
         for part, columns in zip(self.parts, self.columns, strict=True):
             for column in columns:
-                own = side_of(self.body.muscles[column])
-                sides[column] = own if own in part.part.sides else part.part.sides[-1]
+                side = side_of(self.body.muscles[column])
+                sides[column] = side if side in part.part.sides else part.part.sides[-1]
         return sides
 
     @property
     def activation(self) -> Array:
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
-        parts = [(part.solution.solved[:, None], part.solution.activation) for part in self.parts]
-        return self.over_muscles([np.where(solved, values, np.nan) for solved, values in parts])
+        solutions = [(part.solution.solved[:, None], part.solution.activation) for part in self.parts]
+        return self.over_muscles([np.where(solved, values, np.nan) for solved, values in solutions])

@@ -1,14 +1,15 @@
-"""EMG-informed sharing: measured excitations are followed where there are some, effort decides elsewhere.
+"""EMG-informed sharing: activations follow measured EMG where it exists, effort decides elsewhere.
 
     minimize   sum_i f_i(a_i) + w sum_followed (a_i - e_i)^2   subject to the joint moments, met exactly
 
 with the effort f of any cost, the measured activation e_i of each followed muscle (measured_activation.py) and one
-weight w, in units of the cost: a muscle that is a whole activation away from its envelope adds w. This is the hybrid
+weight w, in units of the cost: a muscle that differs from its envelope by an activation of 1 adds w. This is the hybrid
 mode of CEINMS (Sartori et al. 2014, J Biomech 47:3613-21; Pizzolato et al. 2015, J Biomech 48:3929-36), in which
-moments are met exactly instead of weighed, too. As w tends to 0 it is the effort alone; the larger w, the nearer
+moments are also met exactly instead of weighted. As w tends to 0 only the effort counts; the larger w, the nearer
 activations are to the envelopes.
 
-What is followed is no test of the result. What is one is each channel predicted while it alone is not followed.
+A channel that is followed does not test the result. The test is to predict each channel from a sharing that follows all
+other channels.
 """
 
 from dataclasses import replace
@@ -31,7 +32,7 @@ from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
 
 TrialOfKind = TypeVar("TrialOfKind", bound=AnyTrial)
 MISFIT = EmgTracking(unmeasured_weight=0.0)
-"""The sum over followed muscles of (a_i - e_i)^2, without unit."""
+"""The misfit: the sum over followed muscles of (a_i - e_i)^2, without unit."""
 
 
 def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
@@ -57,11 +58,7 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
 
 
 def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:
-    """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero.
-
-    Raises:
-        InputError: a weight without EMG; a cost that follows EMG already, or to which nothing can be added (min/max).
-    """
+    """Add the weighted misfit to the EMG of a trial to a cost; the cost itself where the weight is zero."""
     weight = trial.settings.emg.weight
     if weight == 0.0:
         return cost
@@ -80,22 +77,22 @@ def follows_emg(cost: Cost) -> bool:
 
 
 def predicted_channels(analysis: Analysis) -> Array:
-    """Mean activation (T, k) of the muscles of each channel while it alone is not followed, NaN without a solution.
+    """Predict the mean activation (T, k) of each channel while only this channel is not followed; NaN if unsolved.
 
-    A muscle of two channels follows the other one. Every channel is a sharing of its leg of its own, unless the cost
-    follows no EMG.
+    A muscle of two channels follows the other channel. Each channel needs a separate sharing of its leg, unless the
+    cost follows no EMG.
     """
     measured = analysis.body.emg
     assert measured is not None
     if not follows_emg(analysis.sharing.cost):
         return measured.mean_activation(analysis.activation, analysis.body.muscles)
     columns = []
-    for number, own in enumerate(measured.muscles):
-        rest, parts = measured.without(number), list(analysis.parts)
+    for number, muscles in enumerate(measured.muscles):
+        rest, solved = measured.without(number), list(analysis.parts)
         for place, part in enumerate(analysis.body.parts):
-            if set(own) & set(part.state.parameters.names):
-                parts[place] = share_part(_following(part, rest), analysis.sharing)
-        activation = replace(analysis, parts=tuple(parts)).activation
+            if set(muscles) & set(part.state.parameters.names):
+                solved[place] = share_part(_following(part, rest), analysis.sharing)
+        activation = replace(analysis, parts=tuple(solved)).activation
         columns.append(measured.mean_activation(activation, analysis.body.muscles)[:, number])
     return np.stack(columns, axis=-1) if columns else np.empty((len(analysis.body.time), 0))
 
@@ -112,7 +109,7 @@ def followed_muscles(part: SharingGroup) -> list[str]:
 
 
 def followed_notes(analysis: Analysis) -> list[str]:
-    """Sentences on which muscles follow EMG, which do not, and whose envelopes have no maximum of their own."""
+    """Sentences that name the muscles that follow EMG, the others, and the channels without a stated maximum."""
     measured = analysis.body.emg
     if measured is None or not follows_emg(analysis.sharing.cost):
         return []

@@ -1,7 +1,7 @@
-"""The forward problem of an analyzed recording: the muscle forces that were shared, and everything else that acted.
+"""The forward problem of an analyzed recording: the shared muscle forces and all other forces drive a simulation.
 
-From the recorded start, the simulated motion is the recorded one, but for what lies between the samples and for how
-fast the body leaves a motion that nothing holds (`growth`, `Drift`). Small moments at the joints hold it (`Tracking`).
+From the recorded start, the simulated motion follows the recorded one. It differs by errors between the samples, which
+grow because the motion is unstable (`growth`, `Drift`). Small moments at the joints stabilize it (`Tracking`).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 INTEGRATION = Integration(tolerance=1e-8)
-"""Steps shorten themselves where force-velocity curves damp fast, at rates up to some thousand a second."""
+"""Adaptive steps: force-velocity curves damp at rates up to some thousand a second."""
 
 REPLAYS = ("activation", "force")
-"""What of the muscles is replayed: activations, with forces from the simulated lengths and velocities, or forces."""
+"""Replayed quantity: activations, with forces from the simulated lengths and velocities, or tendon forces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class ForwardProblem:
     """A start and the forces of a simulation that follows a recorded motion.
 
     motion: the recorded one, over all its frames; net (T, K+6): the generalized forces of inverse dynamics, muscles
-    included; first: the frame in which the simulation starts; every: of so many frames one is put out.
+    included; first: the frame in which the simulation starts; every: step between the frames of the output.
     """
 
     model: Model
@@ -75,18 +75,18 @@ class ForwardProblem:
 
     @property
     def forces(self) -> tuple[Force, ...]:
-        """The forces of the simulation: of the muscles, and all others."""
+        """The forces of the simulation: muscles, joint moments and wrenches."""
         return self.muscles, self.loads
 
     def starting(self, time: float) -> ForwardProblem:
-        """The problem from the first frame at or after some time [s] on."""
+        """The problem that starts in the first frame at or after a time [s]."""
         first, last = float(self.motion.time[0]), float(self.motion.time[-1 - self.every])
         time = check_number(time, "start", f"a time from {first:g} to {last:g} s", least=first, most=last)
         first_after = int(np.searchsorted(self.motion.time[:: self.every], time - 1e-9))
         return replace(self, first=first_after * self.every)
 
     def tracking(self, frequency: float, damping_ratio: float = 1.0) -> Tracking:
-        """Feedback on the joint angles: critically damped with this frequency [rad/s], joint by joint."""
+        """Make a feedback on each joint angle with a frequency [rad/s]; the default damping ratio 1 is critical."""
         return Tracking.build(self.model, self.motion, frequency, damping_ratio)
 
     def simulate(
@@ -95,7 +95,7 @@ class ForwardProblem:
         extra: Sequence[Force] = (),
         integration: Integration | None = None,
     ) -> Simulation:
-        """The motion from the start on, for a duration [s] or to the last frame, in the frames of the recording.
+        """Simulate from the start for a duration [s] or to the last frame; the output has the frames of the recording.
 
         extra: further forces, such as `tracking`. integration: `INTEGRATION` unless given.
         """
@@ -103,14 +103,14 @@ class ForwardProblem:
         longest = float(time[-1] - time[0])
         if duration is not None:
             shortest = float(time[1] - time[0])
-            wanted = check_number(
+            length = check_number(
                 duration,
                 "duration",
                 f"{shortest:g} to {longest:g} s, for which forces are known",
                 least=shortest - 1e-9,
                 most=longest + 1e-9,
             )
-            time = time[time <= time[0] + wanted + 1e-9]
+            time = time[time <= time[0] + length + 1e-9]
         return simulate(
             self.model,
             self.q0,
@@ -133,13 +133,13 @@ def forward_problem(
     between: str = "linear",
     refine: int = 1,
 ) -> ForwardProblem:
-    """Forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
+    """Make the forward problem of a trial: replayed muscles, and all other forces from inverse dynamics.
 
     Args:
         trial: a trial, the path of its file, or its analysis (`pipeline.share.share`).
         replay: "activation": forces follow from the shared activations and the simulated state; "force": the shared
             tendon forces are prescribed.
-        result: activations of this result of the same trial instead of the activations of a run made now.
+        result: a result of the same trial, whose activations are replayed; without it the trial is run now.
         between: "linear" or "spline" between the samples of activations, forces and moments.
         refine: number of samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
             the recording (see `refined`); more samples remove the error of the forces between the frames.
@@ -185,10 +185,10 @@ def forward_problem(
 def refined(
     model: Model, motion: Motion, wrenches: list[Wrench], activation: Array, refine: int
 ) -> tuple[Motion, list[Wrench], Array]:
-    """Motion, wrenches and activations (T, n) with `refine` frames for each: (T - 1) refine + 1.
+    """Interpolate motion, wrenches and activations (T, n) to (T - 1) refine + 1 frames.
 
     Joint coordinates follow quintic splines, with their derivatives; wrenches cubic splines; activations monotone
-    cubics (Fritsch and Carlson 1980), which leave no range. At one frame for each all is as it was given.
+    cubics (Fritsch and Carlson 1980), which stay within their range. With refine = 1 the arguments are returned.
     """
     from scipy.interpolate import CubicSpline, PchipInterpolator, make_interp_spline
 
@@ -214,10 +214,10 @@ def problem_of(
     replay: str = "activation",
     between: str = "linear",
 ) -> ForwardProblem:
-    """The forward problem of a motion under wrenches with activations (T, n) of some muscles.
+    """Make the forward problem of a motion under wrenches with activations (T, n) of some muscles.
 
-    What the muscles do not produce of the net joint moments acts as moments: the moments of joints without muscles,
-    reserves, and what the analysis leaves unassigned. The residual of inverse dynamics acts on the base.
+    The net joint moments without the moments of the muscles act as joint moments: joints without muscles, reserves,
+    and unassigned moments. The residual of inverse dynamics acts on the base.
     """
     placed = joined(muscles)
     state = muscle_state(model, placed, motion)
@@ -257,8 +257,8 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
 class RecordedLoads:
     """Joint moments and wrenches on bodies as one force of a simulation.
 
-    onto (B, W): one where a wrench acts on a body. course: at times (T,), moments of
-    all joints (K) [N m], then force [N] and moment about the global origin [N m] of each wrench, (T, K + 6 W).
+    onto (B, W): 1 where a wrench acts on a body. course: interpolates, at times (T,), moments of all joints (K) [N m],
+    then force [N] and moment about the global origin [N m] of each wrench, (T, K + 6 W).
     """
 
     couples: Couples
@@ -270,10 +270,10 @@ class RecordedLoads:
     def build(
         cls, model: Model, time: Array, moments: Array, wrenches: list[Wrench], between: str = "spline"
     ) -> RecordedLoads:
-        """Loads sampled at times (T,) [s]: moments (T, K), wrenches; "linear" or "spline" between the samples."""
+        """Make loads from moments (T, K) and wrenches at times (T,) [s]; "linear" or "spline" between the samples."""
         from scipy.interpolate import make_interp_spline
 
-        samples = np.hstack([moments, *(np.hstack([each.force, each.moment]) for each in wrenches)])
+        samples = np.hstack([moments, *(np.hstack([load.force, load.moment]) for load in wrenches)])
         bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
         spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
         onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
@@ -298,9 +298,9 @@ class RecordedLoads:
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """Moments stiffness (theta_ref - theta) + damping (rate_ref - rate) at the joints, (K,) [N m/rad, N m s/rad].
+    """Feedback moments stiffness (theta_ref - theta) + damping (rate_ref - rate) at the joints.
 
-    reference: joint angles and rates (2, T, K) at times (T,) [s].
+    stiffness, damping: (K,) [N m/rad, N m s/rad]. reference: joint angles and rates (2, T, K) at times (T,) [s].
     """
 
     model: Model
@@ -311,13 +311,11 @@ class Tracking:
 
     @classmethod
     def build(cls, model: Model, motion: Motion, frequency: float, damping_ratio: float = 1.0) -> Tracking:
-        """Gains from a frequency w [rad/s]: w^2 I and 2 z w I, I the inertia of each joint in the first pose.
+        """Set the gains w^2 I and 2 z w I from a frequency w [rad/s], with the inertia I of each joint in the first
+        pose.
 
-        1 / I = ((D^T M D)^-1)_kk: what a moment at the joint accelerates while all others, and the base, are free. So
-        no joint answers faster than w, and the feedback does not make the equations stiff.
-
-        Raises:
-            InputError: a frequency or damping ratio that is no positive number; a model with spherical joints.
+        1 / I = ((D^T M D)^-1)_kk is the acceleration by a unit moment at the joint while all other joints and the base
+        are free. So no joint responds faster than w, and the feedback does not make the equations stiff.
         """
         from scipy.interpolate import make_interp_spline
 
@@ -333,10 +331,10 @@ class Tracking:
 
     def moments(self, time: Array, q: Array, qd: Array) -> Array:
         """Return the moments that the feedback adds at each joint, (T, K) [N m]."""
-        wanted, wanted_rate = self.reference(time)
-        off = wanted - joint_angles(self.model, self.model.rigid_bodies.rotation(q))
+        target, target_rate = self.reference(time)
+        off = target - joint_angles(self.model, self.model.rigid_bodies.rotation(q))
         off = (off + np.pi) % (2.0 * np.pi) - np.pi
-        return self.stiffness * off + self.damping * (wanted_rate - self.couples.rates(q, qd))
+        return self.stiffness * off + self.damping * (target_rate - self.couples.rates(q, qd))
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
@@ -344,7 +342,7 @@ class Tracking:
 
 
 def joint_inertia(model: Model, motion: Motion) -> Array:
-    """1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
+    """Inertia 1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
     q = motion.q[:1]
     directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
     mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
@@ -354,9 +352,10 @@ def joint_inertia(model: Model, motion: Motion) -> Array:
 
 @dataclass(frozen=True)
 class Drift:
-    """Simulated less recorded at times (T,) [s], over joints (K) and points (P) of the model.
+    """Difference of the simulated from the recorded motion at times (T,) [s], for joints (K) and points (P) of the
+    model.
 
-    angle (T, K) [rad]; tilt (T,) [rad]: angle between both orientations of the pelvis; distance (T, P) [m].
+    angle (T, K) [rad]; tilt (T,) [rad]: angle between the two orientations of the pelvis; distance (T, P) [m].
     """
 
     time: Array
@@ -396,14 +395,14 @@ def drift_of(simulation: Simulation, motion: Motion) -> Drift:
 
 
 _DIFFERENCE_STEP = 1e-6
-"""Half width of the central differences [rad, m, rad/s, m/s]."""
+"""Step of the central differences [rad, m, rad/s, m/s]."""
 
 
 @dataclass(frozen=True)
 class Growth:
     """Rates [1/s] at which disturbances grow in one frame, fastest first, and the coordinates that take part.
 
-    shape (r, K+6): size of every coordinate in the disturbance of each rate, 1 for the largest.
+    shape (r, K+6): size of every coordinate in the disturbance with each rate, 1 for the largest.
     """
 
     rate: Array
@@ -421,9 +420,9 @@ class Growth:
 
 
 def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:
-    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearized equations.
+    """Compute growth rates in one frame of a motion: real parts of the eigenvalues of the linearized equations.
 
-    The motion goes on meanwhile, so that the rates hold at the moment, not of a whole step.
+    The motion changes with time, so the rates hold for an instant, not for a whole step.
     """
     system = System(model, model.constraints, forces, "augmented_lagrangian")
     time, count = motion.time[frame : frame + 1], motion.coordinates.shape[1]

@@ -3,7 +3,7 @@
 On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
 share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has
 its own points and the joints are rows (dynamics/inverse/joint_reactions.py); the muscles then pull at the copies of the
-bodies that they are attached to.
+bodies to which they are attached.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def full_problem(
     reserve_weight: AnyArray | float | None = None,
     data: Mapping[str, AnyArray] | None = None,
 ) -> FullProblem:
-    """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
+    """Make the equations of motion with multipliers of all constraints and drivers, and muscles on the shared dofs.
 
     Args:
         model: of the subject, expanded or not; motion and muscles belong to the unexpanded model in either case.
@@ -47,10 +47,7 @@ def full_problem(
         states: muscles of one group or of several along the motion; n muscles in all.
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
-        data: further fields of Problem that some costs need, beside what muscles have of themselves.
-
-    Raises:
-        InputError: a degree of freedom is unknown; there is none, or there are no muscles.
+        data: further fields of Problem that some costs need and the muscles do not supply.
     """
     dofs, states = _some(dofs, "dofs"), _some(states, "states")
     names = model.topology.dof_names[: model.tree.joint_count]
@@ -65,16 +62,16 @@ def full_problem(
     muscles = [state.muscles.parameters for state in states]
     fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
     fibers |= {name: _joined(muscles, name) for name in ("optimal_fiber_length", "joints_crossed")}
-    needed = required_force(model, moved.q, moved.qd, moved.qdd, wrenches).reshape(len(moved.q), -1)
+    required = required_force(model, moved.q, moved.qd, moved.qdd, wrenches).reshape(len(moved.q), -1)
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,
         moment_rows=_flat(couple_rows(model, moved)[:, shared]),
-        needed=needed + np.einsum("tn,tnq->tq", _joined(states, "passive_force"), rows),
+        needed=required + np.einsum("tn,tnq->tq", _joined(states, "passive_force"), rows),
         force_capacity=_joined(states, "force_capacity"),
         max_isometric_force=_joined(muscles, "max_isometric_force"),
         reserve_weight=reserve_weight,
-        muscle=tuple(name for each in muscles for name in each.names),
+        muscle=tuple(name for group in muscles for name in group.names),
         dof=tuple(dofs),
         data=fibers | dict(data or {}),
     )
@@ -92,7 +89,7 @@ def contact_forces(
     The quadriceps pulls at the points of its path here, while `JointLoads` has the patellar ligament pull at the shank.
 
     Args:
-        expanded: the model that the problem was made of.
+        expanded: the model of the problem.
         motion: of the subject.
         multiplier: (T, c + drivers), from `solve_full`; multipliers of the drivers are ignored.
     """
@@ -101,15 +98,15 @@ def contact_forces(
     return {joint: force[:, k] for k, joint in enumerate(expanded.joint_rows)}
 
 
-def _some(given: object, name: str) -> list[Any]:
-    listed = members(given)
+def _some(argument: object, name: str) -> list[Any]:
+    listed = members(argument)
     if not listed:
-        raise input_error("pipeline.missing_argument_name", name=name, given=as_text(given))
+        raise input_error("pipeline.missing_argument_name", name=name, given=as_text(argument))
     return listed
 
 
 def _rows(model: Model, moved: Motion, state: ScaledState) -> AnyArray:
-    """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
+    """Muscle rows dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return muscle_rows(model, moved, state.path)
     paths = replace(state.muscles.paths, rigid_bodies=model.rigid_bodies)

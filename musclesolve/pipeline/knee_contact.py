@@ -6,9 +6,9 @@ The tibia is pressed at two contacts, half their spacing d to either side of the
     F_medial + F_lateral = F,    F_medial - F_lateral = -2 M / d,
 
 (Schipplein & Andriacchi 1991, J Orthop Res 9:113-119; Lerner et al. 2015, J Biomech 48:644-650). Contacts press and do
-not pull: where one would have to, it lifts off and bears nothing, the other bears the whole axial force, and what is
-left of the moment is borne by ligaments. Where the joint is pulled apart neither bears anything. A knee center that is
-e too far lateral moves F e / d from the lateral contact to the medial one: a fifth of body weight for 5 mm and twice
+not pull: a contact that would have to pull lifts off and bears nothing, the other bears the whole axial force, and
+ligaments bear the remaining moment. Where the joint is pulled apart neither contact bears a force. A knee center that
+is e too far lateral moves F e / d from the lateral contact to the medial one: a fifth of body weight for 5 mm and twice
 the body weight on the knee.
 """
 
@@ -23,20 +23,20 @@ from musclesolve._util.arrays import Array, Mask
 OF_WIDTH = 0.52
 """Spacing of the contacts over the breadth of the knee between the epicondyles.
 
-Of 46 mm, over the bicondylar width of 88.6 mm of men (Terzidis et al. 2012, Anat Res Int 2012:679658, 192 femora). In
-the same femora the middles of the condyles are 0.62 of it apart; 40 mm, 0.45 of it, is what Lerner et al. (2015) take.
+46 mm over the bicondylar width of 88.6 mm of men (Terzidis et al. 2012, Anat Res Int 2012:679658, 192 femora). In the
+same femora the middles of the condyles are 0.62 of this width apart; Lerner et al. (2015) take 40 mm, 0.45 of it.
 """
 OF_STATURE = 0.046 / 1.80
 """Spacing of the contacts over stature, where the breadth of the knee is not known."""
 OF_SHANK = OF_STATURE / 0.246
 """Spacing of the contacts over the length of the shank, which is 0.246 of stature (Drillis & Contini 1966)."""
 BONE = (0.8, 1.2)
-"""Least and greatest spacing as shares of that of stature: what a knee is broader or narrower is not bone."""
+"""Least and greatest spacing over the spacing from stature: larger differences in breadth are soft tissue, not bone."""
 
 
 @dataclass(frozen=True)
 class ContactSpacing:
-    """Distance of the medial and the lateral contact of a knee [m], and where it comes from, in words."""
+    """Distance between the medial and the lateral contact of a knee [m], and its source in words."""
 
     distance: float
     origin: str
@@ -50,9 +50,9 @@ class ContactSpacing:
         stature: float | None = None,
         shank_length: float | None = None,
     ) -> ContactSpacing | None:
-        """The spacing that is stated [m], else by the breadth of the knee, stature or the length of the shank [m].
+        """Choose the stated spacing [m], else derive it from the breadth of the knee, stature or shank length [m].
 
-        By stature where the breadth is not known, and at a limit of `BONE`. None where none of them is known.
+        The breadth comes first, within the limits `BONE` about the spacing from stature. None without any of them.
         """
         if stated is not None:
             return cls(stated, "as stated")
@@ -66,13 +66,13 @@ class ContactSpacing:
 
 
 def compartments(force: Array, moment: Array, axes: Array, spacing: float) -> tuple[Array, Array, Mask]:
-    """Medial and lateral contact force of a knee.
+    """Compute the medial and the lateral contact force of a knee.
 
     Args:
         force: (T, 3) [N] on the shank.
         moment: (T, 3) [N m] on the shank about the knee center.
         axes: (T, 3, 3) unit vectors down the shank, forward, and to the median plane, in the axes of force and moment.
-        spacing: distance of the contacts [m].
+        spacing: distance between the contacts [m].
 
     Returns:
         Medial and lateral force (T,) [N], zero or more; whether one contact has lifted off while the other bears, (T,).
@@ -81,7 +81,7 @@ def compartments(force: Array, moment: Array, axes: Array, spacing: float) -> tu
     axial = np.einsum("tx,tx->t", force, down)
     frontal = np.einsum("tx,tx->t", moment, np.cross(down, medial))  # m x u, for u = -down
     pressed = np.maximum(axial, 0.0)
-    wanted = 0.5 * axial - frontal / spacing
-    medially = np.clip(wanted, 0.0, pressed)
-    lifted = np.asarray((medially != wanted) & (pressed > 0.0))
+    medial_force = 0.5 * axial - frontal / spacing
+    medially = np.clip(medial_force, 0.0, pressed)
+    lifted = np.asarray((medially != medial_force) & (pressed > 0.0))
     return medially, pressed - medially, lifted

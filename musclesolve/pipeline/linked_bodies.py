@@ -1,7 +1,7 @@
 """The bodies of a recording or of an OpenSim model as one set of equations, for induced accelerations.
 
-Speeds are the speeds of the joints of the recorded human and of its base, or of the coordinates of a model that neither
-a lock nor a coupler moves. Axes of the laboratory: forward, left, up.
+Speeds are the speeds of joints and base of the recorded human, or of the coordinates of a model that are neither locked
+nor driven by a coupler. Axes of the laboratory: forward, left, up.
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """Linked bodies of a recording or model along T frames, as induced accelerations need them.
+    """Linked bodies of a recording or model along T frames, for induced accelerations.
 
-    speeds: names of the K speeds. feet, foot_bodies: what the ground carries, and the names of these bodies; joints,
-    joint_names: where muscles cross; sense (J,): -1 where the joint belongs to the model the other way round. forces:
+    speeds: names of the K speeds. feet, foot_bodies: the bodies on the ground, and their names; joints, joint_names:
+    the joints that muscles cross; sense (J,): -1 where the model has parent and child of the joint reversed. forces:
     generalized force (T, K) of each muscle [N m, N].
     """
 
@@ -46,11 +46,7 @@ class Linked:
 
 
 def linked(analysis: Analysis) -> Linked:
-    """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution.
-
-    Raises:
-        InputError: an OpenSim model without external loads, or with mass properties that cannot be used.
-    """
+    """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution."""
     body = analysis.body
     if isinstance(body, RecordedBody):
         return _of_recording(analysis, body)
@@ -93,7 +89,9 @@ def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
         raise input_error("pipeline.contributions_need_loads", where="contributions", model=model.name)
     coupled = {coupler.dependent for coupler in model.couplers}
     speeds = tuple(
-        name for name, each in model.coordinates.items() if not each.locked and name not in coupled
+        name
+        for name, coordinate in model.coordinates.items()
+        if not coordinate.locked and name not in coupled
     )
     columns = [model.coordinate_number[name] for name in speeds]
     require_masses(model, speeds, loads.dynamics.force[:, columns])
@@ -107,9 +105,9 @@ def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
         if joint.inboard.body == GROUND
         for name in model.independent(joint.moved_by)
     }
-    known = ~np.isnan(mass)
+    usable = ~np.isnan(mass)
     bodies = LinkedBodies(
-        np.where(known, mass, 0.0),
+        np.where(usable, mass, 0.0),
         center @ TO_GLOBAL.T,
         TO_GLOBAL @ inertia @ TO_GLOBAL.T,
         twist[..., :3] @ TO_GLOBAL.T,

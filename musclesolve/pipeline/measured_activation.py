@@ -1,4 +1,4 @@
-"""Measured activation: the envelopes of EMG with the muscles of the set that each channel shows."""
+"""Measured activation: the envelopes of EMG, and the muscles of the set that each channel measures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Channels = tuple[tuple[str, ...], ...]
 """Muscles of every channel, by their names in the set with side."""
 
 OTHER_UNIT = 30.0
-"""An envelope so many times as large, or as small, as those of a calibration has another unit."""
+"""Factor between the envelopes of a trial and of a calibration beyond which their units differ."""
 FAINT = 0.01
-"""An envelope that stays below this share of its maximum has another unit than the maximum."""
+"""Share of its maximum below which an envelope must have another unit than the maximum."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class MeasuredActivation:
     """Envelopes of the k channels of EMG whose muscles are analyzed, as shares of their maximum."""
 
     channels: tuple[str, ...]
-    muscles: Channels  # whose mean activation each channel is compared with
+    muscles: Channels  # the muscles of each channel, whose mean activation is compared with the envelope
     time: Array  # (S,) [s]
     envelope: Array  # (S, k), NaN where not known
     max_delay: float  # the longest delay of activation behind the envelope [s]
@@ -38,7 +38,7 @@ class MeasuredActivation:
     largest_counts: tuple[
         str, ...
     ] = ()  # channels whose largest envelope of the recording counts as activation 1
-    calibrated: tuple[str, ...] = ()  # channels with the gain that a calibration of the person found
+    calibrated: tuple[str, ...] = ()  # channels with a gain from a calibration of the person
 
     @classmethod
     def from_emg(
@@ -46,17 +46,17 @@ class MeasuredActivation:
     ) -> MeasuredActivation:
         """Make the envelopes of the sound channels that belong to some legs; others are left out (`Emg.unusable`).
 
-        fitted: what a calibration of the person found of EMG: "channels" by name with their "largest" envelope in the
+        fitted: EMG parameters from a calibration of the person: "channels" by name with their "largest" envelope in the
         unit of the file and its "gain", the activation there, for channels whose maximum the trial file does not state;
         "delay_s" and "shape", where they were free.
         """
-        found = fitted or {}
+        fit = fitted or {}
         gains = {
-            name: each
-            for name, each in found.get("channels", {}).items()
+            name: channel
+            for name, channel in fit.get("channels", {}).items()
             if name in emg.names and emg.maximum[emg.names.index(name)] is None
         }
-        own = [
+        chosen = [
             k for k, names in enumerate(muscles) if names[0][-1] in sides and emg.names[k] not in emg.unusable
         ]
         largest = [
@@ -75,111 +75,113 @@ class MeasuredActivation:
                 )
         gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
-            tuple(emg.names[k] for k in own),
-            tuple(muscles[k] for k in own),
+            tuple(emg.names[k] for k in chosen),
+            tuple(muscles[k] for k in chosen),
             emg.time,
-            (gain * shaped(envelope, found.get("shape", 0.0)))[:, own],
+            (gain * shaped(envelope, fit.get("shape", 0.0)))[:, chosen],
             emg.options.max_delay_s,
-            found.get("delay_s", emg.options.delay_s),
-            tuple(emg.names[k] for k in own if largest[k] is None),
-            tuple(emg.names[k] for k in own if emg.names[k] in gains),
+            fit.get("delay_s", emg.options.delay_s),
+            tuple(emg.names[k] for k in chosen if largest[k] is None),
+            tuple(emg.names[k] for k in chosen if emg.names[k] in gains),
         )
 
     def without(self, channel: int) -> MeasuredActivation:
-        """All channels but the one of a number."""
-        kept = [k for k in range(len(self.channels)) if k != channel]
+        """Leave out one channel, by its number."""
+        remaining = [k for k in range(len(self.channels)) if k != channel]
         return replace(
             self,
-            channels=tuple(self.channels[k] for k in kept),
-            muscles=tuple(self.muscles[k] for k in kept),
-            envelope=self.envelope[:, kept],
+            channels=tuple(self.channels[k] for k in remaining),
+            muscles=tuple(self.muscles[k] for k in remaining),
+            envelope=self.envelope[:, remaining],
         )
 
     def at(self, time: Array, delay: float = 0.0) -> Array:
-        """The envelopes (T, k) at times (T,), a delay earlier [s]; NaN where they were not recorded."""
+        """The envelopes (T, k) at times (T,) less a delay [s]; NaN where they were not recorded."""
         return at_times_inside(self.time, self.envelope, time - delay)
 
     def delayed(self, time: Array, delays: Array) -> Array:
-        """The envelopes (T, k) at times (T,), each by its own delay (k,) earlier [s]; NaN is no delay."""
-        each = [self.at(time, delay)[:, k] for k, delay in enumerate(np.nan_to_num(delays))]
-        return np.stack(each, axis=-1) if each else self.at(time)
+        """The envelopes (T, k) at times (T,) less a delay (k,) of each channel [s]; NaN means no delay."""
+        columns = [self.at(time, delay)[:, k] for k, delay in enumerate(np.nan_to_num(delays))]
+        return np.stack(columns, axis=-1) if columns else self.at(time)
 
     def expected(self, time: Array, muscles: Sequence[str]) -> Array:
         """Return the activation that a cost of EMG tracks, (T, n): the envelope a delay earlier; NaN for unmeasured
         muscles.
 
-        Every muscle of a channel has its envelope; one of several channels has their mean.
+        Every muscle of a channel gets its envelope; a muscle of several channels gets their mean.
         """
         return self.of_muscles(self.at(time, self.delay), muscles)
 
     def of_muscles(self, envelope: Array, muscles: Sequence[str]) -> Array:
-        """Envelopes (T, k) of the channels as envelopes of n muscles (T, n), see `expected`."""
+        """Assign envelopes (T, k) of the channels to n muscles, (T, n), see `expected`."""
         shown = np.array([[name in names for name in muscles] for names in self.muscles], float)
         count = shown.reshape(-1, len(muscles)).sum(axis=0)
         total = np.einsum("tk,kn->tn", np.nan_to_num(envelope), shown.reshape(-1, len(muscles)))
         lost = np.isnan(envelope).astype(float) @ shown.reshape(-1, len(muscles)) > 0.0
-        known = (count > 0) & ~lost
-        return np.where(known, total / np.maximum(count, 1), np.nan)
+        measured = (count > 0) & ~lost
+        return np.where(measured, total / np.maximum(count, 1), np.nan)
 
     def agreement(self, time: Array, activation: Array, muscles: Sequence[str]) -> tuple[Array, Array]:
-        """Pearson r (k,) of the mean activation of each channel and its envelope, and the delay of r (k,) [s].
+        """Pearson r (k,) between the mean activation of each channel and its envelope, at the best delay (k,) [s].
 
         activation (T, n) of n muscles, NaN in frames that do not count; see `best_delays`.
         """
         return self.agreement_of_channels(time, self.mean_activation(activation, muscles))
 
     def agreement_of_channels(self, time: Array, curves: Array) -> tuple[Array, Array]:
-        """Agreement and delay (see `agreement`) of a curve for each channel, (T, k)."""
+        """Agreement and delay (see `agreement`) of curves (T, k), one for each channel."""
         return best_delays(time, curves, self.time, self.envelope, self.max_delay)
 
     def mean_activation(self, activation: Array, muscles: Sequence[str]) -> Array:
-        """Mean activation (T, k) of the muscles of each channel, of activations (T, n) of n muscles."""
+        """Mean activation (T, k) over the muscles of each channel, from activations (T, n) of n muscles."""
         names = list(muscles)
-        means = [activation[:, [names.index(name) for name in own]].mean(axis=1) for own in self.muscles]
+        means = [
+            activation[:, [names.index(name) for name in channel]].mean(axis=1) for channel in self.muscles
+        ]
         return np.stack(means, axis=-1) if means else np.empty((len(activation), 0))
 
     def notes(self, time: Array) -> list[str]:
         """Sentences on envelopes beyond their maximum or far below it, and on frames at `time` (T,) [s] without EMG."""
-        known = np.isfinite(self.envelope)
-        largest = np.max(self.envelope, axis=0, where=known, initial=0.0)
-        found = []
-        for name, size, samples in zip(self.channels, largest, known.sum(axis=0), strict=True):
+        recorded = np.isfinite(self.envelope)
+        largest = np.max(self.envelope, axis=0, where=recorded, initial=0.0)
+        sentences = []
+        for name, size, samples in zip(self.channels, largest, recorded.sum(axis=0), strict=True):
             if samples == 0:
-                found.append(f"The envelope of EMG channel {name} is known nowhere: it has too many gaps.")
+                sentences.append(
+                    f"The envelope of EMG channel {name} is known nowhere: it has too many gaps."
+                )
             elif name not in self.calibrated and not FAINT <= size <= 1.0 + 1e-9:
                 ends = ", and no activation follows it above 1" if size > 1.0 else ""
-                found.append(
+                sentences.append(
                     f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file "
                     f"gives{ends}: check the unit of [emg] maximum."
                 )
         if self.calibrated:
-            found.append(
+            sentences.append(
                 f"Envelopes of {len(self.calibrated)} channels of EMG count by the gains of the calibration, which "
                 "hold where electrodes were not placed anew."
             )
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if lost:
-            found.append(
+            sentences.append(
                 f"EMG was recorded from {self.time[0]:.3f} to {self.time[-1]:.3f} s: {lost} of {time.size} frames "
                 "are without."
             )
-        return found
+        return sentences
 
 
 def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
-    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG.
-
-    Raises:
-        InputError: a muscle or group that the set does not have, or a channel of both legs.
-    """
+    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG."""
     if trial.emg is None:
         return ()
-    known = channel_names(database)
+    muscles_of = channel_names(database)
     channels = []
-    for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
-        for name in given:
-            if name not in known:
-                likely = [each for each in known if each[-2:] == name[-2:]] or list(known)
+    for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
+        for name in names:
+            if name not in muscles_of:
+                likely = [candidate for candidate in muscles_of if candidate[-2:] == name[-2:]] or list(
+                    muscles_of
+                )
                 raise trial.document.unknown(
                     "pipeline.no_muscle_group",
                     name,
@@ -188,9 +190,9 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
                     channel,
                     name=name,
                     database=database.name,
-                    expected=None,  # a set has some hundred names
+                    expected=None,  # the message does not list the hundred names of a set
                 )
-        muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
+        muscles = tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:
             raise trial.document.error(
                 "pipeline.channel_muscles_both_legs", CHANNELS, channel, channel=channel
@@ -200,23 +202,23 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
 
 
 def channel_names(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
-    """Every name with side that a channel of a measurement may give -> the long names of its muscles.
+    """Names with side that a channel of a measurement may have -> the long names of its muscles.
 
-    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
-    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
+    A common beginning of the names of several muscles of one group means all of them: gluteus_maximus_r is a name of
+    its parts, but tibialis_r is none, because it would mean a dorsiflexor and a plantarflexor.
     """
-    known: dict[str, tuple[str, ...]] = {}
+    muscles_of: dict[str, tuple[str, ...]] = {}
     for side, leg in database.sides.items():
-        parts: dict[str, list[Muscle]] = {}
+        beginnings: dict[str, list[Muscle]] = {}
         for muscle in leg:
             words = muscle.name.split("_")[:-1]
             for count in range(1, len(words)):
-                parts.setdefault("_".join([*words[:count], side]), []).append(muscle)
-        for beginning, own in parts.items():
-            if len({muscle.group for muscle in own}) == 1:
-                known[beginning] = tuple(muscle.name for muscle in own)
+                beginnings.setdefault("_".join([*words[:count], side]), []).append(muscle)
+        for beginning, named in beginnings.items():
+            if len({muscle.group for muscle in named}) == 1:
+                muscles_of[beginning] = tuple(muscle.name for muscle in named)
         for group in database.groups:
-            known[f"{group}_{side}"] = tuple(muscle.name for muscle in leg if muscle.group == group)
-        known |= {muscle.short_name: (muscle.name,) for muscle in leg}
-        known |= {muscle.name: (muscle.name,) for muscle in leg}
-    return known
+            muscles_of[f"{group}_{side}"] = tuple(muscle.name for muscle in leg if muscle.group == group)
+        muscles_of |= {muscle.short_name: (muscle.name,) for muscle in leg}
+        muscles_of |= {muscle.name: (muscle.name,) for muscle in leg}
+    return muscles_of

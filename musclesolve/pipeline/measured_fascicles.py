@@ -1,4 +1,4 @@
-"""Measured fascicle lengths and the muscles of the set whose fibers they are compared with."""
+"""Measured fascicle lengths, and the muscles of the set whose fibers are compared with them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.fascicle_lengths import FASCICLE_CHANNELS
 
 UNLIKE = 4.0
-"""Median fascicle length and optimal fiber length of a muscle are never farther apart than by this factor, and are by
-more where the unit is wrong by a factor of ten: fascicles work at 0.4 to 1.6 optimal lengths."""
+"""Largest factor between median fascicle length and optimal fiber length of a muscle: fascicles work at 0.4 to 1.6
+optimal lengths, and a wrong unit changes the factor by ten."""
 
 
 @dataclass(frozen=True)
 class MeasuredFascicles:
-    """Fascicle lengths of k muscles over their own times, and how certain they are."""
+    """Fascicle lengths of k muscles at the times of the measurement, and their standard deviation."""
 
     channels: tuple[str, ...]
-    muscles: tuple[str, ...]  # one of each channel, none twice
+    muscles: tuple[str, ...]  # one muscle for each channel, none twice
     time: Array  # (S,) increasing [s], on the clock of the motion
     length: Array  # (S, k) [m], NaN where no fascicle was seen
     error: float  # standard deviation of a length [m]
@@ -36,13 +36,13 @@ class MeasuredFascicles:
     def from_fascicles(
         cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]
     ) -> MeasuredFascicles:
-        """The measured fascicles of some sides; muscles: of every channel, as `fascicle_muscles` finds them."""
-        own = [k for k, name in enumerate(muscles) if side_of(name) in sides]
+        """Select the measured fascicles of some sides; muscles: one for every channel, from `fascicle_muscles`."""
+        chosen = [k for k, name in enumerate(muscles) if side_of(name) in sides]
         return cls(
-            tuple(fascicles.names[k] for k in own),
-            tuple(muscles[k] for k in own),
+            tuple(fascicles.names[k] for k in chosen),
+            tuple(muscles[k] for k in chosen),
             fascicles.time,
-            fascicles.length[:, own],
+            fascicles.length[:, chosen],
             fascicles.error,
         )
 
@@ -54,19 +54,19 @@ class MeasuredFascicles:
         return length
 
     def columns(self, muscles: Sequence[str]) -> tuple[Indices, Indices]:
-        """Numbers of the channels (j,) that measure one of n muscles, and of these muscles (j,) among the n."""
+        """Numbers (j,) of the channels that measure one of n muscles, and numbers (j,) of these muscles."""
         number = {name: k for k, name in enumerate(muscles)}
         pairs = [(k, number[name]) for k, name in enumerate(self.muscles) if name in number]
-        channels, own = np.array(pairs, np.intp).reshape(-1, 2).T
-        return channels, own
+        channels, numbers = np.array(pairs, np.intp).reshape(-1, 2).T
+        return channels, numbers
 
     def agreement(
         self, time: Array, fiber_length: Array, muscles: Sequence[str]
     ) -> tuple[Array, Array, Array]:
         """Root mean square and mean of fiber length minus measured length (k,) [m], and their Pearson r (k,).
 
-        fiber_length (T, n) [m] of n muscles, NaN in frames that do not count; NaN where no frame is known, r with fewer
-        than ten frames.
+        fiber_length (T, n) [m] of n muscles, NaN in frames that do not count. Results are NaN without any frame, r also
+        with fewer than ten frames.
         """
         names, measured = list(muscles), self.at(time)
         fiber = fiber_length[:, [names.index(name) for name in self.muscles]]
@@ -74,11 +74,7 @@ class MeasuredFascicles:
         return np.sqrt(mean_of_known((fiber - measured) ** 2)), mean_of_known(fiber - measured), r
 
     def check_unit(self, document: Document, parameters: MuscleParameters) -> None:
-        """Refuse lengths whose unit cannot be right for their muscles, of those among some muscles.
-
-        Raises:
-            InputError: the median length is less or more than optimal fiber length by a factor of `UNLIKE`.
-        """
+        """Refuse measured lengths whose unit cannot be right for the muscles of `parameters`."""
         for channel, muscle in zip(*self.columns(parameters.names), strict=True):
             median = float(np.nanmedian(self.length[:, channel]))
             optimal = float(parameters.optimal_fiber_length[muscle])
@@ -95,7 +91,7 @@ class MeasuredFascicles:
                 )
 
     def notes(self, time: Array) -> list[str]:
-        """A sentence on the frames at `time` (T,) [s] in which no fascicle was measured; none where all have one."""
+        """A sentence on the frames at `time` (T,) [s] without a measured fascicle; empty where all frames have one."""
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if not lost:
             return []
@@ -111,14 +107,15 @@ def fascicle_muscles(
     """Look up the muscle that the trial file gives to each measured fascicle length.
 
     known: every name that a channel may have -> muscles; whose: the muscle set or model, for messages.
-
-    Raises:
-        InputError: a name that is unknown or of several muscles, or a muscle that is measured twice, with its place.
     """
     measured: dict[str, str] = {}  # muscle -> its column
     for channel, name in zip(fascicles.names, fascicles.muscles, strict=True):
         if name not in known:
-            likely = [each for each in known if side_of(each) == side_of(name) and len(known[each]) == 1]
+            likely = [
+                candidate
+                for candidate in known
+                if side_of(candidate) == side_of(name) and len(known[candidate]) == 1
+            ]
             raise document.unknown(
                 "pipeline.no_muscle",
                 name,

@@ -49,7 +49,7 @@ from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 from musclesolve.settings.trial import PREDICTED, REDUCED
 
 MARGIN = 0.1
-"""Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
+"""Margin of the motion before and after the time range, so that derivatives are accurate at its ends [s]."""
 
 
 Before = TypeVar("Before")
@@ -59,8 +59,8 @@ Before = TypeVar("Before")
 class MotionChange(Generic[Before]):
     """The change of a motion that made the residual at the base smaller.
 
-    before: the motion without it. change (T, n): how far it moved each point of the body [m]. carried: body mass that
-    would balance the forces best [kg]. reduction: what found it, for motions near this one with their margins.
+    before: the motion before the change. change (T, n): displacement of each point of the body [m]. carried: body mass
+    that would balance the forces best [kg]. reduction: the prepared reduction, which also serves motions near this one.
     """
 
     before: Before
@@ -70,16 +70,16 @@ class MotionChange(Generic[Before]):
 
     @property
     def warnings(self) -> list[MotionWarning]:
-        """Warning where the bound limits the change: the residual has another cause than errors of the motion."""
+        """Warn where the bound limits the change: the residual then has another cause than errors of the motion."""
         if self.reduction.size >= CHANGE:
             return []
         largest = 1e3 * float(self.change.max())
-        what = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
+        sentence = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
         remedy = (
             "look for what else does not fit: plates, body mass, clocks (musclesolve check, calibrate-body), or leave "
             f'out residual = "{REDUCED}" in [consistency]'
         )
-        return [MotionWarning("motion_change", what, remedy, False, ())]
+        return [MotionWarning("motion_change", sentence, remedy, False, ())]
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,15 @@ class Mechanics:
     predicted: bool = False
     """Whether the ground reactions are predicted from the motion."""
     completed: tuple[Array, list[GroundReaction]] | None = None
-    """Where some are predicted: times (T',) [s] of the motion with its margins, and the ground reactions there."""
+    """Where some reactions are predicted: times (T',) [s] of the motion with its margins, and ground reactions
+    there.
+    """
     change: MotionChange[Motion] | None = None
-    """How the motion was changed for a smaller residual; None where it was not."""
+    """The change of the motion for a smaller residual; None where the motion was not changed."""
 
     @property
     def unchanged(self) -> Motion:
-        """The motion as it was measured, before any change for a smaller residual: what tests of forces look at."""
+        """The measured motion, before any change for a smaller residual; tests of forces use this motion."""
         return self.motion if self.change is None else self.change.before
 
     @property
@@ -110,7 +112,7 @@ class Mechanics:
 
     @cached_property
     def joint_rotations(self) -> dict[str, Array]:
-        """Angle by which hip, knee and ankle of each leg rotate between frames, (T-1,) [rad] by "hip_r"."""
+        """Rotation of hip, knee and ankle of each leg between frames, (T-1,) [rad] by joint, such as "hip_r"."""
         rotations = {}
         for side in SIDES:
             names = "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
@@ -123,8 +125,8 @@ class Mechanics:
 
     @cached_property
     def hidden_rotations(self) -> dict[str, Array]:
-        """Angle by which each upper arm rotates in the thorax between frames, beyond what the lines of arm and forearm
-        rotate, (T-1,) [rad] by side.
+        """Rotation of each upper arm in the thorax between frames, beyond the rotation of the lines of arm and forearm,
+        (T-1,) [rad] by side.
         """
         rotations: dict[str, Array] = {}
         q = self.motion.q
@@ -142,15 +144,15 @@ class Mechanics:
 
     @property
     def marker_residual(self) -> Array:
-        """Distance of the consistent motion from each of `fit.points` in the frames of the motion, (T, n) [m]."""
+        """Distance between the consistent motion and each measured point of `fit.points`, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
     @cached_property
     def fitted(self) -> Mask:
-        """Frames (T,) of the motion that no frame reaches in which no pose fits what was measured."""
-        known = np.ones(len(self.measured.time), bool)
-        known[list(self.fit.unfitted)] = False
-        return fits_around(known)[np.isin(self.measured.time, self.motion.time)]
+        """Mask (T,) of the frames whose pose and derivatives depend on no frame without a fitted pose."""
+        fit = np.ones(len(self.measured.time), bool)
+        fit[list(self.fit.unfitted)] = False
+        return fits_around(fit)[np.isin(self.measured.time, self.motion.time)]
 
     @cached_property
     def constraint_violation(self) -> Array:
@@ -166,7 +168,7 @@ class Mechanics:
     def validity(self, moments: Array) -> MotionValidity:
         """Return the frames that can be shared among muscles, by the generalized forces (T, K+6) of inverse dynamics.
 
-        Forces of the motion before any change: a frame that they do not balance is not made valid by a change.
+        The forces are the forces before any change: a change of the motion makes no unbalanced frame valid.
         """
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
@@ -185,8 +187,13 @@ class Mechanics:
         weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
-    def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
-        """Return the warnings about a consistent motion, or a part of it, that is not plausible; causes first."""
+    def warnings(
+        self, mapping: Mapping[str, Mapping[str, float]], method: str, tilt_deg: float = 0.0
+    ) -> list[MotionWarning]:
+        """Return the warnings about an implausible motion, or implausible parts of it; causes first.
+
+        tilt_deg: of the floor in the files, by which the recording was turned [degrees].
+        """
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),
@@ -195,20 +202,20 @@ class Mechanics:
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
             *([] if self.change is None else self.change.warnings),
-            *(self._warnings_of_prediction() if self.predicted else []),
+            *(self._warnings_of_prediction(tilt_deg) if self.predicted else []),
         ]
 
-    def _warnings_of_prediction(self) -> list[MotionWarning]:
-        """Warnings of a body that its feet do not carry, of feet that slide and of a floor that is not level."""
+    def _warnings_of_prediction(self, tilt_deg: float) -> list[MotionWarning]:
+        """Warn about a body that its feet do not carry, feet that slide and a floor that is not level."""
         weight = self.model.mass.total * STANDARD_GRAVITY
         upward = {ground.side: ground.force[:, 2] / weight for ground in self.reactions}
         of_feet = np.stack([upward[side] for side in SIDES], axis=1)
         points = soles(self.model, self.motion)
-        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet)]
+        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet, tilt_deg)]
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """The measured anatomy, the subject's model, the consistent motion and the ground reactions.
+    """Compute the anatomy, the subject's model, the consistent motion and the ground reactions of a trial.
 
     start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
     """
@@ -225,11 +232,11 @@ def mechanics_of(
     start: Array | None = None,
     known: tuple[Trial, Mechanics] | None = None,
 ) -> Mechanics:
-    """The mechanics that follow from the anatomy on a recording.
+    """Compute the mechanics of a recording from its anatomy.
 
     The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
-    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics;
-    the poses are those where subject, points and times are the same.
+    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics,
+    whose poses are reused where subject, points and times are equal.
     """
     if known is not None and _same_motion(trial, measured, *known):
         reactions = ground_reactions(trial.forces, known[1].motion.time, measured.filter)
@@ -248,18 +255,22 @@ def mechanics_of(
     analyzed = motion.frames(inside)
     if trial.predicted_spans is None:
         reactions = ground_reactions(trial.forces, analyzed.time, measured.filter)
-        found = Mechanics(measured, model, fit, analyzed, reactions)
-        return changed_motion(trial, found, targets, motion) if consistency.residual == REDUCED else found
-    every = completed_reactions(trial, model, motion, measured.filter)
-    reactions = [each.frames(inside) for each in every]
-    predicted, completed = trial.settings.files.predicted, (motion.time, every)
+        unchanged = Mechanics(measured, model, fit, analyzed, reactions)
+        return (
+            changed_motion(trial, unchanged, targets, motion)
+            if consistency.residual == REDUCED
+            else unchanged
+        )
+    all_reactions = completed_reactions(trial, model, motion, measured.filter)
+    reactions = [reaction.frames(inside) for reaction in all_reactions]
+    predicted, completed = trial.settings.files.predicted, (motion.time, all_reactions)
     return Mechanics(measured, model, fit, analyzed, reactions, predicted, completed)
 
 
 def _same_motion(trial: Trial, measured: Anatomy, other: Trial, known: Mechanics) -> bool:
-    """Whether the consistent motion of a recording, all of it measured, is the one that is known, bit for bit.
+    """Return whether a recording with measured forces has exactly the consistent motion of the known mechanics.
 
-    It depends on markers alone, but where the residual at the pelvis is reduced.
+    The motion depends on markers alone, unless the residual at the pelvis is reduced.
     """
     inside = trial.inside(measured.time, *trial.time_range)
     return (
@@ -279,7 +290,7 @@ def _same_motion(trial: Trial, measured: Anatomy, other: Trial, known: Mechanics
 
 
 def check_reduction(trial: Trial) -> None:
-    """Refuse a smaller residual of a motion or of forces that cannot have it."""
+    """Refuse to reduce the residual of a motion that is not made consistent or of forces that are predicted."""
     settings, consistency = trial.settings, trial.settings.consistency
     if consistency.residual != REDUCED:
         return
@@ -290,37 +301,34 @@ def check_reduction(trial: Trial) -> None:
 
 
 def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: Motion) -> Mechanics:
-    """The mechanics of the smallest change of a motion that reduces the residual at the pelvis.
+    """Compute the mechanics after the smallest change of a motion that reduces the residual at the pelvis.
 
-    recorded: before the change; targets: what was measured of the body; motion: over all frames, with the margins.
-
-    Raises:
-        InputError: the residual is known in no frame, or cannot be reduced within the bound.
+    recorded: mechanics before the change; targets: measured points of the body; motion: over all frames with margins.
     """
     model, measured, fit, time = recorded.model, recorded.measured, recorded.fit, motion.time
     wrenches = replace(recorded, reactions=ground_reactions(trial.forces, time, measured.filter)).wrenches
     residual = projected_moments(model, motion, wrenches)[:, model.tree.joint_count :]
     limit = recorded.balance_limit * model.mass.total * STANDARD_GRAVITY
-    known = np.linalg.norm(residual[:, :3], axis=1) <= limit
-    known[list(fit.unfitted)] = False
+    balanced = np.linalg.norm(residual[:, :3], axis=1) <= limit
+    balanced[list(fit.unfitted)] = False
     for side in SIDES:
-        known &= trial.known(side, time)
+        balanced &= trial.known(side, time)
     for plate in trial.forces:
-        known &= (time >= plate.time[0]) & (time <= plate.time[-1])
-    if not known.any():
+        balanced &= (time >= plate.time[0]) & (time <= plate.time[-1])
+    if not balanced.any():
         raise trial.document.error("pipeline.residual_not_known", "consistency", "residual")
     try:
         body = MeasuredBody(model, motion, wrenches)
         cutoff, locked = float(measured.filter.cutoff_hz.min()), [model.dof(name) for name in fit.locked]
-        prepared = ResidualReduction.at(body, known, cutoff, locked)
-        reduction, found = prepared.bounded(body, 1e-3 * trial.settings.consistency.largest_change_mm)
+        prepared = ResidualReduction.at(body, balanced, cutoff, locked)
+        reduction, reduced = prepared.bounded(body, 1e-3 * trial.settings.consistency.largest_change_mm)
     except InputError as error:
         raise trial.document.placed(error, "consistency", "residual") from None
     inside = np.isin(time, recorded.motion.time)
-    carried = found.mass * model.mass.total
-    change = MotionChange(recorded.motion, found.change[inside], carried, reduction)
+    carried = reduced.mass * model.mass.total
+    change = MotionChange(recorded.motion, reduced.change[inside], carried, reduction)
     seen = targets.slots < model.topology.point_count
-    moved = found.body.motion
+    moved = reduced.body.motion
     shift = np.linalg.norm((moved.q[:, targets.slots] - targets.values)[:, seen], axis=2)
     fit = replace(fit, coordinates=moved.coordinates, q=moved.q, residual=shift)
     return replace(recorded, fit=fit, motion=moved.frames(inside), change=change)
@@ -329,7 +337,7 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
 def completed_reactions(
     trial: Trial, model: Model, motion: Motion, chosen: FilterChoice
 ) -> list[GroundReaction]:
-    """The ground reactions on both feet: as plates measured them, and predicted where no plate did."""
+    """Collect the ground reactions on both feet: measured by plates, or predicted where no plate measured."""
     plates = {each.side: each for each in ground_reactions(trial.forces, motion.time, chosen)}
     measured = np.zeros((len(motion.time), len(SIDES), 6))
     for number, side in enumerate(SIDES):
@@ -349,7 +357,7 @@ def completed_reactions(
 
 
 def reactions_of_motion(model: Model, motion: Motion, measured: Array | None = None) -> list[GroundReaction]:
-    """The ground reactions on both feet that the motion predicts; measured as in `predicted_reactions`."""
+    """Predict the ground reactions on both feet from the motion; measured as in `predicted_reactions`."""
     predicted = predicted_reactions(model, motion, measured)
     return [
         GroundReaction(
@@ -365,14 +373,14 @@ def reactions_of_motion(model: Model, motion: Motion, measured: Array | None = N
 def subject_model(
     trial: Trial, measured: Anatomy | Measured, mass_factors: Mapping[str, float] | None = None
 ) -> Model:
-    """The model of the subject of a trial, from the standing geometry that was measured.
+    """Make the model of the subject of a trial from the measured standing geometry.
 
     mass_factors: segment -> factor on its mass.
     """
     subject = trial.subject
     segments = {
-        name: StatedSegment(each.mass, each.mass_factor, each.center, each.inertia)
-        for name, each in subject.segments.items()
+        name: StatedSegment(segment.mass, segment.mass_factor, segment.center, segment.inertia)
+        for name, segment in subject.segments.items()
     }
     if subject.body is not None:
         segments = {
@@ -409,20 +417,20 @@ def topology_of(subject: Subject) -> Topology:
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """The generalized forces (T, K+6) of inverse dynamics where ground reactions are known, NaN elsewhere.
 
-    The moments of a joint depend on the feet beyond it, the loads at the pelvis on both.
+    The moments of a joint depend on the feet distal to it, the loads at the pelvis on both feet.
     """
     return known_moments(recording, model, motion, projected_moments(model, motion, wrenches))
 
 
 def known_moments(recording: Recording, model: Model, motion: Motion, moments: Array) -> Array:
-    """Generalized forces (T, K+6) with NaN where the ground reactions that they depend on are not known."""
-    known = np.ones(moments.shape, bool)
+    """Generalized forces (T, K+6) with NaN where they depend on unknown ground reactions."""
+    measured = np.ones(moments.shape, bool)
     for side in SIDES:
-        known[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False
-    return np.where(known, moments, np.nan)
+        measured[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False
+    return np.where(measured, moments, np.nan)
 
 
 def carries_foot(model: Model, side: str) -> Mask:
-    """The degrees of freedom (K+6,) beyond which a foot lies, the pelvis's own among them."""
+    """Mask (K+6,) of the degrees of freedom proximal to a foot, the pelvis included."""
     beyond = model.tree.distal_frames[model.body(f"foot_{side}")] > 0.0
     return np.concatenate([beyond, np.ones(6, bool)])

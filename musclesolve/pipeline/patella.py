@@ -1,4 +1,4 @@
-"""The patella as a lever: what the quadriceps does to the shank through the patellar ligament.
+"""The patella as a lever: the load of the quadriceps on the shank through the patellar ligament.
 
 The ligament, not the quadriceps tendon, pulls at the shank. It carries the moment of the quadriceps about the knee at
 its own arm h, so its tension is F_L = sum r_i F_i / h with the moment arms r_i of the muscles: virtual work, whatever
@@ -29,7 +29,9 @@ from musclesolve._util.bundled_toml import bundled_toml
 QUADRICEPS = re.compile(
     r"((r|l|right|left)[_. -])?(rec(t|tus)?[_. -]?fem|vas|quadriceps|quads)", re.IGNORECASE
 )
-"""How the names of its heads begin: recfem_r, vas_med_r, rectus_femoris_l, RectFem_r, R_VasLat."""
+"""Beginnings of the names of the heads of the quadriceps: recfem_r, vas_med_r, rectus_femoris_l, RectFem_r,
+R_VasLat.
+"""
 
 
 def quadriceps(names: Sequence[str]) -> Indices:
@@ -51,7 +53,7 @@ class Ligament:
 
     @cached_property
     def size(self) -> Array:
-        """Both (2,)."""
+        """Arm and distance to the left, (2,) [m]."""
         return np.array([self.arm, self.left])
 
     @classmethod
@@ -64,10 +66,10 @@ class Ligament:
 
 @dataclass(frozen=True, eq=False)
 class PatellarLever:
-    """Load on the knee through the patellar ligament where muscles have one newton meter about a coordinate.
+    """Load on the knee through the patellar ligament for one newton meter of the muscles about a coordinate.
 
     force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus force and moment of the ligament on the shank.
-    With the moment arm r of a muscle they are its part of `JointLoads.across` and `JointLoads.moment_across`.
+    Times the moment arm r of a muscle they are its contribution to `JointLoads.across` and `JointLoads.moment_across`.
     """
 
     force: Array
@@ -85,15 +87,15 @@ class PatellarLever:
     ) -> PatellarLever:
         """The lever of a knee.
 
-        Where the knee glides, the ligament is at its arm from the helical axis, and so a little farther from the knee
-        center, or nearer: the power of its force equals the power of the muscles.
+        Where the knee glides, the arm of the ligament is its distance from the helical axis, which differs a little
+        from the distance to the knee center: the power of its force equals the power of the muscles.
 
         Args:
-            ligament: where it is.
+            ligament: its distances from the helical axis and the center.
             flexion: (T,) [rad].
             up, left: (T, 3) unit vectors along the shank and across it.
             spin: (T, 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
-            velocity: (T, 3) velocity of its point at the knee center, likewise [m]; none of a hinge.
+            velocity: (T, 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
         """
         from musclesolve.pipeline.patella_kernel import LEVER
 

@@ -1,4 +1,4 @@
-"""The compiled parts of `patella`: the lever, and its loads by the pulls of the quadriceps."""
+"""Compiled parts of `patella`: the lever, and the loads from the pulls of the quadriceps."""
 
 from math import cos, sin, sqrt
 from pathlib import Path
@@ -13,7 +13,7 @@ MESSAGE = "compiling the patella for this machine, once (a few seconds)"
 
 @compiled
 def set_lever(ligament, table, flexion, segment, motion, force, moment):
-    """Force and moment (3,) per newton meter in one pose: `PatellarLever.from_flexion`.
+    """Compute force and moment (3,) per newton meter in one pose: `PatellarLever.from_flexion`.
 
     ligament (2,): arm and distance to the left [m]; table: flexions and leans (k,) [rad]; segment: up and left (3,);
     motion: spin and velocity (3,).
@@ -51,7 +51,7 @@ def set_lever(ligament, table, flexion, segment, motion, force, moment):
 
 
 def patellar_lever(ligament, table, flexion, segment, motion, force, moment):
-    """Force and moment (T, 3) per newton meter (`PatellarLever`); segment: up and left; motion: spin and velocity."""
+    """Compute force and moment (T, 3) per newton meter (`PatellarLever`); segment: up, left; motion: spin, velocity."""
     up, left = segment
     spin, velocity = motion
     for t in range(flexion.size):
@@ -64,8 +64,8 @@ def pull_through_ligaments(knees, table, motion, heads, arm, across, about, leve
 
     knees: degree of freedom, place among J joints, place among the moment arms (K,), ligament (K, 2); table: flexions
     and leans (k,) [rad]; motion: coordinates (T, D), axes (T, A, 3) of the joints, rotations (T, K, 3, 3) of the
-    shanks; arm (T, m, n); across, about (T, J + K, n, 3): of the joints, which change, then what the muscles pull at
-    the patella with, in whose place the force of the femur on it comes; lever (3, 3): work.
+    shanks; arm (T, m, n); across, about (T, J + K, n, 3): loads of the joints, which are changed, then the pulls of the
+    muscles at the patella, which are replaced by the force of the femur on the patella; lever (3, 3): for work.
     """
     dof, joint, row, ligament = knees
     coordinates, axes, rotation = motion

@@ -1,4 +1,4 @@
-"""The body of a recording: the human of natural coordinates in motion, its muscles, and what was measured of it."""
+"""The body of a recording: the human of natural coordinates in motion, its muscles, and its measurements."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class RecordedBody:
     """The subject of a trial up to the sharing of forces; see `Body`.
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
-    where a foot that they depend on was not measured. parts: the groups of degrees of freedom that the muscles serve,
-    on the analyzed sides; placed: the muscles of each. joints: of the parts, of legs hip, knee and ankle.
+    where a distal foot was not measured. parts: the groups of degrees of freedom that the muscles serve, on the
+    analyzed sides; placed: the muscles of each part. joints: of the parts; for legs hip, knee and ankle.
     """
 
     trial: Trial
@@ -57,7 +57,7 @@ class RecordedBody:
 
     @cached_property
     def dofs(self) -> tuple[str, ...]:
-        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outward."""
+        """Joint degrees of freedom: first the ones that muscles serve, right and left, then the others outward."""
         topology = self.mechanics.model.topology
         served = [dof for side in SIDES for dof in served_dofs(topology, self.options.database, side)]
         return tuple(dict.fromkeys([*served, *(dof.name for dof in topology.dofs)]))
@@ -88,16 +88,16 @@ class RecordedBody:
 
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]:
-        """Distance of the medial and the lateral contact of each knee: as stated, or by its breadth and stature."""
+        """Distance between the medial and lateral contact of each knee: as stated, or from its breadth and stature."""
         stature, widths = self.trial.subject.stature, self.mechanics.measured.knee_width
-        found = {
+        spacings = {
             f"knee_{side}": ContactSpacing.from_size(
                 self.trial.settings.knee.contact_spacing_m, width=widths.get(side), stature=stature
             )
             for side in SIDES
             if f"knee_{side}" in self.joints
         }
-        return {name: spacing for name, spacing in found.items() if spacing is not None}
+        return {name: spacing for name, spacing in spacings.items() if spacing is not None}
 
     @property
     def sharing(self) -> Sharing:
@@ -106,7 +106,7 @@ class RecordedBody:
 
     @property
     def person(self) -> PersonMuscles | None:
-        """Whose factors are on the muscles."""
+        """The person whose factors scale the muscles."""
         return self.options.person
 
     @property
@@ -127,7 +127,7 @@ class RecordedBody:
 def recorded_body(
     trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
 ) -> RecordedBody:
-    """Inverse dynamics, the frames that are valid, and each group of muscles on the analyzed sides."""
+    """Make the body of a recording: inverse dynamics, valid frames, and groups of muscles on the analyzed sides."""
     report = progress or no_progress
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion
@@ -150,16 +150,16 @@ def recorded_body(
     usable = [validity.with_feet(feet_beyond(model, muscles.dof_names)) for muscles in placed]
 
     def parts_in(frames: slice | Indices, progress: Progress = no_progress) -> tuple[SharingGroup, ...]:
-        """All parts in some frames of the motion."""
+        """Make all parts in some frames of the motion."""
         parts, moved = [], motion if frames is EVERY else motion.frames(frames)
-        acting = [each if frames is EVERY else each.frames(frames) for each in wrenches]
+        acting = [wrench if frames is EVERY else wrench.frames(frames) for wrench in wrenches]
         forces = distal_loads(model, segment_motion(model, moved), acting)
         for number, muscles in enumerate(placed):
             progress("muscle rows", 0.45 + 0.25 * number / len(placed))
             state = muscle_state(model, muscles, moved)
             expected = None if emg is None else emg.expected(moved.time, muscles.names)
-            found = state, moments[frames], usable[number][frames], expected
-            parts.append(sharing_group(options, model, moved, forces, *found, joints=joints[number]))
+            arrays = state, moments[frames], usable[number][frames], expected
+            parts.append(sharing_group(options, model, moved, forces, *arrays, joints=joints[number]))
         return tuple(parts)
 
     count = len(motion.time)
@@ -172,13 +172,13 @@ def recorded_body(
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for muscles in placed:
             fascicles.check_unit(trial.document, muscles.parameters)
-    names = tuple(dict.fromkeys(name for each in joints for name in each.names))
-    found = moments, validity, gait, parts, placed, names
-    return RecordedBody(trial, options, recorded, *found, emg, fascicles)
+    names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
+    computed = moments, validity, gait, parts, placed, names
+    return RecordedBody(trial, options, recorded, *computed, emg, fascicles)
 
 
 def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:
-    """The sides of the feet that lie beyond some degrees of freedom."""
+    """The sides of the feet that lie distal to some degrees of freedom."""
     rows = [model.dof(dof) for dof in dofs]
     return tuple(side for side in SIDES if carries_foot(model, side)[rows].any())
 
@@ -194,9 +194,9 @@ def sharing_group(
     emg: Array | None = None,
     joints: MuscleJoints | None = None,
 ) -> SharingGroup:
-    """One group of muscles as a part of the body; moments (T, K+6) of inverse dynamics, the rest as in `SharingGroup`.
+    """Make a part of the body from one group of muscles; moments (T, K+6) of inverse dynamics.
 
-    forces: of the bodies and what acts on them; joints: of these muscles, found unless given.
+    Other arguments as in `SharingGroup`. forces: on the bodies; joints: of these muscles, derived by default.
     """
     dofs = state.muscles.dof_names
     named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
@@ -215,16 +215,17 @@ def sharing_group(
 
 @dataclass(frozen=True, eq=False)
 class MuscleJoints:
-    """The joints of the degrees of freedom that some muscles serve (J): all of `group_loads` but the motion.
+    """The joints (J) of the degrees of freedom that some muscles serve: the data of `group_loads` except the motion.
 
-    A joint is a pivot, with the name of its point; what lies beyond the first of its degrees of freedom in `dof_names`
-    lies beyond the joint. (Of the ankle that is dorsiflexion: half of the shank rotates with ankle adduction.)
+    A joint is a pivot with the name of its point. Bodies distal to the first of its degrees of freedom in `dof_names`
+    are distal to the joint. (For the ankle this is dorsiflexion: half of the shank rotates with ankle adduction.)
 
-    dofs (J,): the first degree of freedom of each. beyond (J + K, G): the groups of nodes (`Paths.groups`) beyond each
-    joint, then those that pull at the patella of each knee. heads (h,): muscles of the quadriceps. guided: joints
-    where couples guide points and frames, with all their degrees of freedom, and the columns of `PathState.explicit`
-    that belong to these, -1 for none. shanks (K,): the bodies beyond the knees; knees: their degrees of freedom, places
-    among the joints and rows of the moment arms, (K,) each, and ligaments (K, 2), as compiled code takes them.
+    dofs (J,): the first degree of freedom of each. beyond (J + K, G): the groups of nodes (`Paths.groups`) distal to
+    each joint, then the groups that pull at the patella of each knee. heads (h,): muscles of the quadriceps. guided:
+    joints where couples guide points and frames, with all their degrees of freedom, and the columns of
+    `PathState.explicit` that belong to them, -1 for none. shanks (K,): the bodies beyond the knees; knees: their
+    degrees of freedom, places among the joints and rows of the moment arms, (K,) each, and ligaments (K, 2), as
+    compiled code takes them.
     """
 
     names: tuple[str, ...]
@@ -237,21 +238,21 @@ class MuscleJoints:
 
     @classmethod
     def from_model(cls, model: Model, muscles: ScaledMuscles, ligament: float = 1.0) -> MuscleJoints:
-        """The joints of the muscles on a model; ligament: factor on the arm of the patellar ligaments."""
+        """Find the joints of the muscles on a model; ligament: factor on the arm of the patellar ligaments."""
         paths, served = muscles.paths, muscles.dof_names
         pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
         joints: dict[str, list[str]] = {}
         for dof in served:
             joints.setdefault(pivots[dof], []).append(dof)
-        every = tuple(joints)
+        names = tuple(joints)
         beyond = [paths.groups_on(model.distal_bodies(dofs[0])) for dofs in joints.values()]
         guided = []
         for number, dofs in enumerate(joints.values()):
-            # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
-            own = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
-            columns = paths.moved_by(own, model.tree)[1]
+            # the couples that guide points and frames: the change of L_MT about each axis with the bodies at rest
+            numbers = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
+            columns = paths.moved_by(numbers, model.tree)[1]
             if (columns >= 0).any():
-                guided.append((number, own, columns))
+                guided.append((number, numbers, columns))
         knees, places = list[Knee](), list[tuple[int, int, int]]()
         for side in SIDES:
             flexion = f"knee_flexion_{side}"
@@ -263,12 +264,12 @@ class MuscleJoints:
             frames = np.flatnonzero(paths.frames.dof == knee.dof)
             beyond.append(paths.groups_on(model.distal_bodies(flexion), frames))
             knees.append(knee)
-            places.append((knee.dof, every.index(pivots[flexion]), served.index(flexion)))
+            places.append((knee.dof, names.index(pivots[flexion]), served.index(flexion)))
         first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
         flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
         ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
         return cls(
-            every,
+            names,
             first,
             np.stack(beyond),
             quadriceps(muscles.parameters.names),
@@ -286,38 +287,42 @@ def group_loads(
     joints: MuscleJoints | None = None,
     rotation: Array | None = None,
 ) -> JointLoads:
-    """Loads of the joints that the muscles of a state serve; moments are about their centers.
+    """Compute the loads of the joints that the muscles of a state serve; moments are about the joint centers.
 
-    loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
-    bodies from standing. These two are found unless given.
+    loads: on the bodies; joints: of these muscles on this model; rotation (T, B, 3, 3): of the bodies from standing.
+    `joints` and `rotation` are computed by default.
     """
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
 
-    own = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
-    path, count, tree = state.path, len(own.names), model.tree
-    centers = np.zeros((len(motion.q), len(own.beyond), 3))
-    centers[:, :count] = motion.q[:, tree.pivot[own.dofs]]
-    force, moment = loads.at(tree.child[own.dofs], centers[:, :count])
-    pull, about = path.pulls(own.beyond, centers)
+    geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
+    path, count, tree = state.path, len(geometry.names), model.tree
+    centers = np.zeros((len(motion.q), len(geometry.beyond), 3))
+    centers[:, :count] = motion.q[:, tree.pivot[geometry.dofs]]
+    force, moment = loads.at(tree.child[geometry.dofs], centers[:, :count])
+    pull, about = path.pulls(geometry.beyond, centers)
     axes = contiguous(motion.axes(tree))
-    for joint, dofs, columns in own.guided:
+    for joint, dofs, columns in geometry.guided:
         COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-    if len(own.shanks):  # the patellar ligament in place of the quadriceps
+    if len(geometry.shanks):  # the patellar ligament in place of the quadriceps
         if rotation is None:
-            turned = contiguous(model.rigid_bodies.subset(own.shanks).rotation(motion.q))
+            turned = contiguous(model.rigid_bodies.subset(geometry.shanks).rotation(motion.q))
         else:
-            turned = contiguous(rotation[:, own.shanks])
+            turned = contiguous(rotation[:, geometry.shanks])
         moved = contiguous(motion.coordinates), axes, turned
         arms = contiguous(state.moment_arm)
-        THROUGH.load()(own.knees, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
-    knees = tuple(own.names[joint] for joint in own.knees[1])
-    return JointLoads(own.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
+        THROUGH.load()(
+            geometry.knees, lean_table(), moved, geometry.heads, arms, pull, about, np.empty((3, 3))
+        )
+    knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
+    return JointLoads(
+        geometry.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:]
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Knee:
-    """The flexion of a knee among the degrees of freedom, its shank among the bodies, and the patellar ligament."""
+    """Numbers of a knee's flexion among the degrees of freedom and of its shank among the bodies; patellar ligament."""
 
     dof: int
     shank: int

@@ -1,5 +1,4 @@
-"""Preparation of a trial: `prepare` makes a body that is ready to share its moments; `pipeline.share.share` shares
-them.
+"""Preparation of a trial: `prepare` makes a body whose moments `pipeline.share.share` shares.
 
 `musclesolve.checking.check` labels what `share` returns; studies start from `prepare`.
 """
@@ -28,7 +27,7 @@ def prepare(
     progress: Progress | None = None,
     **settings: Any,
 ) -> RecordedBody | ModelBody:
-    """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
+    """Compute all steps before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
     trial = read_trial(trial)
     trial = with_arguments(trial, **settings)
     if isinstance(trial, Trial):
@@ -45,13 +44,13 @@ def prepare_recording(
     side: str = "both",
     progress: Progress | None = None,
 ) -> RecordedBody:
-    """Everything that comes before the sharing of forces, for a recording; arguments as in `run`."""
+    """Compute all steps before the sharing of forces for a recording; arguments as in `run`."""
     options = find_options(trial, cost, solver, side)
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
 def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
-    """The trial of a recording, read where a path is given; the trial of an OpenSim model is refused for a purpose.
+    """Return the trial of a recording, or read its file; refuse the trial of an OpenSim model for a purpose.
 
     plates: refuse a trial whose ground reactions are predicted, too.
     """

@@ -40,11 +40,11 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The sides to analyze, the muscles with their strength, passive forces and lengths, and how forces are shared.
+    """The sides to analyze, the muscles with their strength, passive forces and lengths, and the sharing settings.
 
-    dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of every measured
-    fascicle length; curves and tendon_strain: see `scale_muscles`; person: whose factors are on the muscles of the set
-    as they are placed, with the names of the set.
+    dofs are names without side; channels: the muscles of every channel of EMG; fascicles: the muscle of every measured
+    fascicle length; curves and tendon_strain: see `scale_muscles`; person: the person whose factors multiply the scaled
+    muscles of the set, with the names of the set.
     """
 
     sides: tuple[str, ...]
@@ -62,7 +62,7 @@ class Options:
 
     @property
     def curve_name(self) -> str:
-        """The family of Hill curves: `curves`, or the set's."""
+        """The family of Hill curves: `curves`, or the family of the muscle set."""
         return self.curves or self.database.curves
 
     @property
@@ -85,14 +85,14 @@ class Options:
 def find_options(
     trial: Trial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
 ) -> Options:
-    """Look up what is given here, and what is not given in the trial file."""
+    """Look up the options: arguments first, then the trial file."""
     check_choice(side, "side", _SIDES)
     sides, sharing, muscles = _SIDES[side], trial.settings.sharing, trial.settings.muscles
 
-    def in_trial(table: str, key: str, find: Callable[..., Found], stated: object) -> Found:
-        """Find the option that the trial file names; an error without a file points at the key."""
+    def in_trial(table: str, key: str, find: Callable[..., Found], value: object) -> Found:
+        """Find the option named in the trial file; an error without a file gets the place of the key."""
         try:
-            return find(stated)
+            return find(value)
         except InputError as error:
             if error.file is not None:
                 raise
@@ -104,9 +104,9 @@ def find_options(
     database = of_muscles("database", lambda name: _fitting_set(name, muscles.fiber_lengths), set_name)
     topology = topology_of(trial.subject)
     served = of_muscles(
-        "database", lambda each: sum((served_dofs(topology, each, side) for side in sides), ()), database
+        "database", lambda name: sum((served_dofs(topology, name, side) for side in sides), ()), database
     )
-    of_feet = topology.dofs_between([topology.root, *(f"foot_{each}" for each in sides)])
+    of_feet = topology.dofs_between([topology.root, *(f"foot_{foot_side}" for foot_side in sides)])
     if trial.legs and not set(sides) & set(trial.legs) and set(served) & set(of_feet):
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]
         raise input_error(
@@ -122,15 +122,17 @@ def find_options(
     check_emg(trial, chosen)
     chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
-    known = tuple(dict.fromkeys(split_side(dof)[0] for dof in served))
+    dof_names = tuple(dict.fromkeys(split_side(dof)[0] for dof in served))
     nominal = {split_side(dof.name)[0] for dof in topology.dofs if dof.nominal}
-    usual = tuple(dof for dof in known if dof not in nominal)
-    dofs = in_trial("sharing", "dofs", partial(_dofs, known=known, database=database), sharing.dofs or usual)
+    usual = tuple(dof for dof in dof_names if dof not in nominal)
+    dofs = in_trial(
+        "sharing", "dofs", partial(_dofs, known=dof_names, database=database), sharing.dofs or usual
+    )
     channels, fascicles = channel_muscles(trial, database), tuple[str, ...]()
     if trial.fascicles is not None:
         fascicles = fascicle_muscles(trial.fascicles, trial.document, channel_names(database), database.name)
     strain = of_muscles(
-        "tendon_strain", lambda stated: set_tendon_strains(database, stated), muscles.tendon_strain
+        "tendon_strain", lambda strains: set_tendon_strains(database, strains), muscles.tendon_strain
     )
     if elastic:
         names = [muscle.name for muscle in database]
@@ -168,16 +170,16 @@ def check_consistent(trial: AnyTrial | None, study: str) -> None:
 
 
 def check_rigid(trial: Trial, study: str) -> None:
-    """Refuse a study that knows tendons as rigid alone."""
+    """Refuse elastic tendons for a study that requires rigid ones."""
     if trial.settings.muscles.tendon == ELASTIC:
-        stated = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
+        addition = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
-            "pipeline.with_elastic_tendons", "muscles", "tendon", study=study, stated=stated
+            "pipeline.with_elastic_tendons", "muscles", "tendon", study=study, stated=addition
         )
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
-    """Refuse unknown names before a trial is read; None is left to the trial."""
+    """Refuse unknown names before a trial is read; None means the choice of the trial."""
     check_choice(side, "side", _SIDES)
     if cost is not None:
         find_cost(cost)
@@ -186,11 +188,11 @@ def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: st
 
 
 def _fitting_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:
-    """The set of a name or file; one of the user with a muscle that does not fit its own path is refused."""
+    """Load the muscle set of a name or file; refuse a user's set with a muscle that does not fit its own path."""
     database = find_muscle_set(name)
     if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
-        own = operating_range(database)
-        own.fitted(own.length)
+        ranges = operating_range(database)
+        ranges.fitted(ranges.length)
     return database
 
 

@@ -1,9 +1,9 @@
 """Sharing the moments of a body among its muscles: rigid tendons frame by frame, elastic ones motion by motion.
 
-Behind elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result describes
+With elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result describes
 the solved state: fiber lengths and velocities, force capacities and passive forces follow from the tendons, so
-that force = activation force_capacity + passive_force as behind rigid tendons, and the problem of the result is the
-static one in this state.
+that force = activation force_capacity + passive_force as with rigid tendons, and the problem of the result is the
+static problem in this state.
 """
 
 from dataclasses import fields, replace
@@ -21,6 +21,7 @@ from musclesolve.pipeline.body import (
     Analysis,
     Body,
     JoinedGroup,
+    KeptArms,
     LaterLoads,
     LaterParts,
     Sharing,
@@ -39,7 +40,7 @@ from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 
 METHODS = {"batch": "structured", "ipopt": "collocation"}
-"""What solves whole motions, by the solver of single frames that is asked for."""
+"""Solver of whole motions, by the name of the requested solver of single frames."""
 _OF_RIGID = {
     "fiber_velocity": "fiber velocities, which are a part of the solution",
     "reaction_matrix": "joint reactions",
@@ -47,16 +48,12 @@ _OF_RIGID = {
 
 
 def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
-    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given.
-
-    Raises:
-        InputError: a cost that needs what is not known of the body, or that elastic tendons cannot have.
-    """
+    """Share the moments of each part of a body among its muscles; `sharing` overrides the settings of the body."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
     if isinstance(body.parts, LaterParts) and chosen.tendon == "rigid":
         return Analysis(body, chosen, share_in_blocks(body.parts, len(body.muscles), chosen, report))
-    parts = []
+    solved = []
     for number, part in enumerate(body.parts):
         first, count = number, len(body.parts)
 
@@ -64,8 +61,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
             report(stage, 0.7 + 0.25 * (first + share) / count)
 
         of_part("sharing", 0.0)
-        parts.append(share_part(part, chosen, progress=of_part))
-    return Analysis(body, chosen, tuple(parts))
+        solved.append(share_part(part, chosen, progress=of_part))
+    return Analysis(body, chosen, tuple(solved))
 
 
 def share_part(
@@ -98,42 +95,45 @@ def share_part(
 def share_in_blocks(
     parts: LaterParts, muscles: int, sharing: Sharing, progress: Progress
 ) -> tuple[JoinedGroup, ...]:
-    """Share the moments of parts with so many muscles together; their rows are made and dropped block by block.
+    """Share the moments of parts with `muscles` muscles together, block by block, so that memory stays small.
 
-    Frames do not depend on each other behind rigid tendons. Numbers over frames and muscles lie in one array of all
-    muscles, of which each part has its columns.
+    With rigid tendons frames do not depend on each other. Arrays over frames and muscles contain all muscles; each part
+    has its columns.
     """
     whole: dict[str, Array] = {}
-    kept: list[dict[tuple[str, str], Array]] = [{} for _ in range(len(parts))]
+    kept: list[dict[tuple[str, str], Any]] = [{} for _ in range(len(parts))]
     arrays, last = list[SolutionArrays](), list[SolvedGroup]()
     for block, made in parts.blocks():
         progress("sharing", 0.7 + 0.25 * block.start / parts.frames)
         last, first = [share_part(part, sharing) for part in made], 0
-        for number, each in enumerate(last):
-            count = len(each.state.parameters.names)
+        for number, solved in enumerate(last):
+            count = len(solved.state.parameters.names)
 
-            def over_muscles(name: str, kind: Any = float, own: slice = slice(first, first + count)) -> Array:
+            def over_muscles(
+                name: str, kind: Any = float, columns: slice = slice(first, first + count)
+            ) -> Array:
                 """The columns of a part in an array of all muscles."""
-                return whole.setdefault(name, np.empty((parts.frames, muscles), kind))[:, own]
+                return whole.setdefault(name, np.empty((parts.frames, muscles), kind))[:, columns]
 
             if number == len(arrays):
-                new = SolutionArrays.unfilled(parts.frames, len(each.part.shared), count)
+                new = SolutionArrays.unfilled(parts.frames, len(solved.part.shared), count)
                 new.activation, new.force = over_muscles("activation"), over_muscles("force")
                 arrays.append(new)
-            arrays[number].store(block, SolutionArrays.from_solution(each.solution))
-            for (kind, name), values in _kept(each).items():
+            arrays[number].store(block, SolutionArrays.from_solution(solved.solution))
+            for (kind, name), values in _kept(solved).items():
                 if (kind, name) not in kept[number]:
-                    of_muscles = kind == "state" and values.ndim == 2
-                    kept[number][kind, name] = (
-                        over_muscles(name, values.dtype)
-                        if of_muscles
-                        else np.empty((parts.frames, *values.shape[1:]), values.dtype)
-                    )
+                    shape = parts.frames, *values.shape[1:]
+                    if kind == "state" and values.ndim == 2:
+                        kept[number][kind, name] = over_muscles(name, values.dtype)
+                    elif name == "moment_arm":
+                        kept[number][kind, name] = KeptArms(*shape)
+                    else:
+                        kept[number][kind, name] = np.empty(shape, values.dtype)
                 kept[number][kind, name][block] = values
             first += count
     return tuple(
-        _joined(parts, number, sharing, *each)
-        for number, each in enumerate(zip(last, arrays, kept, strict=True))
+        _joined(parts, number, sharing, *block_parts)
+        for number, block_parts in enumerate(zip(last, arrays, kept, strict=True))
     )
 
 
@@ -141,18 +141,18 @@ _AT_JOINTS = ("contact_force", "contact_moment", "patellofemoral_force")
 
 
 def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
-    """Values over the frames of a block that are kept beside its solution, by place and name."""
+    """Arrays of a block that are stored with its solution, by (object, attribute)."""
     part, loads = solved.part, solved.part.loads
-    found = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
-    found |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
-    found["problem", "known"] = solved.known
+    values = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
+    values |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
+    values["problem", "known"] = solved.known
     if part.emg is not None:
-        found["part", "emg"] = part.emg
+        values["part", "emg"] = part.emg
     if loads is not None:
-        found |= {("loads", name): getattr(loads, name) for name in ("net", "net_moment")}
+        values |= {("loads", name): getattr(loads, name) for name in ("net", "net_moment")}
     for kind in _AT_JOINTS:
-        found |= {(kind, joint): force for joint, force in getattr(solved, kind).items()}
-    return found
+        values |= {(kind, joint): force for joint, force in getattr(solved, kind).items()}
+    return values
 
 
 def _joined(
@@ -161,12 +161,12 @@ def _joined(
     sharing: Sharing,
     last: SolvedGroup,
     arrays: SolutionArrays,
-    kept: dict[tuple[str, str], Array],
+    kept: dict[tuple[str, str], Any],
 ) -> JoinedGroup:
-    """A part in all frames; last: the part in the last block."""
+    """Join a part over all frames; last: the part in the last block."""
 
-    def of(kind: str) -> dict[str, Array]:
-        return {name: values for (own, name), values in kept.items() if own == kind}
+    def of(kind: str) -> dict[str, Any]:
+        return {name: values for (place, name), values in kept.items() if place == kind}
 
     loads = last.part.loads
     if loads is not None:
@@ -174,13 +174,12 @@ def _joined(
         loads = LaterLoads.of(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
-    state = MuscleState(parameters=last.state.parameters, **of("state"))  # type: ignore[arg-type]
-    part = replace(last.part, state=state, loads=None, **of("part"))  # type: ignore[arg-type]
+    state = MuscleState(parameters=last.state.parameters, **of("state"))
+    part = replace(last.part, state=state, loads=loads, **of("part"))
     solution = replace(last.solution, **vars(arrays))
-    part = replace(part, loads=loads)
 
     def problem_in(frames: slice | Indices) -> Problem:
-        """The problem in some frames; with joint reactions where the cost is made of them."""
+        """The problem in some frames, with joint reactions if the cost needs them."""
         if "reaction_matrix" in sharing.cost.data:
             return sharing_problem(parts.make(frames)[number], sharing)
         return sharing_problem(part.frames(frames), sharing)
@@ -190,18 +189,16 @@ def _joined(
 
 
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:
-    """The problem of one part: the moments left to the contractile elements, NaN in frames that are not usable.
+    """Make the problem of one part: moments b = M - r F_passive of the contractile elements, NaN in unusable frames.
 
-    b = M - r F_passive
-
-    like: the problem of as many other frames of the same part, whose checks are not repeated.
+    like: a problem of equally many other frames of the same part, whose checks are not repeated.
     """
     state, loads = part.state, part.loads
     arm = state.moment_arm[:, part.rows]
-    needed = part.shared_moment - (arm @ state.passive_force[:, :, None])[:, :, 0]
+    required = part.shared_moment - (arm @ state.passive_force[:, :, None])[:, :, 0]
     arrays: dict[str, Any] = {
         "moment_arm": arm,
-        "moment": np.where(part.usable[:, None], needed, np.nan),
+        "moment": np.where(part.usable[:, None], required, np.nan),
         "force_capacity": state.force_capacity,
         "fiber_velocity": state.fiber_velocity,
         "reaction_matrix": None if loads is None else loads.matrix,
@@ -225,12 +222,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
 
 
 def motion_cost(cost: str | Cost) -> Cost:
-    """The cost of that name, if elastic tendons can have it.
-
-    Raises:
-        InputError: a cost of what is not known before the motion is solved, or one that is not smooth, convex and
-            separable.
-    """
+    """Find a cost by name and check that elastic tendons support it."""
     chosen = find_cost(cost)
     problem = next((f"is one of {what}" for name, what in _OF_RIGID.items() if name in chosen.data), None)
     if problem is None and any(single.needs != {"separable"} for single in single_costs(chosen)):
@@ -241,27 +233,23 @@ def motion_cost(cost: str | Cost) -> Cost:
 
 
 def motion_solver(solver: str | Solver) -> Solver:
-    """The solver of that name, if it has a method for whole motions.
-
-    Raises:
-        InputError: a solver of single frames alone.
-    """
+    """Find a solver by name and check that it has a method for whole motions."""
     chosen = find_solver(solver)
     if chosen.name in METHODS:
         return chosen
-    known = " or ".join(METHODS)
+    names = " or ".join(METHODS)
     raise input_error(
-        "pipeline.solver_solves_frames_one", where="solver", expected=known, chosen=chosen.name, known=known
+        "pipeline.solver_solves_frames_one", where="solver", expected=names, chosen=chosen.name, known=names
     )
 
 
 def share_motion(
     part: SharingGroup, sharing: Sharing, muscles: ElasticMuscles, progress: Progress | None = None
 ) -> tuple[Solution, TendonStates, tuple[str, ...]]:
-    """Solve every run of usable frames, with reserves where it is not feasible without.
+    """Solve every run of usable frames, with reserves where a run is infeasible without.
 
     Returns:
-        The solution of all frames, the states that it belongs to, and what a user should know of how it was found.
+        The solution of all frames, the states of fibers and tendons, and sentences for the user on the solution.
     """
     from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
     from musclesolve.trajectory.solve_motion import find_method, solve_motion  # not for rigid tendons
@@ -275,15 +263,17 @@ def share_motion(
     arrays.status.fill(Status.INVALID_INPUT)
     arrays.reserve_weight.fill(np.inf if sharing.reserve_weight is None else sharing.reserve_weight)
     tendons, solved = TendonStates.empty(frames, count), list[MotionSolution]()
-    wanted = np.asarray(part.usable & part.measured)
+    usable = np.asarray(part.usable & part.measured)
     furthest = 0.0
-    for first, stop in true_runs(wanted):
+    for first, stop in true_runs(usable):
 
         def report(share: float, first: int = first, stop: int = stop) -> None:
-            """The share of the frames that is done; a motion that begins again, with reserves, does not set it back."""
+            """Report the largest share of frames done so far: a motion solved again with reserves does not reduce
+            it.
+            """
             nonlocal furthest
-            done = wanted[:first].sum() + share * (stop - first)
-            furthest = max(furthest, float(done / wanted.sum()))
+            solved_frames = usable[:first].sum() + share * (stop - first)
+            furthest = max(furthest, float(solved_frames / usable.sum()))
             if progress is not None:
                 progress("elastic tendons", furthest)
 
@@ -295,16 +285,16 @@ def share_motion(
         if isinstance(method, BandedInteriorPoint):
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
-        # status and certificate of all frames, numbers of those that are solved
+        # status and certificate of all frames, numbers of the solved ones
         arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
         arrays.iterations[run] = motion.iterations
         rows = first + np.flatnonzero(motion.solved)
         for name in ("activation", "reserve", "multiplier", "cost"):
             getattr(arrays, name)[rows] = getattr(motion, name)[motion.solved]
-        # without a weight of the user's, that of a reserve is known where it was needed: s = lambda / w
-        known = (motion.status == Status.SOLVED_WITH_RESERVE)[:, None] & (motion.reserve != 0.0)
+        # without a weight of the user, the weight follows where a reserve was needed: s = lambda / w
+        needed = (motion.status == Status.SOLVED_WITH_RESERVE)[:, None] & (motion.reserve != 0.0)
         weight = arrays.reserve_weight[run]
-        np.divide(motion.multiplier, motion.reserve, out=weight, where=known & np.isinf(weight))
+        np.divide(motion.multiplier, motion.reserve, out=weight, where=needed & np.isinf(weight))
         tendons.store(first, motion)
         solved.append(motion)
     arrays.force = arrays.activation * tendons.force_capacity
@@ -320,7 +310,7 @@ def motion_problem(
     least_activation: float = USUAL_LEAST_ACTIVATION,
     reserve_weight: float | None = None,
 ) -> MotionProblem:
-    """The problem of frames that follow each other, for muscles with elastic tendons."""
+    """Make the problem of consecutive frames, for muscles with elastic tendons."""
     return MotionProblem(
         time=part.time[run],
         moment_arm=part.state.moment_arm[run, part.rows],

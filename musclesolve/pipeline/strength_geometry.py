@@ -1,7 +1,7 @@
 """The muscles of a body in the poses of strength tests: lengths, rates and moment arms.
 
-The muscles belong to the analyzed motion, on the subject's own skeleton or model; a test asks for a pose in which
-every angle that it does not state is zero, and for a rate of the tested degree of freedom alone.
+The muscles belong to the analyzed motion, on the subject's own skeleton or model. Angles that a test does not state are
+zero in its pose, and only the tested degree of freedom has a rate.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ class StrengthGeometry:
 
     parameters: of the muscles. length (P, N) [m], velocity (P, N) [m/s], both of the whole path; moment_arm (P, N)
     about the degree of freedom of each test [m]; sign (P,) of its moment. elastic: whether the tendons of the body
-    stretch. warnings: sentences on poses out of the range of the body.
+    stretch. warnings: sentences on poses beyond the range of the body.
     """
 
     parameters: MuscleParameters
@@ -48,12 +48,7 @@ class StrengthGeometry:
 
 
 def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> StrengthGeometry:
-    """The muscles of a body in the poses of strength tests.
-
-    Raises:
-        InputError: a degree of freedom or an angle that the body does not have, or whose value follows from others, a
-            degree of freedom that is no angle or that no muscle of the body moves; with the line of the test.
-    """
+    """Compute the geometry of the muscles of a body in the poses of strength tests."""
     moved = _of_model if isinstance(body, ModelBody) else _of_recording
     geometry = moved(body, tests)  # type: ignore[arg-type]
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
@@ -65,18 +60,18 @@ def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> S
 
 
 def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
-    """On the skeleton of the subject, with the muscles that were placed on it."""
+    """Compute the geometry on the skeleton of the subject with its scaled muscles."""
     model = body.mechanics.model
     muscles = joined(body.placed)
     analyzed = muscles.dof_names
-    known = model.topology.dof_names[: model.tree.joint_count]
+    names = model.topology.dof_names[: model.tree.joint_count]
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
     for number, test in enumerate(tests.tests):
         _check_name(tests, number, test.dof, analyzed, "degree of freedom of the analyzed muscles", "dof")
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
-            _check_name(tests, number, name, known, "joint angle", "angles_deg")
+            _check_name(tests, number, name, names, "joint angle", "angles_deg")
             angles[number, model.dof(name)] = angle
             low, high = np.radians(RANGE_OF_MOTION_DEG.get(split_side(name)[0], (-np.inf, np.inf)))
             warnings += _beyond(test, name, angle, low, high, "that the muscles of a set are placed for")
@@ -95,13 +90,16 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
 
 
 def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
-    """Along the paths of an OpenSim model, whose locked coordinates rest at their default."""
+    """Compute the geometry of an OpenSim model; locked coordinates stay at their default."""
     model, choice = body.model, body.choice
     driven = {coupler.dependent for coupler in model.couplers}
     free = [name for name in model.coordinates if name not in driven]
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     angles = [name for name in free if model.coordinates[name].rotational]
-    at_rest = {name: each.default if each.locked else 0.0 for name, each in model.coordinates.items()}
+    at_rest = {
+        name: coordinate.default if coordinate.locked else 0.0
+        for name, coordinate in model.coordinates.items()
+    }
     values = {name: np.full(len(tests.tests), at_rest[name]) for name in free}
     speeds, warnings = np.zeros(len(tests.tests)), []
     for number, test in enumerate(tests.tests):
@@ -112,8 +110,8 @@ def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
         for name, angle in test.angles.items():
             _check_name(tests, number, name, angles, "independent angle of the model", "angles_deg")
             values[name][number] = angle
-            given = model.coordinates[name]
-            warnings += _beyond(test, name, angle, given.lower, given.upper, "of the model")
+            limits = model.coordinates[name]
+            warnings += _beyond(test, name, angle, limits.lower, limits.upper, "of the model")
     geometry = opensim_geometry(model, values, names, choice.names)
     tested = [names.index(test.dof) for test in tests.tests]
     crosses = np.array([[test.dof in choice.crossing[name] for name in choice.names] for test in tests.tests])
@@ -141,7 +139,7 @@ def _check_name(
 
 
 def _beyond(test: StrengthTest, name: str, angle: float, low: float, high: float, whose: str) -> list[str]:
-    """A sentence on an angle [rad] of a test that leaves a range [rad]; none within it."""
+    """A sentence on an angle [rad] of a test that leaves a range [rad]; empty within the range."""
     if low - _TOLERANCE <= angle <= high + _TOLERANCE:
         return []
     return [

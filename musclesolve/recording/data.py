@@ -52,7 +52,7 @@ class Sampled:
 
     @property
     def rate(self) -> float:
-        """Samples a second [Hz], from the times."""
+        """Samples per second [Hz], from the times."""
         return (self.time.size - 1) / float(self.time[-1] - self.time[0])
 
 
@@ -79,10 +79,8 @@ class Markers(FromFile):
         names: n marker names.
         position: (T, n, 3) [m], NaN where a marker was not seen. In the axes of the file as the reader
             returns it; in the global frame (x forward, y left, z up) inside a Trial.
-        path: the file it came from.
-        notes: for the results.
-        sources: further files that it was put together from.
-        repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
+        path: of the file. notes: for the results. sources: further files that contributed. repeated: repeated name ->
+            its places in the file; the positions of these markers are NaN.
         row_warning: see Table.
         diameter: of the markers [m], as the file states it; None where it does not.
 
@@ -120,21 +118,21 @@ class Markers(FromFile):
 
 @dataclass(frozen=True)
 class Table(FromFile):
-    """Columns over time, as MOT and STO files hold them.
+    """Columns over time, as in MOT and STO files.
 
     Args:
         time: (T,) [s], increasing.
         names: k column names, time not among them.
         values: (T, k) in the units of the file.
-        in_degrees: whether rotations are in degrees, by the header; None where it says nothing. Which columns are
-            rotations it does not state.
+        in_degrees: whether rotations are in degrees, by the header; None if not stated. The header does not state which
+            columns are rotations.
         path: the file it came from.
-        lines: (T,) the line of every row in that file; empty when it was not read from one.
-        roles: "force", "point" or "moment" by the unit of every column, "" where none is stated; empty when the
-            format states no units.
+        lines: (T,) the line of every row in the file; empty without a file.
+        roles: "force", "point" or "moment" by the unit of every column, "" for a column without unit; empty for formats
+            without units.
         notes: for the results.
-        repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
-        row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
+        repeated: repeated name -> its places in the file; the values of these columns are NaN.
+        row_warning: a sentence on a header with a wrong number of rows; "" with the right number.
 
     Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
@@ -160,7 +158,7 @@ class Table(FromFile):
 
 @dataclass(frozen=True)
 class PlateGap:
-    """A stretch of samples in which a plate has no numbers; what stands there is a straight line across it."""
+    """A stretch of samples in which a plate has no numbers; a straight line fills it."""
 
     first: float  # time of the first sample without them [s]
     last: float  # time of the last one [s]
@@ -169,12 +167,12 @@ class PlateGap:
 
 
 BESIDE_GAP = 0.1
-"""The filter carries what stands in a gap of a plate so far beyond its ends [s]."""
+"""Time [s] over which the filter spreads the samples in a gap of a plate beyond its ends."""
 
 
 @dataclass(frozen=True)
 class ImpossibleForce:
-    """A stretch of samples in which what a plate shows cannot be of its foot; a straight line stands in for it."""
+    """A stretch of samples in which the force of a plate cannot come from its foot; a straight line replaces it."""
 
     first: float  # time of its first sample [s]
     last: float  # time of its last one [s]
@@ -198,21 +196,24 @@ class PlateForce(Sampled):
     impossible: tuple[ImpossibleForce, ...] = ()
 
     def possible(self, time: Array) -> Mask:
-        """Return a mask of the times (T,) that no impossible sample reaches through the filter."""
+        """Return a mask of the times (T,) that impossible samples do not affect through the filter."""
         reached = [
-            (time >= each.first - BESIDE_GAP) & (time <= each.last + BESIDE_GAP) for each in self.impossible
+            (time >= span.first - BESIDE_GAP) & (time <= span.last + BESIDE_GAP) for span in self.impossible
         ]
         return ~np.any(reached, axis=0) if reached else np.ones(time.size, bool)
 
     @property
     def measured(self) -> Mask:
-        """Mask of the samples (S,) outside gaps that are too long to be filled, with a force that can be of the
-        foot.
-        """
-        spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
-        spans += [(each.first, each.last) for each in self.impossible]
+        """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
+        spans = [(span.first, span.last) for span in self.impossible]
         lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
-        return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
+        return ~np.any([self.in_gap(self.time), *lost], axis=0)
+
+    def in_gap(self, time: Array, reach: float = 0.0) -> Mask:
+        """Return a mask of the times (T,) in gaps that are too long to be filled, or within `reach` [s] of one."""
+        spans = [(gap.first - reach, gap.last + reach) for gap in self.gaps if not gap.filled]
+        lost = [(time >= first) & (time <= last) for first, last in spans]
+        return np.any(lost, axis=0) if lost else np.zeros(time.size, bool)
 
 
 @dataclass(frozen=True)
@@ -236,9 +237,8 @@ class Event:
 class SegmentValues:
     """Stated inertia of a segment instead of the inertia table; None: as in the table.
 
-    mass [kg], or a factor on the table's mass; center: its place from the first end to the second as a share of the
-    length; inertia about the center, about the front-back, left-right and long axis [kg m2], in proportion to the
-    mass unless stated.
+    mass [kg], or a factor on the table's mass; center: distance from the first end as a share of the length; inertia
+    about the center, about the front-back, left-right and long axis [kg m2], in proportion to the mass unless stated.
     """
 
     mass: float | None = None
@@ -263,7 +263,7 @@ class SegmentValues:
 
 @dataclass(frozen=True)
 class SubjectBody:
-    """Masses and centers of mass of one subject as `calibrate_body` found them, instead of the inertia table's.
+    """Masses and centers of mass of one subject from `calibrate_body`, instead of the inertia table.
 
     path: the file; mass [kg] of every segment; center_shift (3,) [m] of some, from the center of mass of the table,
     along the axes of the standing pose (forward, left, up); stated_mass [kg] of the body, as the trial files have it.
@@ -281,7 +281,7 @@ class SubjectBody:
 
     @property
     def sentence(self) -> str:
-        """Body that is used, in words."""
+        """The calibrated body in words."""
         moved = "; ".join(
             f"{name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
             for name, (x, y, z) in self.center_shift.items()
@@ -298,10 +298,10 @@ class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
-    and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker. segments: what
-    is stated of single ones instead of the inertia table. age [years]: None where it is not stated. body: masses and
-    centers of mass of a calibrated body, of which `mass` is the total then; None without one. skeleton: file of the
-    definition of bodies and joints; None: the bundled one of 33 bodies.
+    and between the malleoli [m]; they and marker_diameter [m] are used only for joints without a medial marker.
+    segments: stated inertia of single segments instead of the table. age [years]: None where it is not stated. body:
+    masses and centers of mass of a calibrated body, whose total then is `mass`; None without one. skeleton: file
+    of the definition of bodies and joints; None: the bundled one of 33 bodies.
 
     Examples:
         >>> ms.files.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
@@ -331,9 +331,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Emg(Sampled):
-    """Signals of k channels of EMG and the muscles that the trial file gives them, S samples at their own rate.
+    """Signals of k channels of EMG and their muscles by the trial file, S samples at their own rate.
 
-    muscles: names as the trial file has them, to be looked up in the muscle set. maximum: the envelope that counts as
+    muscles: names in the trial file, to be looked up in the muscle set. maximum: the envelope that corresponds to
     activation 1, in the unit of the file; None: the largest of the recording.
     """
 
@@ -370,16 +370,16 @@ class Emg(Sampled):
 
     @property
     def unusable(self) -> dict[str, str]:
-        """Channels that are neither followed nor compared, by name, and why."""
+        """Channels that are neither used nor compared, by name, with the reason."""
         pairs = zip(self.names, self.states, strict=True)
         return {name: state.unusable for name, state in pairs if state.unusable}
 
 
 @dataclass(frozen=True)
 class Fascicles:
-    """Fascicle lengths of k muscles as ultrasound measured them, S samples at their own times.
+    """Fascicle lengths of k muscles from ultrasound, S samples at their own times.
 
-    muscles: names as the trial file has them, to be looked up in the muscle set.
+    muscles: names in the trial file, to be looked up in the muscle set.
     """
 
     time: Array  # (S,) increasing [s], on the clock of the motion
@@ -388,7 +388,7 @@ class Fascicles:
     muscles: tuple[str, ...]
     error: float  # standard deviation of a length [m]
     path: Path
-    offset: float = 0.0  # what was added to the times of the file [s]
+    offset: float = 0.0  # added to the times of the file [s]
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ class Gap:
     last: float  # time of the last one [s]
     frames: int
     filled: bool
-    account: str  # by what it was filled, or why it was not
+    account: str  # the method of filling, or the reason why it was not filled
     # root mean square error of the filled positions that 19 of 20 gaps of the same form stay below, closed
     # elsewhere in the same marker where it moves about as fast [m]; NaN where it is not known
     error: float = float("nan")
@@ -428,11 +428,11 @@ class Recording:
     messages.
     """
 
-    document: Document  # the text of the trial file, so that an error of any stage can name a line of it
+    document: Document  # the text of the trial file, so that an error of any stage can name its line
     markers: Markers  # the motion, all recorded frames
-    # the standing trial; z is up, the heading is whatever it was. None when there is none
+    # the standing trial; z is up, the heading is arbitrary. None without one
     static: Markers | None
-    # side -> a recording in which that hip moves in all directions; empty when there is none
+    # side -> a recording in which this hip moves in all directions; empty without one
     functional: Mapping[Side, Markers] = field(default_factory=dict)
     # joint with side, such as "knee_r", ankles first -> its movement, of joints whose axis is found by it
     hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
@@ -444,14 +444,14 @@ class Recording:
     # side -> first and last time within the time range in which that leg is measured [s]; empty where the trial
     # file gives the range, and then it holds for both legs
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
-    # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None where
-    # nothing is to be predicted
+    # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None
+    # without prediction
     predicted_spans: Mapping[Side, tuple[tuple[float, float], ...]] | None = None
-    # heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them
+    # stated heel strikes and toe-offs; see ``motion.gait_events`` for all events
     events: tuple[Event, ...] = ()
-    # kinds of events of which these are all: forces and markers are not asked
+    # kinds of events of which these are all: forces and markers are not used
     all_events_of: frozenset[tuple[EventKind, Side]] = frozenset()
-    # of the needed markers, in or near the time range: what was filled and what was left
+    # gaps of the needed markers, in or near the time range, filled or not
     gaps: tuple[Gap, ...] = ()
 
     @property
@@ -466,7 +466,7 @@ class Recording:
 
     @property
     def axis_ends(self) -> dict[str, str]:
-        """Landmark at an end of an axis that is found by motion -> the cluster that carries it."""
+        """Landmark at an end of a functional axis -> the cluster that carries it."""
         return {
             f"{movement.joint}_{end}_{movement.side}": movement.proximal
             for movement in self.hinges.values()
@@ -479,7 +479,9 @@ class Recording:
         return bool(markers) and all(name in self.markers and name not in self.carried for name in markers)
 
     def inside(self, time: Array, start: float, end: float) -> Mask:
-        """Return which times (T,) lie in a range, to half a frame: the last digit of a printed time must not count."""
+        """Return a mask of the times (T,) in a range, to half a frame, so that the last digit of a printed time has
+        no effect.
+        """
         half = 0.5 / self.markers.rate
         return np.asarray((time > start - half) & (time < end + half))
 
@@ -491,7 +493,7 @@ class Recording:
 
     @property
     def balanced_range(self) -> tuple[float, float] | None:
-        """First and last time in which both feet are measured [s], the longest such span; None where there is none."""
+        """First and last time [s] of the longest span in which both feet are measured; None without one."""
         start, end = self.time_range
         if self.legs:
             start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
@@ -505,7 +507,7 @@ class Recording:
         return (float(time[first]), float(time[stop - 1])) if stop - first > 1 else None
 
     def predicted(self, side: Side, time: Array) -> Mask:
-        """Return at which times (T,) the force on a foot is predicted from the motion."""
+        """Return a mask of the times (T,) at which the force on a foot is predicted from the motion."""
         predicted = np.zeros(time.size, bool)
         if self.predicted_spans is not None:
             for span in self.predicted_spans.get(side, ()):
@@ -516,39 +518,42 @@ class Recording:
         return predicted
 
     def measured(self, side: Side, time: Array) -> Mask:
-        """Return at which times (T,) of the time range the force on a foot was measured, as far as is known.
+        """Return a mask of the times (T,) of the time range at which the force on a foot was measured, as far as is
+        known.
 
-        Every contact is on a plate then, and what the plates of the foot show can be of it.
+        Then every contact of the foot is on a plate, and the force of its plates is possible for the foot.
         """
-        known = ~self.predicted(side, time)
+        mask = ~self.predicted(side, time)
         if self.legs:
-            known &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
+            mask &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
         for plate in self.forces:
             if plate.side == side:
-                known &= plate.possible(time)
-        return known
+                mask &= plate.possible(time)
+        return mask
 
     def known(self, side: Side, time: Array) -> Mask:
-        """Return at which times (T,) of the time range the force on a foot was measured or is predicted."""
+        """Return a mask of the times (T,) of the time range at which the force on a foot was measured or is
+        predicted.
+        """
         return self.measured(side, time) | self.predicted(side, time)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AnyTrial:
-    """A trial file as it was read: of a recording (`Trial`) or of an OpenSim model (`ModelTrial`).
+    """Content of a trial file: of a recording (`Trial`) or of an OpenSim model (`ModelTrial`).
 
     Args:
-        document: the text of the trial file, so that an error of any stage can name a line of it.
+        document: the text of the trial file, so that an error of any stage can name its line.
         settings: of the trial file; a file of muscles by its path.
         emg: measured signals of muscles; None without [emg].
         fascicles: measured fascicle lengths; None without [fascicle].
         files: role ("trial", "markers", "model", ...) -> path, for provenance.
-        hashes: role -> SHA-256 of these files as `read_trial` read them.
+        hashes: role -> SHA-256 of the content of these files.
         notes: sentences a reader of the results should see.
     """
 
     used_up: ClassVar[frozenset[str]] = _USED_UP
-    """Tables, and keys as "time.start_s", that `read_trial` alone uses."""
+    """Tables, and keys such as "time.start_s", that only `read_trial` uses."""
 
     document: Document
     settings: TrialSettings
@@ -569,11 +574,11 @@ class AnyTrial:
         return self.document.path
 
     def with_settings(self, **tables: Any) -> Self:
-        """Return the trial with other settings: a table, or a dict of some of its keys, by its name.
+        """Return the trial with other settings; each argument is a table, or a dict of some of its keys.
 
         Raises:
             TypeError: there is no such table or key.
-            InputError: a value that no trial file can have, or another value of a setting that reading has used up.
+            InputError: a value that no trial file can have, or another value of a setting that only reading uses.
 
         Examples:
             >>> trial = ms.read_trial(ms.data.reference_stride())
@@ -605,12 +610,11 @@ class AnyTrial:
 class Trial(AnyTrial, Recording):
     """One recorded motion with everything needed to analyze it; made by ``read_trial`` and checked there.
 
-    The pipeline splits it at its entrance: stages take the recording, the subject, or the settings that they need.
+    The first stage of the pipeline splits it: stages take the recording, the subject, or the settings that they need.
 
     Args:
-        subject: who was recorded.
-        analyzed: sentences on what of the recording is analyzed and why, where the trial file gives no range.
-        plate_corrections: sentences on what [plates] changed of the measured ground forces.
+        subject: of the recording. analyzed: sentences on the analyzed part of the recording, with reasons, if the trial
+            file states no range. plate_corrections: sentences on changes of the measured ground forces by [plates].
 
     Examples:
         >>> trial = ms.read_trial(ms.data.reference_stride())
@@ -627,13 +631,13 @@ class Trial(AnyTrial, Recording):
     settings: RecordedSettings = field(default_factory=RecordedSettings)
     analyzed: tuple[str, ...] = ()
     plate_corrections: tuple[str, ...] = ()
-    # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
+    # whether all values are as `read_trial` read them; False for a copy with other values (`dataclasses.replace`)
     as_read: bool = field(default=False, init=False, compare=False)
     # the recording as its files hold it, without any gap filled, for its examination; of a trial as it was read alone
     recorded: Trial | None = field(default=None, init=False, compare=False)
 
     def __repr__(self) -> str:
-        """Return a description of the trial in a line, without the numbers."""
+        """Return a description of the trial in one line, without arrays."""
         start, end = self.time_range
         return (
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
@@ -647,7 +651,7 @@ class Trial(AnyTrial, Recording):
 
     @property
     def hip_regression(self) -> str:
-        """Name of the hip center regression; of the one to compare with when hips are functional."""
+        """Name of the hip center regression; with functional hips, of the regression for comparison."""
         hip = self.settings.joint_centers.hip
         return settings_of(JointCenterSettings)["hip"].default if hip == "functional" else hip
 

@@ -1,12 +1,12 @@
-"""State of an EMG channel, judged by its signal: raw or envelope, dead, spikes, clipped, hum; decided only here.
+"""State of an EMG channel by its signal: raw or envelope, dead, spikes, clipped, hum.
 
-Raw surface EMG has its power between 20 and 400 Hz and lies on both sides of zero; a linear envelope has nearly all of
-it below 20 Hz and nothing below zero beside the undershoot of its filter (Winter 2009, Biomechanics, chapter 10). The
-activity of a muscle in a movement changes from phase to phase; amplifier noise, a tone and the mains do not. A spike is
-a few samples that lie alone, far beyond all others. Spikes and hum are removed; a channel that is found dead, full of
-spikes or clipped is neither followed nor compared (`ChannelState.unusable`).
+Raw surface EMG has its power between 20 and 400 Hz and lies on both sides of zero; a linear envelope has nearly all its
+power below 20 Hz and no values below zero except for the undershoot of its filter (Winter 2009, Biomechanics, chapter
+10). The activity of a muscle in a movement changes from phase to phase; amplifier noise, a tone and the mains do not. A
+spike is a few samples that lie alone, far beyond all others. Spikes and hum are removed; a channel that is dead, full
+of spikes or clipped is neither used nor compared (`ChannelState.unusable`).
 
-Limits were set between sound channels (30 of two laboratories) and faults planted into them; each docstring has both.
+Limits were set between sound channels (30 of two laboratories) and faults planted into them, stated at each limit.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,13 @@ from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 FLAT_RANGE = 1e-9
 """A signal whose range is below this share of its size is flat."""
 SATURATED_RUN = 3
-"""So many samples in a row at the largest or the smallest number show that the amplifier saturated."""
+"""Number of successive samples at the largest or smallest value that show saturation of the amplifier."""
 FEWEST_LEVELS = 32
-"""Signals of fewer different numbers repeat them anyway."""
+"""Least number of different values of a signal in which repetition shows saturation."""
 EMG_HZ, SMOOTH_HZ, TOP_HZ = 20.0, 60.0, 400.0
-"""Raw EMG lies between the first and the last frequency; even fast envelopes (cut-off 30 Hz, windows of 25 ms) end
-below the second."""
+"""Raw EMG lies between the first and the last frequency; even fast envelopes (cut-off 30 Hz, windows of 25 ms) lie
+below the second.
+"""
 ABOVE_EMG, ABOVE_SMOOTH = 0.35, 0.05
 """Largest shares of the power of an envelope above `EMG_HZ` and `SMOOTH_HZ`; raw channels had 0.83 or more."""
 NEGATIVE = 0.1
@@ -39,7 +40,7 @@ DEAD = 1.7
 """Least ratio of activity between phases: stationary noise and tones had 1.0 to 1.5, sound channels 3.2 or more,
 their envelopes with hum 1.9."""
 TONIC = 0.05
-"""Share of a maximum that is stated above which an unchanging envelope is the tone of a muscle."""
+"""Share of a stated maximum above which an unchanging envelope is the tone of a muscle."""
 WHITE, BROAD_HZ = 0.42, 300.0
 """Median frequency of white noise within its band is 0.5 of the band, of surface EMG 0.3 at most, in bands so wide."""
 TONE = 0.5
@@ -52,24 +53,25 @@ by more than 7 %."""
 SPIKE_RISE = 0.2
 """Least height of a spike as a share of the range of 99 % of the samples."""
 LONGEST_SPIKE = 0.004
-"""A spike is no longer than this [s], or three samples; the potential of a motor unit lasts 5 to 15 ms."""
+"""Longest duration of a spike [s], or three samples; the potential of a motor unit lasts 5 to 15 ms."""
 MOST_BLOCKS = 0.25
-"""Spikes are looked for in up to this share of the blocks."""
+"""Largest share of the blocks in which spikes are searched."""
 MOST_A_SECOND = 5.0
-"""More spikes a second are not removed: too much of the signal would be."""
+"""Largest number of spikes per second that are removed: more would remove too much of the signal."""
 CLIPPED, LOST_PEAK = 0.001, 0.005
 """Shares of clipped samples: below the first the peak of an envelope was at most 1 % too low, above the second up to
 15 % and more, so that the size of the channel is lost."""
 MAINS_HZ, BESIDE_HZ, HARMONICS = (50.0, 60.0), 1.0, (1, 2, 3)
-"""Mains frequencies, how far from them and their harmonics hum still lies [Hz], and how many of these count."""
+"""Mains frequencies, the half-width of hum about them and their harmonics [Hz], and the number of harmonics."""
 HUM, SHORTEST_HUM = 0.25, 1.0
-"""Share of the power of raw EMG from which on hum is removed, 0.09 at most without; the shortest signal that shows it
-[s]."""
+"""Share of the power of raw EMG from which hum is removed, at most 0.09 without hum; the shortest signal that shows
+hum [s].
+"""
 
 
 @dataclass(frozen=True)
 class ChannelState:
-    """State of an EMG channel, judged by its signal."""
+    """State of an EMG channel by its signal."""
 
     flat: bool = False  # whether it never changes
     dead: bool = False  # whether it is noise or a tone, without any activity of a muscle
@@ -78,7 +80,7 @@ class ChannelState:
     spiky: bool = False  # whether spikes are too many to be removed; else they are
     clipped: float = 0.0  # share of samples at the end of the range of the amplifier
     clipped_at: float = float("nan")  # time of the first of them [s]
-    lost_peak: bool = False  # whether so many are clipped that the size of the envelope is lost
+    lost_peak: bool = False  # whether clipping is so frequent that the size of the envelope is lost
     hum: float = 0.0  # share of the power that is the mains
     mains: float = float("nan")  # their frequency [Hz]
     no_hum: bool = False  # whether it was removed
@@ -102,14 +104,14 @@ def channel_states(
 ) -> tuple[Array, tuple[ChannelState, ...]]:
     """Return the signals (S, k) without spikes and hum as far as these can be removed, and the state of every channel.
 
-    An unchanging channel is dead where another one changes, or where no muscle can have its spectrum; but not where a
-    maximum that is stated says that it is active all the time.
+    An unchanging channel is dead if another one changes, or if no muscle can have its spectrum, unless its stated
+    maximum shows that the muscle is always active.
 
     Args:
         values: (S, k), NaN where a sample is missing.
         time: (S,) even times [s].
         processed: whether the signals are envelopes.
-        maximum: (k,) envelopes that count as activation 1 [unit of the file]; None: not stated.
+        maximum: (k,) envelopes that correspond to activation 1 [unit of the file]; None: not stated.
     """
     rate = (len(time) - 1) / float(time[-1] - time[0])
     cleaned, states, strange, tonic = values.copy(), [], [], []
@@ -162,7 +164,7 @@ def is_flat(signal: Array) -> bool:
 
 
 def saturated(signal: Array) -> Mask:
-    """Return which samples (S,) lie in a run at the end of the range of the amplifier."""
+    """Return a mask (S,) of the samples in a run at the end of the range of the amplifier."""
     none: Mask = np.zeros(signal.size, bool)
     known = signal[np.isfinite(signal)]
     if known.size == 0 or np.unique(known).size < FEWEST_LEVELS:
@@ -180,7 +182,7 @@ def fast_and_negative(signal: Array, rate_hz: float) -> tuple[float, float, floa
 
 
 def is_envelope(signal: Array, rate_hz: float) -> bool:
-    """Return whether a signal (S,) is a linear envelope: hardly anything above 20 Hz, hardly negative."""
+    """Return whether a signal (S,) is a linear envelope: nearly no power above 20 Hz, nearly no negative values."""
     if is_flat(signal):
         return False
     signal = _without(signal, spikes_of(signal, rate_hz))
@@ -191,10 +193,10 @@ def is_envelope(signal: Array, rate_hz: float) -> bool:
 
 
 def modulation(signal: Array, rate_hz: float, processed: bool) -> float:
-    """Return by how many times the activity of a signal (S,) without gaps changes between phases.
+    """Return the ratio of activity between phases of a signal (S,) without gaps.
 
-    The larger of the 95th over the 5th percentile and the largest over the median of its rms in windows of 0.1 s, of an
-    envelope of its mean; infinite where windows are too few or silent.
+    Activity is the rms in windows of 0.1 s, for an envelope the mean. The ratio is the larger one of the 95th over the
+    5th percentile and the largest over the median; infinite if windows are too few or silent.
     """
     width = max(1, round(ACTIVITY_WINDOW * rate_hz))
     count = signal.size // width
@@ -209,11 +211,11 @@ def modulation(signal: Array, rate_hz: float, processed: bool) -> float:
 
 
 def spikes_of(signal: Array, rate_hz: float) -> tuple[tuple[int, int], ...]:
-    """Return first sample and end of every spike of a signal (S,); none where what stands out is no spike.
+    """Return first sample and end of every spike of a signal (S,).
 
-    Sizes are distances from the running median over 20 ms, on which a spike leaves no trace. The largest of all blocks
-    of 10 ms, in order: where one is `SPIKE` times the next, all blocks before it stand out. They are spikes where each
-    is shorter than a potential of a motor unit.
+    Sizes are distances from the running median over 20 ms, which a spike does not change. The largest sizes of all
+    blocks of 10 ms are sorted: where one is `SPIKE` times the next, it and all larger ones are outliers. Outliers are
+    spikes if each is shorter than a potential of a motor unit.
     """
     from scipy.ndimage import median_filter
 
@@ -246,10 +248,10 @@ def _without(signal: Array, spikes: Sequence[tuple[int, int]]) -> Array:
     if not spikes:
         return signal
     known, sample = np.isfinite(signal), np.arange(signal.size)
-    kept = known.copy()
+    unspoiled = known.copy()
     for first, stop in spikes:
-        kept[max(first - 1, 0) : stop + 1] = False
-    return np.where(known, np.interp(sample, sample[kept], signal[kept]), np.nan)
+        unspoiled[max(first - 1, 0) : stop + 1] = False
+    return np.where(known, np.interp(sample, sample[unspoiled], signal[unspoiled]), np.nan)
 
 
 def _bridged(signal: Array) -> Array:
@@ -262,7 +264,7 @@ def _bridged(signal: Array) -> Array:
 
 
 def _fast(signal: Array, rate_hz: float) -> Array:
-    """Return what of a signal (S,) lies above 20 Hz, less the straight line between its ends."""
+    """Return the part of a signal (S,) above 20 Hz, without the straight line between its ends."""
     level = signal - np.linspace(signal[0], signal[-1], signal.size)
     spectrum = np.fft.rfft(level)
     spectrum[np.fft.rfftfreq(signal.size, 1.0 / rate_hz) < EMG_HZ] = 0.0
@@ -284,7 +286,7 @@ def _near(frequency: Array, mains_hz: float) -> Mask:
 
 
 def _hum(power: Array, frequency: Array, mains_hz: float) -> float:
-    """Return the share of the power that lies near a frequency and its harmonics."""
+    """Return the share of the power near a frequency and its harmonics."""
     total = float(power.sum())
     return float(power[_near(frequency, mains_hz)].sum()) / total if total else 0.0
 
@@ -292,8 +294,9 @@ def _hum(power: Array, frequency: Array, mains_hz: float) -> float:
 def _without_lines(signal: Array, rate_hz: float, mains_hz: float) -> Array:
     """Return a signal (S,) without a frequency of the mains and its harmonics.
 
-    Steady sines are fitted first, at the frequency near the nominal one that explains most: cut out of a spectrum alone
-    they would stay at both ends of a short recording. What the fit leaves within `BESIDE_HZ` is cut out then.
+    Steady sines are fitted first, at the frequency near the nominal one that explains most: removed from a spectrum
+    alone they would stay at both ends of a short recording. Then the rest within `BESIDE_HZ` is removed from the
+    spectrum.
     """
     time = np.arange(signal.size) / rate_hz
     tried = mains_hz + np.linspace(-BESIDE_HZ, BESIDE_HZ, 41)
@@ -309,7 +312,7 @@ def _without_lines(signal: Array, rate_hz: float, mains_hz: float) -> Array:
 
 
 def _no_muscle(power: Array, frequency: Array) -> bool:
-    """Return whether a spectrum belongs to white noise or to a tone, whatever other channels show."""
+    """Return whether a spectrum belongs to white noise or to a tone."""
     total = float(power.sum())
     if frequency.size < FEWEST_WINDOWS or not total:
         return False

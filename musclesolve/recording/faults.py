@@ -1,4 +1,4 @@
-"""The faults of a trial on its way through reading: the first one is raised, or all are collected with their stage."""
+"""The faults while reading a trial: the first one is raised, or all are collected with their stage."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,16 +18,17 @@ Arguments = ParamSpec("Arguments")
 class Faults:
     """Faults from every stage of reading.
 
-    collects: whether reading goes on with what stands in for a part at fault; otherwise the first fault is raised.
-    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading; where the first
-    fault is raised there are wrong counts of rows among them alone, with which reading goes on.
+    collects: whether reading continues with a substitute for a part at fault; otherwise the first fault is raised.
+
+    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading; without
+    `collects` only wrong counts of rows, which never stop reading.
     """
 
     collects: bool = False
     found: list[tuple[str, Exception]] = field(default_factory=list)
 
     def add(self, stage: str, *errors: Exception) -> None:
-        """Note the errors of a stage; raise the first one where they are not collected."""
+        """Note the errors of a stage; raise the first one unless they are collected."""
         for error in errors:
             if not self.collects:
                 raise error
@@ -41,7 +42,7 @@ class Faults:
         *arguments: Arguments.args,
         **options: Arguments.kwargs,
     ) -> Value:
-        """Return what a reader returns, or what stands in for it where a collected error keeps it from reading."""
+        """Return the result of a reader, or `instead` after an error that is collected."""
         try:
             return read(*arguments, **options)
         except Exception as error:
@@ -49,7 +50,7 @@ class Faults:
         return instead
 
     def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:
-        """Read a recording; where faults are collected a text is repaired in a copy, None where no repair helps."""
+        """Read a recording. If faults are collected, a faulty text is repaired in a copy; None if no repair helps."""
         recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)
         if recorded is None or not recorded.row_warning:
             return recorded

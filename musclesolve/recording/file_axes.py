@@ -17,8 +17,7 @@ def axis_vector(name: str) -> Array:
 
 
 def standing_axes(laboratory: LaboratorySettings) -> tuple[str, str]:
-    """Return the forward and the up axis of the standing trial's file: its own where stated, else the axes of the
-    others.
+    """Return the forward and the up axis of the standing trial's file: as stated, else as for the other files.
 
     laboratory: the table [laboratory] of the trial file.
     """

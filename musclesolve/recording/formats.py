@@ -1,6 +1,6 @@
-"""Readers of files by the suffix of the file name.
+"""Readers of files by the suffix of the file name, and conversion of recordings.
 
-From any recording that can be read to files that OpenSim reads: markers to TRC, forces to MOT or STO.
+Recordings of any known format are converted to OpenSim's files: markers to TRC, forces to MOT or STO.
 """
 
 import os
@@ -37,10 +37,7 @@ MARKERS: dict[str, Callable[[Path], Markers]] = {
 }
 """Suffix -> reader of marker trajectories."""
 
-FORCES: dict[str, Callable[[Path], Table]] = {
-    **dict.fromkeys(STORAGE, read_mot),
-    ".csv": read_csv_forces,
-}
+FORCES: dict[str, Callable[[Path], Table]] = {**dict.fromkeys(STORAGE, read_mot), ".csv": read_csv_forces}
 """Suffix -> reader of ground reaction forces."""
 
 
@@ -109,23 +106,23 @@ def read_channels(path: str | Path) -> Table:
 def _reader(
     path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str, also: tuple[str, ...] = ()
 ) -> Callable[[Path], Content]:
-    """Return the reader of a file; ``also`` names suffixes that a trial may give instead, read in another way."""
+    """Return the reader of a file; ``also``: further suffixes that a trial may have, which other functions read."""
     suffix = file_path(path).suffix.casefold()
     if suffix not in readers:
         _add_readers()
     if suffix in readers:
         return readers[suffix]
-    known = sorted({*readers, *also} - {suffix})
+    suffixes = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
         raise no_file(Path(path))
     raise input_error(
         "recording.no_reader",
         file=Path(path),
-        remedy=suggestion(suffix, known) or f"export the {what} in one of these formats",
+        remedy=suggestion(suffix, suffixes) or f"export the {what} in one of these formats",
         what=f"{what} cannot be read from files that end in '{suffix}'"
         if suffix
         else "the name has no suffix",
-        known=known,
+        known=suffixes,
     )
 
 
@@ -142,15 +139,15 @@ def convert(
     up: str | None = None,
     units: str = "mm",
 ) -> list[str]:
-    """Write the markers or forces of a recording in other files; all is read before anything is written.
+    """Write the markers or forces of a recording to other files; the source is read completely before writing.
 
-    The suffix of each target says what is written. The name of the subject before the markers, "Ann:LASI", is left out
-    where there is one subject only.
+    The suffix of each target determines its content. The name of the subject before the markers, "Ann:LASI", is omitted
+    if there is only one subject.
 
     With `forward`, the axis of the source in the walking direction, markers and plates are rotated into the axes of
     OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source. `up` is its upward axis, +z when
     None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
-    pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
+    pressure lies. `units` is the unit of length of the markers. Returns notes on assumptions.
     """
     if source.suffix.casefold() == ".nc":
         raise input_error("recording.result_no_recording", file=source, source=source)
@@ -167,7 +164,7 @@ def convert(
     for option, axis in (("--forward", forward), ("--up", up)):
         if axis is not None and axis not in AXES:
             raise unknown_name(axis, "axis", AXES, where=option)
-    # In the axes of the source unless turned forward: back to where it came from, over any frame whose z is up.
+    # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
     across = forward or next(axis for axis in AXES if axis[1] != upward[1])
     to_global = global_from_laboratory(across, upward)
@@ -195,7 +192,7 @@ def convert(
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, by whatever links."""
+    """Whether two paths are the same file, also through links."""
     try:
         return one.samefile(other)
     except OSError:  # one of them does not exist, or is no file: reading or writing reports it
@@ -203,7 +200,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
-    """Return the forces of a recording as named columns, and notes on what was assumed."""
+    """Return the forces of a recording as named columns, and notes on assumptions."""
     if is_c3d(source):
         recordings, notes = read_plates(read_c3d(source), to_global)
         if not recordings:

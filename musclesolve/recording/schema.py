@@ -1,7 +1,7 @@
-"""Settings as a TOML file states them: its text with the lines of its keys, and every fault with its line and remedy.
+"""Settings in a TOML file: its text with the lines of its keys, and every fault with its line and remedy.
 
-What may stand in a file is a class of `musclesolve.settings`. Unknown and missing tables and keys and wrong values are
-refused.
+A class of `musclesolve.settings` defines the tables and keys of a file. Unknown and missing tables and keys and wrong
+values are refused.
 """
 
 import hashlib
@@ -35,8 +35,8 @@ S = TypeVar("S", bound=Settings)
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
-    `kind` has its tables. `sha256` is the hash of the text that was read; `states` the `file_state` of every file that
-    it names, from before that is opened.
+    `kind` defines its tables. `sha256` is the hash of the text; `states` the `file_state` of every file that it names,
+    before this file is opened.
     """
 
     def __init__(self, path: Path, kind: type[Settings] = RecordedSettings) -> None:
@@ -66,13 +66,7 @@ class Document:
             ) from None
 
     def error(
-        self,
-        key: str,
-        table: str,
-        name: str | None = None,
-        index: int = 0,
-        /,
-        **fields: Any,
+        self, key: str, table: str, name: str | None = None, index: int = 0, /, **fields: Any
     ) -> InputError:
         """Return the error of a template of `errors.toml` that points at a key of a table: its name, and its index."""
         return input_error(key, file=self.path, where=self.place(table, name, index), **fields)
@@ -94,16 +88,16 @@ class Document:
         /,
         **fields: Any,
     ) -> InputError:
-        """Return the error of a name that does not exist, with the known names most like it."""
+        """Return the error of an unknown name, with the most similar known names."""
         known = list(known)
         meant = suggestion(str(name), known)
         names = listed_beside(meant, known)
         remedy = meant or f"use one of {names or 'none'}, or remove it"
-        given = {"expected": f"one of {names}", "remedy": remedy} | fields
-        return self.error(key, table, entry, index, **given)
+        texts = {"expected": f"one of {names}", "remedy": remedy} | fields
+        return self.error(key, table, entry, index, **texts)
 
     def header(self, table: str) -> str:
-        """Return the heading of a table as the file writes it."""
+        """Return the heading of a table as written in the file."""
         return f"[[{table}]]" if table in self.tables and self.tables[table].one_per else f"[{table}]"
 
     def placed(
@@ -115,7 +109,9 @@ class Document:
         before: str = "",
         after: str = "",
     ) -> InputError:
-        """Return an error of a stage that knows no trial file, pointing at a key of a table; see `InputError.moved`."""
+        """Return the error of a stage without access to the trial file, now with the place of a key; see
+        `InputError.moved`.
+        """
         return error.moved(self.path, self.place(table, key, index), before, after)
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
@@ -149,14 +145,16 @@ class Document:
         return (self._heading(f"{table}.{key}") if index == 0 else None) or start
 
     def _heading(self, table: str, index: int = 0) -> int | None:
-        """Return the line of the heading of a table, of the list of them the one at an index; None without any."""
+        """Return the line of the heading of a table, or of the table at an index in a list of tables; None without
+        one.
+        """
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
         return lines[index] if index < len(lines) else None
 
 
 def file_state(path: Path) -> tuple[int, int] | None:
-    """Return time of the last change [ns] and size [bytes] of a file; None where there is none."""
+    """Return time of the last change [ns] and size [bytes] of a file; None if the file does not exist."""
     try:
         state = path.stat()
     except OSError:
@@ -165,11 +163,7 @@ def file_state(path: Path) -> tuple[int, int] | None:
 
 
 def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Document:
-    """Return the text and content of a trial file.
-
-    Raises:
-        InputError: it cannot be read, is no TOML, or is a recording: the message names the command that drafts one.
-    """
+    """Return the text and content of a trial file."""
     if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
         folder = path.parent
         draft = f"musclesolve init {shlex.quote(str(folder))}"
@@ -180,9 +174,9 @@ def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Docum
 
 
 def validated(document: Document, kind: type[S]) -> S:
-    """Return the settings that a file states, with defaults, or raise its first error.
+    """Return the settings of a file with defaults, or raise its first error.
 
-    Tables with free keys (mapping, clusters, carried) come as they are, lists of them too.
+    Tables with free keys (mapping, clusters, carried), and lists of them, are returned unchanged.
     """
     of_study = [table for table in ("trials", "study") if table in document.content]
     if of_study and of_study[0] not in document.tables and "files" not in document.content:
@@ -194,9 +188,9 @@ def validated(document: Document, kind: type[S]) -> S:
 
 
 def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
-    """Return what ``validated`` returns, as far as it goes, and everything that is wrong with it.
+    """Return the settings of a file as far as they are valid, and all errors.
 
-    A table or key that is at fault is left out: it has its default, or None where there is none.
+    A table or key at fault is ignored: it has its default, or None without a default.
     """
     files = document.content.get("files")
     forces = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
@@ -215,22 +209,22 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
 
 @dataclass(frozen=True)
 class _Examination:
-    """The examination of one file, with the errors so far; forces are of "plates", of "columns" or "predicted"."""
+    """The examination of one file, with the errors so far; forces: "plates", "columns" or "predicted"."""
 
     document: Document
     source: str
     errors: list[InputError]
 
     def refuse(self, key: str, place: tuple[Any, ...], /, **fields: Any) -> None:
-        """Note an error of a place: table, key and index, as in ``Document.error``."""
+        """Note an error at a place: table, key and index, as in ``Document.error``."""
         self.errors.append(self.document.error(key, *place, **fields))
 
     def required(self, rule: Setting | FileTable) -> bool:
-        """Return whether a table or key must be there, with forces from this kind of file."""
+        """Return whether a table or key is required, with forces from this kind of file."""
         return rule.required or rule.needed_with == self.source
 
     def table(self, name: str, table: FileTable) -> Any:
-        """Return the values of a table, of a list of tables the values of each; of one with free keys as they are."""
+        """Return the values of a table, or of each table in a list; a table with free keys is returned unchanged."""
         header, settings = self.document.header(name), table.settings
         value = self.document.content.get(name)
         if value in (None, []) and self.required(table):
@@ -256,7 +250,7 @@ class _Examination:
             return tuple(
                 table.holds(**self.values(name, part, settings, k)) for k, part in enumerate(value or [])
             )
-        # An absent table lacks nothing, or its one error names the keys that it lacks.
+        # An absent table either needs no keys, or its one error names the missing keys.
         return table.holds(**self.values(name, value or {}, settings, 0, lacking=value is not None))
 
     def values(
@@ -267,7 +261,7 @@ class _Examination:
         index: int,
         lacking: bool = True,
     ) -> dict[str, Any]:
-        """Return the right values of a table; `lacking` says whether keys that are missing are errors."""
+        """Return the valid values of a table; lacking: whether missing keys are errors."""
         for key in stated:
             if key not in settings:
                 error = self.document.unknown("recording.no_such_key", key, settings, table, key, index)
@@ -306,11 +300,7 @@ class _Examination:
 
 
 def check_value(value: Any, setting: Setting, where: str) -> None:
-    """Refuse an argument that a file would refuse as the value of a setting.
-
-    Raises:
-        InputError: it is not of the kind of the setting, or beyond its range.
-    """
+    """Refuse an argument that is not a valid value of a setting."""
     plain = value.item() if isinstance(value, np.generic) else value
     if wrong := setting.problem(plain):
         problem, expected = wrong

@@ -1,4 +1,4 @@
-"""A laboratory's table of subjects, CSV or Excel: one row each, by the words of its headings and their units."""
+"""A laboratory's table of subjects, CSV or Excel: one row per subject, understood by headings and units."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ _FOLD = re.compile(r"[^a-z0-9]")
 _UNIT = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]\s*$")
 _EMPTY = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "unknown"})
 _TALLEST_M, _TALLEST_CM = 3.0, 300.0
-"""A length without a unit is in meters up to the first, in centimeters up to the second, else in millimeters."""
+"""Largest lengths without a unit that are in meters and in centimeters; larger ones are in millimeters."""
 _MOST_ROWS = 100_000
 
 
@@ -32,9 +32,9 @@ class SubjectsTable:
 
     Args:
         path: the file.
-        rows: subject, as the table calls it -> what is stated, by the keys of a line of [subjects].
+        rows: subject by its name in the table -> values, by the keys of a line of [subjects].
         columns: keys that have a column.
-        unused: headings of columns that were not understood.
+        unused: headings of columns without a known meaning.
     """
 
     path: Path
@@ -43,7 +43,9 @@ class SubjectsTable:
     unused: tuple[str, ...] = ()
 
     def row_of(self, subject: str) -> str | None:
-        """The row of a subject by name: as it is written, else without signs and leading zeros; None without one."""
+        """The row of a subject by its exact name, else by its name without signs and leading zeros; None without
+        one.
+        """
         if subject in self.rows:
             return subject
         alike = [name for name in self.rows if plain_name(name) == plain_name(subject)]
@@ -56,16 +58,16 @@ def plain_name(name: str) -> str:
 
 
 def names_subjects(path: Path) -> bool:
-    """Return whether the headings of a CSV or Excel file name subjects and other facts; False for an unreadable file.
+    """Return whether a CSV or Excel file is a table of subjects by its headings; False for an unreadable file.
 
-    A file of Excel where openpyxl is missing is taken for one if its name says so.
+    Without openpyxl an Excel file is judged by its name.
     """
     try:
         with_cells = _cells(path, most=1)
     except InputError as error:
-        said = _folded(path.stem)
+        name = _folded(path.stem)
         return error.code == "missing_package" and any(
-            word in said for word in ("subject", "participant", "patient")
+            word in name for word in ("subject", "participant", "patient")
         )
     headings = [_key(str(cell)) for cell in with_cells[0]] if with_cells else []
     return "name" in headings and len({key for key in headings if key}) > 1
@@ -75,12 +77,8 @@ def read_subjects(path: Path) -> SubjectsTable:
     """Read a table of subjects: its first row has the headings.
 
     Cells may be empty. Lengths and masses are in the unit of the heading ("Height [cm]"), without one in kilograms and,
-    by their size, in meters, centimeters or millimeters. Columns of numbers that have no key are further numbers of the
-    subject, by their heading.
-
-    Raises:
-        InputError: no such file, no column of names, a name twice, or a cell that cannot be right, with its row and
-            column; openpyxl is not installed and the file is one of Excel.
+    by their size, in meters, centimeters or millimeters. Columns of numbers without a key are further numbers of the
+    subject, by their headings.
     """
     cells = _cells(path)
     headings = [str(cell).strip() for cell in cells[0]] if cells else []
@@ -108,8 +106,8 @@ def read_subjects(path: Path) -> SubjectsTable:
         stated: dict[str, Any] = {}
         for k, text in enumerate(texts[: len(keys)]):
             key = keys[k]
-            said = text.casefold()
-            if key == "name" or (said in _EMPTY and not (said == "none" and key == "affected_side")):
+            folded = text.casefold()
+            if key == "name" or (folded in _EMPTY and not (folded == "none" and key == "affected_side")):
                 continue
             if key is None:
                 value = _number(text)
@@ -141,7 +139,7 @@ def read_subjects(path: Path) -> SubjectsTable:
 
 
 def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
-    """The rows of a file, of Excel the rows of its first sheet; at most so many."""
+    """The rows of a file, of Excel the rows of its first sheet; at most `most`."""
     if not is_file(path):
         raise no_file(path)
     if path.suffix.casefold() == EXCEL:
@@ -159,7 +157,7 @@ def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
                 return [list(row) for row in rows]
         except InputError:
             raise
-        except Exception as reason:  # openpyxl raises errors of zip, of XML and of its own
+        except Exception as reason:  # openpyxl raises errors of zip, XML and openpyxl
             raise input_error("recording.bad_workbook", file=path, reason=as_text(str(reason))) from None
     with open_input(path) as stream, opening(path):
         raw = stream.read()
@@ -180,7 +178,7 @@ def _folded(text: str) -> str:
 
 
 def _key(heading: str) -> str | None:
-    """The key that a heading means, None where it means none."""
+    """The key for a heading, None without one."""
     plain = _folded(_UNIT.sub("", heading))
     columns = bundled_toml(__package__, "subject_columns.toml")["columns"]
     return next((key for key, words in columns.items() if plain in words or plain == _folded(key)), None)
@@ -195,12 +193,12 @@ def _text(cell: Any) -> str:
 
 
 def _column_name(heading: str) -> str:
-    """A heading as the name of a number."""
+    """The name of a number from its heading."""
     return re.sub(r"\W+", "_", heading.strip()).strip("_") or "number"
 
 
 def _number(text: str) -> float | None:
-    """A number as tables have it, with a decimal point or comma."""
+    """A number from text with a decimal point or comma; None for other text."""
     plain = text.replace(" ", "")
     try:
         return float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
@@ -209,14 +207,14 @@ def _number(text: str) -> float | None:
 
 
 def _meaning(key: str, text: str, value: Any) -> str:
-    """State a number that its heading or its size turned into another one; "" for any other cell."""
+    """Statement on a number that was converted by its heading or its size; "" for any other cell."""
     if value is None or value == _number(text):
         return ""
     return f", which under this heading is {value:g} {key.rpartition('_')[2]}"
 
 
 def _value(key: str, text: str, heading: str) -> Any:
-    """The value of a cell, None where it has none of the right kind."""
+    """The value of a cell, None if it is not of the right kind."""
     tables = bundled_toml(__package__, "subject_columns.toml")
     if key == "group":
         return text

@@ -1,10 +1,10 @@
-"""Units of length, force and moment as files write them, and how large a number may be to have been measured."""
+"""Units of length, force and moment in files, and the largest number that can be a measurement."""
 
 METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 """Unit of length of text files -> meters."""
 
 LARGEST = 1e12
-"""A number beyond this, in whatever unit, was not measured; squares of smaller ones overflow nowhere."""
+"""Largest number, in any unit, that can be a measurement; squares of smaller numbers never overflow."""
 
 _LENGTHS = METERS | {"dm": 0.1}
 _LENGTH_WORDS = {
@@ -16,10 +16,12 @@ _FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
 _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 # The one prefix that programs put before a moment; kilo- comes with the force.
 _MOMENTS = {"mnm": 0.001}
-# What makes another unit of it; all other signs are ways to write the same one.
+# Signs that change the unit; all other signs are variants of writing.
 _SIGNS = "/%^"
 _FEWEST_LETTERS = {"newtons": 4, "kilonewtons": 5}
-"""A word may be cut off: C3D files leave four letters ("mete", "newt"); "kilo" alone could be a kilogram."""
+"""Words of units, which may be cut off: C3D files keep four letters ("mete", "newt"); "kilo" alone could be a
+kilogram.
+"""
 
 
 def plain_unit(unit: str) -> str:
@@ -28,17 +30,17 @@ def plain_unit(unit: str) -> str:
 
 
 def meters_in(unit: str) -> float | None:
-    """Return how long a unit of length is [m]; None for what is none: "mm", "Millimeters", "mete", "cm."."""
+    """Return the size [m] of a unit of length such as "mm", "Millimeters", "mete", "cm."; None for other words."""
     return _size(plain_unit(unit), _LENGTHS, _LENGTH_WORDS)
 
 
 def newtons_in(unit: str) -> float | None:
-    """Return how large a unit of force is [N]; None for what is none: "N", "nt", "Newton", "kN"."""
+    """Return the size [N] of a unit of force such as "N", "nt", "Newton", "kN"; None for other words."""
     return _size(plain_unit(unit), _FORCES, _FORCE_WORDS)
 
 
 def newton_meters_in(unit: str) -> float | None:
-    """Return how large a unit of moment is [N m]; None for what is none: "Nmm", "N.m", "newton meters"."""
+    """Return the size [N m] of a unit of moment such as "Nmm", "N.m", "newton meters"; None for other words."""
     plain = plain_unit(unit)
     if plain in _MOMENTS:
         return _MOMENTS[plain]
@@ -50,7 +52,7 @@ def newton_meters_in(unit: str) -> float | None:
 
 
 def _size(plain: str, short: dict[str, float], words: dict[str, float]) -> float | None:
-    """Return the size of a unit by its abbreviation, or by a word that may be cut off behind its fourth letter."""
+    """Return the size of a unit by its abbreviation, or by a word that may be cut off after its fourth letter."""
     if plain in short:
         return short[plain]
     sizes = (

@@ -22,7 +22,7 @@ from musclesolve.results.judgement import judge
 from musclesolve.results.tables.lines import csv_text
 
 CONSTANT_SPREAD = 1e-12
-"""A curve of a smaller relative spread is constant and has no correlation."""
+"""Relative spread below which a curve counts as constant and has no correlation."""
 MEASURES = {
     "rms_difference": ("N", "root mean square of the difference of the forces under both costs"),
     "correlation": ("1", "Pearson correlation of the forces under both costs over the frames"),
@@ -30,7 +30,7 @@ MEASURES = {
 }
 """Unit and meaning of each measure of agreement."""
 PREFIX = {"function_group": "group_", "muscle": ""}
-"""What the names of the measures of groups and of muscles begin with."""
+"""Beginning of the names of measures of groups, and of muscles."""
 
 
 class ComparisonFacts:
@@ -54,7 +54,7 @@ class ComparisonFacts:
 
     @property
     def legs(self) -> list[LegFacts]:
-        """The analyzed legs, which are the same under every cost."""
+        """The analyzed legs, equal under every cost."""
         return list(next(iter(self.under.values())).legs.values())
 
     @property
@@ -64,12 +64,12 @@ class ComparisonFacts:
 
     @property
     def findings(self) -> list[Finding]:
-        """The errors and warnings on the trial, which are the same under every cost."""
-        return [each for each in next(iter(self.under.values())).findings if each.severity != "note"]
+        """The errors and warnings on the trial, equal under every cost."""
+        return [entry for entry in next(iter(self.under.values())).findings if entry.severity != "note"]
 
     @cached_property
     def co_contraction(self) -> dict[str, dict[str, float]]:
-        """The mean over the frames about each angle that has one, 0 to 1, under each cost."""
+        """Mean co-contraction over the frames, 0 to 1, by degree of freedom, under each cost."""
         mean = self.comparison["co_contraction"].mean("time").transpose("cost", "dof").values
         dofs = [str(dof) for dof in self.comparison["dof"].values]
         return {
@@ -93,14 +93,14 @@ class ComparisonFacts:
         return dict(zip(map(str, self.comparison[dim].values), np.stack(columns, axis=-1), strict=True))
 
     def most_different(self, most: int) -> list[str]:
-        """Names of so many muscles, by the largest root mean square of the difference from the first cost."""
+        """Names of the `most` muscles with the largest root mean square difference from the first cost."""
         apart = self.comparison["rms_difference"].sel(other=self.costs[0]).max("cost").fillna(0.0)
         order = np.argsort(-apart.values, kind="stable")[:most]
         return [str(name) for name in self.comparison["muscle"].values[order]]
 
 
 def agreement_csv(comparison: xr.Dataset) -> bytes:
-    """The agreement of every pair of costs on every muscle and function group, for other programs."""
+    """The agreement of every pair of costs on every muscle and function group, as comma-separated values."""
     facts = ComparisonFacts(comparison)
     rows: list[Iterable[object]] = [
         ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")

@@ -1,8 +1,8 @@
 """Facts of a result, each computed once.
 
-The printed summary, the documents of `--json`, the tables and the report are renderings of `Facts`: none of them looks
-for a peak or counts a frame by itself. A fact is computed when it is first used, so that a damaged file lacks only
-what is damaged. Results of `run` and of `share` say the same things; what a result does not hold is None or empty.
+The printed summary, the documents of `--json`, the tables and the report are renderings of `Facts`: none of them
+searches a peak or counts frames by itself. A fact is computed when it is first used, so that a damaged file lacks only
+the damaged facts. Results of `run` and of `share` have the same facts; facts that a result lacks are None or empty.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, sided, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
@@ -36,11 +36,11 @@ from musclesolve.results.movement import Movement, SeenMotion, ground_support, m
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 
 FULL = 0.99
-"""A muscle of this activation works at its limit."""
+"""Activation from which a muscle works at its limit."""
 SHORTEST_CARRIED = 0.5
-"""Time over which a mean ground force shows a mass [s]."""
+"""Time over which the ground force is averaged to estimate the body mass [s]."""
 LARGE_ERROR = 0.1
-"""An error of activation between frames, by the balance of fibers and tendons, of which the frames are counted."""
+"""Balance error of activation above which a frame is counted."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Reserve:
-    """The moment that the muscles of a leg lack most of."""
+    """The largest moment that the muscles of a leg lack."""
 
     moment_nm: float  # its magnitude [N m]
     dof: str
@@ -84,12 +84,12 @@ class LegFacts:
 
     @cached_property
     def solved(self) -> int:
-        """Frames that are solved without a reserve that counts."""
+        """Number of frames that are solved without a reserve that counts."""
         return int((frames.solved(self.result, self.side) | (self._helped & ~self._counted)).sum())
 
     @cached_property
     def with_reserve(self) -> int:
-        """Frames that are solved with a reserve, of a coordinate that muscles can serve."""
+        """Number of frames that are solved with a reserve of a coordinate that muscles can serve."""
         return int(self._counted.sum())
 
     @cached_property
@@ -136,7 +136,7 @@ class LegFacts:
 
     @cached_property
     def _unserved(self) -> list[str]:
-        """Coordinates whose moments no muscle can produce; none where the side has no other."""
+        """Coordinates whose moments no muscle can produce; empty if the side has only such coordinates."""
         if not (unserved := listed(self.result, "unserved_dofs")):
             return []
         served = any(side_of(dof) == self.side and dof not in unserved for dof in self._shared)
@@ -146,8 +146,9 @@ class LegFacts:
     def _reserves(self) -> tuple[list[str], Array]:
         """Coordinates and the sizes of their reserves (T, m) [N m], zero in frames that are solved without.
 
-        Reserves of the side; where these have none, all those that its muscles may be shared with. Not the reserves of
-        coordinates whose moments no muscle can produce (`unserved_dofs`): a warning of the result names these.
+        The coordinates of the side; where they have no reserves, all coordinates that its muscles may serve.
+        Coordinates whose moments no muscle can produce (`unserved_dofs`) are excluded: a warning of the result names
+        them.
         """
         needed = self._helped
         every = [dof for dof in self._shared if dof not in self._unserved]
@@ -169,7 +170,7 @@ class LegFacts:
 
     @cached_property
     def reserve_share(self) -> tuple[float, str] | None:
-        """The reserve that is largest over the peak moment of its degree of freedom, and which that is.
+        """The largest reserve relative to the peak moment of its degree of freedom, and the degree of freedom.
 
         The rule is as in `check_reserves`; None where no reserve exceeds NEGLIGIBLE.
         """
@@ -185,7 +186,7 @@ class LegFacts:
 
     @cached_property
     def stretches(self) -> list[Stretch]:
-        """All frames in their order, neighbors of the same verdict together."""
+        """Stretches of neighboring frames with the same verdict, in order."""
         names = frames.reason_names(self.result, self.side)
         time = np.asarray(self.result["time"].values, dtype=float)
         runs = [
@@ -193,18 +194,21 @@ class LegFacts:
             for name in dict.fromkeys(names.tolist())
             for first, stop in true_runs(names == name)
         ]
-        return sorted(runs, key=lambda each: each.first)
+        return sorted(runs, key=lambda run: run.first)
 
     @cached_property
     def failures(self) -> dict[str, list[Stretch]]:
-        """The stretches of analyzed frames without a valid solution, by what is wrong with them."""
+        """The stretches of analyzed frames without a valid solution, by verdict."""
         failed = frames.unsolved(self.result, self.side)
         verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
-        return {verdict: [each for each in self.stretches if each.verdict == verdict] for verdict in verdicts}
+        return {
+            verdict: [stretch for stretch in self.stretches if stretch.verdict == verdict]
+            for verdict in verdicts
+        }
 
     @property
     def reasons(self) -> list[str]:
-        """Sentences on what the muscles lack and how large the reserves are."""
+        """Sentences on the moments that the muscles lack and the sizes of the reserves."""
         return listed(self.result, f"reasons_{self.side}")
 
 
@@ -266,7 +270,7 @@ class ResidualSize:
 
 @dataclass(frozen=True)
 class MotionChanged:
-    """A motion changed to reduce the residual: by how much, and the residual before and after.
+    """Change of a motion to reduce the residual: its size, and the residual before and after.
 
     Root mean squares over the frames; balancing_mass_kg: the body mass that would balance the forces best.
     """
@@ -285,7 +289,7 @@ class MotionChanged:
 
 @dataclass(frozen=True)
 class FiberEnd:
-    """A muscle whose fibers become the shortest or the longest of all."""
+    """The muscle with the shortest or the longest fibers of all."""
 
     muscle: str
     normalized_length: float  # over optimal fiber length
@@ -403,7 +407,7 @@ class Facts:
 
     @cached_property
     def legs(self) -> dict[str, LegFacts]:
-        """The analyzed legs by side, right before left, last what is of no side."""
+        """The analyzed legs by side, right before left; last the muscles of no side."""
         return {
             side: LegFacts(self.result, side, part) for side, part in frames.part_names(self.result).items()
         }
@@ -418,7 +422,9 @@ class Facts:
         """Findings on the recording or model; for a result without findings its warnings."""
         if stored := text(self.result, FINDINGS):
             return stored_findings(stored)
-        older = (finding("remark", "warning", {"sentence": each}) for each in listed(self.result, "warnings"))
+        older = (
+            finding("remark", "warning", {"sentence": warning}) for warning in listed(self.result, "warnings")
+        )
         return (finding("not_examined", "warning", {}), *older)
 
     @cached_property
@@ -433,9 +439,9 @@ class Facts:
 
     @cached_property
     def predicted(self) -> dict[str, tuple[int, int]]:
-        """Side -> frames, and steps, of its foot whose ground reactions are predicted; no side without any."""
+        """Side -> numbers of frames and steps with predicted ground reactions; only sides that have some."""
         found = {}
-        for side in (each for each in map(str, self.result["side"].values) if each in SIDE_NAMES):
+        for side in (name for name in map(str, self.result["side"].values) if name in SIDE_NAMES):
             if (mask := frames.predicted(self.result, side)).any():
                 found[side] = int(mask.sum()), len(true_runs(mask & frames.stance(self.result, side)))
         return found
@@ -454,7 +460,7 @@ class Facts:
 
     @cached_property
     def contact_peaks(self) -> list[ContactPeak]:
-        """Peaks of all joints that have a valid frame; none where the result has no contact forces."""
+        """Peaks of all joints with a valid frame; empty where the result has no contact forces."""
         if "joint_reaction" in self.result:
             force = magnitude(self.result["joint_reaction"])
         elif "contact_force" in self.result:
@@ -467,7 +473,7 @@ class Facts:
 
     @cached_property
     def knee_peaks(self) -> dict[str, dict[str, ContactPeak]]:
-        """Peaks of the forces of `KNEE_FORCES` in the result by part of the knee, then by side, where there are any."""
+        """Peaks of the forces of `KNEE_FORCES` by part of the knee, then by side, as far as they exist."""
         found: dict[str, dict[str, ContactPeak]] = {}
         for part, name in KNEE_FORCES.items():
             if name in self.result:
@@ -521,13 +527,12 @@ class Facts:
         if not np.isfinite(force).any():
             return None
         frame, muscle = np.unravel_index(int(np.nanargmax(force)), force.shape)
-        stem, side = split_side(str(self.result["muscle"].values[muscle]))
-        words = f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+        words = sided(str(self.result["muscle"].values[muscle]))
         return StrongestMuscle(words, float(force[frame, muscle]), float(self.result["time"].values[frame]))
 
     @cached_property
     def pelvis_residual(self) -> ResidualSize | None:
-        """Size of the residual at the pelvis; None where there is none, or both feet were measured in no frame."""
+        """Size of the residual at the pelvis; None without one, or if no frame has forces of both feet."""
         return self._residual_size("pelvis_residual")
 
     @cached_property
@@ -571,7 +576,7 @@ class Facts:
 
     @cached_property
     def root_residual_percent(self) -> float | None:
-        """Greatest residual force at the root of an OpenSim model [% of body weight]; None where none is known."""
+        """Greatest residual force at the root of an OpenSim model [% of body weight]; None where unknown."""
         force = number(self.result, "root_residual_n")
         return 100.0 * force / self.body_weight if force and np.isfinite(self.body_weight) else None
 
@@ -579,8 +584,8 @@ class Facts:
     def residual_share(self) -> float | None:
         """Root mean square of the residual force over the peak ground force, which counts at least as the weight.
 
-        At the pelvis, or at the root of an OpenSim model; None where it is not known. Of the measured motion: a change
-        that makes the residual small does not show that its cause was small.
+        At the pelvis, or at the root of an OpenSim model; None where unknown. The measured motion counts: a change that
+        reduces the residual does not remove its cause.
         """
         force = number(self.result, "root_residual_rms_n")
         if (size := self.measured_residual) is not None:
@@ -599,14 +604,14 @@ class Facts:
 
     @cached_property
     def _seen(self) -> SeenMotion:
-        """Evidence of the movement in the result."""
+        """Motion and ground reactions of the result, which show the movement."""
         return SeenMotion(self.result)
 
     @cached_property
     def mass_carried(self) -> float | None:
-        """The mass that the ground bears [kg]; None where no half second has both feet measured.
+        """The mass carried by the ground [kg]; None without half a second in which both feet were measured.
 
-        m = mean vertical ground force / (g + change of the vertical velocity over the time), with the pelvis for the
+        m = mean vertical ground force / (g + change of the vertical velocity over the time); the pelvis represents the
         center of mass.
         """
         support = ground_support(self._seen)
@@ -623,7 +628,7 @@ class Facts:
         return float(np.average(masses, weights=times)) if times else None
 
     def active_fibers(self, least: float) -> list[FiberEnd]:
-        """Shortest and longest fiber of each muscle over the valid frames in which it is active at least so much."""
+        """Shortest and longest fiber of each muscle over valid frames with an activation of at least `least`."""
         if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
             return []
         result, sides = self.result, frames.muscle_sides(self.result)
@@ -653,7 +658,7 @@ class Facts:
 
     @cached_property
     def muscles_at_limit(self) -> list[AtLimit]:
-        """Muscles that reach full activation in valid frames, those that do so longest first."""
+        """Muscles that reach full activation in valid frames, the one with most such frames first."""
         if "activation" not in self.result:
             return []
         activation: Array = self.result["activation"].transpose("time", "muscle").values
@@ -662,11 +667,11 @@ class Facts:
             count = int((self.valid[side] & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
             if count:
                 full.append(AtLimit(name, count, count / int(self.valid[side].sum())))
-        return sorted(full, key=lambda each: (-each.count, each.muscle))
+        return sorted(full, key=lambda muscle_limit: (-muscle_limit.count, muscle_limit.muscle))
 
     @cached_property
     def channels(self) -> list[Channel]:
-        """The channels of EMG that was recorded with the motion; none without EMG."""
+        """The EMG channels recorded with the motion; empty without EMG."""
         if "emg_correlation" not in self.result or not self.result.sizes.get("channel", 0):
             return []
         count, variables = self.result.sizes["channel"], self.result.variables
@@ -683,27 +688,31 @@ class Facts:
     @cached_property
     def correlations(self) -> dict[str, float]:
         """Correlation of each channel whose correlation is known."""
-        return {each.name: each.correlation for each in self.channels if np.isfinite(each.correlation)}
+        return {
+            channel.name: channel.correlation for channel in self.channels if np.isfinite(channel.correlation)
+        }
 
     @cached_property
     def median_and_mean_correlation(self) -> tuple[float, float] | None:
-        """Median and mean over the channels whose correlation is known; None where there are none."""
+        """Median and mean correlation over the channels where it is known; None without any."""
         known = list(self.correlations.values())
         return (float(np.median(known)), float(np.mean(known))) if known else None
 
     @property
     def follows_emg(self) -> bool:
-        """Whether the cost follows the EMG, so that agreement with the followed channels is no test."""
+        """Return whether the cost follows the EMG, so that agreement with the followed channels is no test."""
         return "emg_tracking" in text(self.result, "cost")
 
     @cached_property
     def predicts_emg(self) -> bool:
-        """Whether agreement with followed EMG is computed for each channel predicted while it alone is not followed."""
+        """Return whether each followed channel is compared with a sharing that follows all channels but this one."""
         return "emg_predicted" in self.result and bool(self.result["emg_predicted"].notnull().any())
 
     @cached_property
     def followed_correlations(self) -> dict[str, float]:
-        """Correlation of each channel with the activation that follows it, no test; none where none is followed."""
+        """Correlation of each channel with the activation that follows it (no test); empty if no channel is
+        followed.
+        """
         if "emg_correlation_followed" not in self.result or not self.predicts_emg:
             return {}
         values = self.result["emg_correlation_followed"]
@@ -737,7 +746,7 @@ class Facts:
             side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
             large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
             balance = TendonBalance(float(errors[frame, column]), side, time, large, known)
-        steps = [each.split(" ") for each in listed(self.result, "motion_iterations")]
+        steps = [iteration.split(" ") for iteration in listed(self.result, "motion_iterations")]
         return Tendons(
             {side: int(count) for side, count in steps},
             balance,
@@ -746,7 +755,7 @@ class Facts:
         )
 
     def _largest_strain(self, muscles: list[str]) -> Strain | None:
-        """Among tendons of some muscles; None where there are none, or no frame has a solution."""
+        """The largest strain among tendons of some muscles; None without muscles or without a solved frame."""
         if "tendon_strain" not in self.result:
             return None
         strain: Array = self.result["tendon_strain"].sel(muscle=muscles).transpose("time", "muscle").values
@@ -769,7 +778,9 @@ class Facts:
         if not self.result.sizes.get("stride", 0) or "stride_side" not in self.result:
             return []
         measures = {
-            str(name): each.values for name, each in self.result.data_vars.items() if each.dims == ("stride",)
+            str(name): variable.values
+            for name, variable in self.result.data_vars.items()
+            if variable.dims == ("stride",)
         }
         ends = (self.result[f"stride_{name}"].values for name in ("side", "start", "end"))
         return [
@@ -784,10 +795,10 @@ class Facts:
 
     @cached_property
     def whole_strides(self) -> tuple[Mask, int] | None:
-        """Frames (T,) of whole strides, and how many; None where none is complete.
+        """Mask (T,) of the frames of whole strides, and the number of strides; None where none is complete.
 
-        As many times of a stride as fit into the longest stretch in which the forces of both legs are known, wherever
-        in the gait cycle it begins: over the time of one stride each leg goes through one cycle.
+        The frames are as many stride times as fit into the longest stretch with known forces of both legs, from any
+        point of the gait cycle: over one stride time each leg goes through one cycle.
         """
         if "muscle_force" not in self.result or not set(SIDES) <= set(self.legs):
             return None
@@ -810,7 +821,7 @@ class Facts:
             return None
         power = self.result["metabolic_power"].sum("muscle", skipna=False).values[self.whole_strides[0]]
         rate = BASAL + float(power.mean()) / float(self.result.attrs["subject_mass_kg"])
-        speeds = [each.measures.get("walking_speed", np.nan) for each in self.strides]
+        speeds = [stride.measures.get("walking_speed", np.nan) for stride in self.strides]
         return MetabolicRate(rate, float(np.mean(speeds)))
 
 
@@ -827,12 +838,12 @@ class MetabolicRate:
 
     @property
     def cost_of_transport(self) -> float:
-        """Energy for a kilogram and a meter [J/(kg m)]."""
+        """Energy per kilogram and meter [J/(kg m)]."""
         return self.rate / self.speed if self.speed > WALKING_SPEEDS[0] else np.nan
 
     @property
     def measured(self) -> float:
-        """Gross rate that people have when they walk at this speed on the level [W/kg]; NaN beyond walking.
+        """Measured gross rate of level walking at this speed [W/kg]; NaN at other speeds.
 
         Oxygen of 3.5 + 6 v ml/(kg min) at v m/s (American College of Sports Medicine, Guidelines for Exercise Testing),
         with 20.9 J/ml.
@@ -850,7 +861,7 @@ def achilles(result: xr.Dataset) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class UncertainPeak:
-    """A force in the frame in which it is largest without errors; all numbers are of this frame."""
+    """A force and its spread in the frame in which the force without errors is largest."""
 
     time: float  # of the frame [s]
     value: float  # without errors [N]
@@ -869,7 +880,7 @@ class UncertainPeak:
 
 
 def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
-    """Valid frames of a leg among which peaks are sought, (T,): the frames of stance, all of them where there is none.
+    """Mask (T,) of the valid frames of a leg in which peaks are searched: stance, or all frames without a stance.
 
     In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
     """
@@ -883,7 +894,7 @@ def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
 def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
     """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames.
 
-    The frames that count are the frames of its own side, or of the last one that an OpenSim model has.
+    The frames of its own side count, or of the last side of an OpenSim model.
     """
     own = {"muscle" if name == "muscle_force" else "joint": which}
     nominal = found[name].sel(own).values
@@ -899,7 +910,7 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
 
 
 NEAR_FIRST_ORDER = 0.15
-"""A spread that is as much larger or smaller than that of the first order agrees with it."""
+"""Factor within which a spread agrees with the spread of first order."""
 
 
 class UncertaintyFacts:
@@ -933,8 +944,8 @@ class UncertaintyFacts:
     def first_order_shares(self) -> dict[str, float]:
         """Share of the values over time, by quantity, whose spread equals the first order to `NEAR_FIRST_ORDER`.
 
-        Of muscle and contact forces where they spread by a twentieth of their largest spread or more; elsewhere muscles
-        reach or leave bounds. Empty without contributions.
+        Values of muscle and contact forces count where their spread is at least a twentieth of its maximum; elsewhere
+        muscles reach or leave bounds. Empty without contributions.
         """
         shares = {}
         for name in ("muscle_force", "contact_force"):

@@ -1,4 +1,4 @@
-"""A finding: what is wrong with a trial or its result, where, how much it costs, and what to do; see judgement.py."""
+"""A finding: a fault of a trial or its result, its place, its cost, and the remedy; see judgement.py."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from musclesolve._util.names import shortened
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 FINDINGS = "findings"
-"""Attribute of a result with what was found wrong with its recording or model: a list of `Finding.as_dict` in JSON."""
+"""Attribute of a result with the findings on its recording or model: a list of `Finding.as_dict` in JSON."""
 Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
 Change = tuple[tuple[tuple[str | int, ...], Any], ...]
-"""Places in a trial file, names of tables and keys and numbers of [[tables]], each with the value to state there."""
+"""Changes of a trial file: places (names of tables and keys, numbers of [[tables]]), each with the value to state."""
 Repair = Callable[[Any], Any]
-"""Returns what was examined, a recording or the loads of a model, without the fault of a finding."""
+"""Function that returns the examined recording or loads without the fault of a finding."""
 
 
 def texts() -> dict[str, dict[str, Any]]:
@@ -51,7 +51,7 @@ class Where:
     quantity: str | None = None  # the curve concerned
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold: it knows no paths and no numbers that are none."""
+        """Return values for JSON, which has no paths and no NaN."""
         return asdict(self) | {
             "file": str(self.file) if self.file else None,
             "line": None if self.line is None else int(self.line),
@@ -67,8 +67,8 @@ class Where:
         parts += [f"{self.plate} plate"] if self.plate else []
         parts += [self.quantity] if self.quantity else []
         parts += [shortened(self.trials)] if self.trials else []
-        parts += [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times[:3]]
-        return ", ".join(parts) + (f" and {len(self.times) - 3} more" if len(self.times) > 3 else "")
+        spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times]
+        return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Cost:
 
     size: float
     unit: str  # "N m", "N" or "body weights"
-    of: str  # the degree of freedom, muscle or joint that changes most
+    of: str  # degree of freedom, muscle or joint with the largest change
 
     def __str__(self) -> str:
         """Return the cost in words, as "83 N m at ankle_dorsiflexion_r"."""
@@ -87,26 +87,31 @@ class Cost:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or of interest."""
+    """A fault, or a fact of interest."""
 
     code: str  # short stable name, one of `codes()`
     # "error": the recording cannot be analyzed, or its results would be wrong; "warning": results would be
     # less certain; "note": good to know
     severity: Severity
-    what: str  # what was found, with the number measured and the number expected
+    what: str  # statement with the measured and the expected number
     remedy: str  # how to fix it
     where: Where = field(default_factory=Where)  # the place
-    # of what is examined, in memory; the examination goes on with it
+    # repair of the examined data in memory; further checks use the repaired data
     repair: Repair | None = field(default=None, repr=False, compare=False)
-    # whether it counts wherever in time it is; else it is a note out of reach of the time range
+    # whether it counts at any time; else it is a note far from the time range
     anywhere: bool = field(default=False, repr=False, compare=False)
     # the largest change of a result by the fault; None where it is not known
     cost: Cost | None = None
     side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
-    # settings of the trial file that mend it, where they alone do, with the measured values
+    # settings of the trial file that alone correct the fault, with the measured values
     change: Change = ()
-    # whether it is a warning only because it costs little, where the trial can be analyzed with it
+    # whether it is only a warning because its cost is small and the trial can be analyzed with the fault
     lowered: bool = field(default=False, repr=False, compare=False)
+
+    def since(self, start: float) -> Finding:
+        """The finding with times that count from `start` [s]."""
+        times = tuple((first - start, last - start) for first, last in self.where.times)
+        return replace(self, where=replace(self.where, times=times))
 
     @property
     def sentence(self) -> str:
@@ -127,7 +132,7 @@ class Finding:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return values for JSON."""
         named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy", "side")}
         return named | {
             "where": self.where.as_dict(),
@@ -149,7 +154,7 @@ class Finding:
 
 
 def stored_findings(text: str) -> tuple[Finding, ...]:
-    """Return the findings of the attribute `FINDINGS` of a result; a finding that says so where it cannot be read.
+    """Return the findings of the attribute `FINDINGS` of a result; an unreadable attribute becomes a finding.
 
     A code that this version does not know is kept: a result may come from a later one.
     """
@@ -161,9 +166,9 @@ def stored_findings(text: str) -> tuple[Finding, ...]:
 
 
 class Units(Formatter):
-    """Texts with numbers in thousandths, {size!m}, in per cent, {share!p}, and plain ones, {size:plain3}.
+    """Formatter of texts: numbers in thousandths, {size!m}, in percent, {share!p}, and plain ones, {size:plain3}.
 
-    A plain number has so many digits and is never a power of ten; what is not finite is a dash, and zero has no sign.
+    A plain number has this many digits and no exponent; a number that is not finite is a dash, and zero has no sign.
     """
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
@@ -199,7 +204,7 @@ def finding(
 ) -> Finding:
     """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
-    values: what the text is filled with. change: see `Finding`.
+    values: fields of the text. change: see `Finding`.
     """
     code, _, case = name.partition(".")
     text = texts()[code][case] if case else texts()[code]

@@ -2,9 +2,9 @@
 
 A trial is judged by its findings, of which there are three kinds:
 
-1. what is wrong with the recording or with the model and its loads (`musclesolve.checking`),
+1. faults of the recording or of the model and its loads (`musclesolve.checking`),
 2. frames without a valid solution, or with a reserve (the certificates),
-3. numbers that are far from what was ever measured (`plausibility`).
+3. numbers far from all measurements (`plausibility`).
 
 The verdict on a leg is the worst that applies:
 
@@ -15,8 +15,8 @@ The verdict on a leg is the worst that applies:
                     there was nothing to compare it with
     usable          none of these
 
-The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not. What
-follows from an error is no finding of its own: a leg with an error has the findings of the first kind alone.
+The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not.
+Consequences of an error are no separate findings: a leg with an error has the findings of the first kind alone.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
@@ -41,17 +42,17 @@ from musclesolve.sharing.status import verdict_reason
 NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
     *("not_usable", "not_plausible", "in_part", "with_care", "usable"),
 )
-"""Verdicts, the worst first; their words are in judgement.toml."""
+"""Verdicts, the worst first; judgement.toml has their words."""
 ORDER = (NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE)
 LABELS = {name: entry["label"] for name, entry in bundled_toml(__package__, "judgement.toml").items()}
 """Verdict -> its words."""
 MOST = 0.5
-"""Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
+"""Share of valid frames with a reserve beyond which muscle forces are mostly lower bounds."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Findings, the verdict on every leg and on the trial, and why.
+    """Findings, the verdicts on every leg and on the trial, and their reasons.
 
     findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
     legs. why: sentences.
@@ -84,12 +85,12 @@ class Judgement:
 
     @property
     def sentence(self) -> str:
-        """The verdict and why, in a line."""
+        """The verdict and its reasons, in a line."""
         return f"{self.label}. {' '.join(self.why)}"
 
     def of(self, *severities: Severity) -> tuple[Finding, ...]:
         """The findings of some severities."""
-        return tuple(each for each in self.findings if each.severity in severities)
+        return tuple(entry for entry in self.findings if entry.severity in severities)
 
     @property
     def ok(self) -> bool:
@@ -98,8 +99,8 @@ class Judgement:
 
     @property
     def complete(self) -> bool:
-        """Whether no error was found and every analyzed frame has a valid solution: exit code 0, else 3."""
-        return self.ok and not any(each.code == "no_solution" for each in self.findings)
+        """Return whether no error was found and every analyzed frame has a valid solution: exit code 0, else 3."""
+        return self.ok and not any(entry.code == "no_solution" for entry in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the judgement as values for JSON."""
@@ -108,7 +109,7 @@ class Judgement:
             "label": self.label,
             "why": list(self.why),
             "legs": {SIDE_NAMES.get(side, side): verdict for side, verdict in self.legs.items()},
-            "findings": [each.as_dict() for each in self.findings],
+            "findings": [entry.as_dict() for entry in self.findings],
         }
 
 
@@ -196,16 +197,16 @@ _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
 
 
 def judge(facts: Facts) -> Judgement:
-    """The judgement of a result, by the findings that it holds, its frames and its facts."""
+    """Judge a result by its findings, its frames and its facts."""
     if facts not in _JUDGED:
         _JUDGED[facts] = _judge(facts)
     return _JUDGED[facts]
 
 
 def judge_findings(findings: Sequence[Finding]) -> Judgement:
-    """The judgement of a trial without a result: of its findings alone."""
+    """Judge a trial without a result, by its findings alone."""
     ordered = sorted_findings(findings)
-    severities = {each.severity for each in ordered}
+    severities = {entry.severity for entry in ordered}
     verdict = NOT_USABLE if "error" in severities else WITH_CARE if "warning" in severities else USABLE
     return Judgement(ordered, {}, verdict, tuple(_counted(ordered)) or ("Nothing is wrong with this trial.",))
 
@@ -213,7 +214,7 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
 def _judge(facts: Facts) -> Judgement:
     judged, findings, legs = plausibility(facts), list(facts.findings), dict[str, str]()
     for side, leg in facts.legs.items():
-        own = [each for each in facts.findings if each.side in ("", side)]
+        own = [entry for entry in facts.findings if entry.side in ("", side)]
         if not any(each.severity == "error" for each in own):
             on_result = [*_of_frames(leg), *_of_plausibility(judged, side, {each.code for each in own})]
             findings += on_result
@@ -232,8 +233,8 @@ def _judge(facts: Facts) -> Judgement:
 
 
 def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) -> str | None:
-    """The verdict on a leg with its findings; None of a leg on which the forces were measured in no frame."""
-    severities = {each.severity for each in findings}
+    """The verdict on a leg with its findings; None for a leg whose forces were measured in no frame."""
+    severities = {entry.severity for entry in findings}
     analyzed = leg.valid + leg.without_solution
     if not analyzed:
         return None
@@ -250,15 +251,17 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
 
 
 def _of_frames(leg: LegFacts) -> list[Finding]:
-    """Frames of a leg without a valid solution, and those with a reserve."""
+    """Return the findings on frames of a leg without a valid solution, and on frames with a reserve."""
     found, total = [], leg.valid + leg.without_solution
     if leg.without_solution:
         reasons = ", ".join(
-            f"{verdict_reason(name)} ({sum(each.count for each in stretches)})"
+            f"{verdict_reason(name)} ({sum(stretch.count for stretch in stretches)})"
             for name, stretches in leg.failures.items()
         )
         values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
-        times = tuple((each.start, each.end) for stretches in leg.failures.values() for each in stretches)
+        times = tuple(
+            (stretch.start, stretch.end) for stretches in leg.failures.values() for stretch in stretches
+        )
         found.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
     if (most := leg.largest_reserve) is not None:
         largest = {"size": most.moment_nm, "dof": most.dof, "time": most.time_s}
@@ -270,14 +273,14 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
 def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) -> list[Finding]:
     """Return findings on quantities outside or at the edge of the plausible range, of a leg and of the whole body.
 
-    known: codes of the findings on the trial; a criterion of the same name says the same again.
+    known: codes of the findings on the trial; a criterion of the same name would repeat them.
     """
     found, is_outside = [], judged.verdict_of(side) == IMPLAUSIBLE
-    for each in (*judged.failed, *judged.at_edge):
-        if each.side in ("", side) and each.criterion not in known:
-            values = {"sentence": each.sentence, "remedy": judged.remedy(each)}
-            code = "implausible" if is_outside and each.passed is False else "at_edge"
-            found.append(finding(code, "warning", values, side=each.side))
+    for comparison in (*judged.failed, *judged.at_edge):
+        if comparison.side in ("", side) and comparison.criterion not in known:
+            values = {"sentence": comparison.sentence, "remedy": judged.remedy(comparison)}
+            code = "implausible" if is_outside and comparison.passed is False else "at_edge"
+            found.append(finding(code, "warning", values, side=comparison.side))
     return found
 
 
@@ -306,7 +309,7 @@ def certified(facts: Facts) -> str:
 def _compared(judged: Plausibility) -> str:
     """Return a sentence that compares the contact forces with measurements by implants."""
     if judged.verdict == IMPLAUSIBLE:
-        return f"{judged.use[0].upper()}{judged.use[1:]}."
+        return f"{capitalized(judged.use)}."
     if judged.verdict == AT_EDGE:
         unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""
         return f"The result lies at the edge of what is plausible.{unknown}"
@@ -316,8 +319,8 @@ def _compared(judged: Plausibility) -> str:
 
 
 def _counted(findings: Sequence[Finding]) -> list[str]:
-    """Return the numbers of errors and warnings, in a sentence; nothing without any."""
-    count = Counter(each.severity for each in findings)
+    """Return the numbers of errors and warnings in words; empty without any."""
+    count = Counter(entry.severity for entry in findings)
     parts = [
         f"{count[name]} {name}{'s' if count[name] > 1 else ''}" for name in SEVERITIES[:2] if count[name]
     ]

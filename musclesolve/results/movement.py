@@ -1,7 +1,7 @@
 """Movement of a result, recognized by its ground reactions and its motion, or stated in the trial file.
 
-The rule is conservative: what fits no movement clearly is unknown, and is then compared with no measured range. A foot
-is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
+The rule is conservative: a motion that fits no movement clearly is unknown, and is compared with no measured range. A
+foot is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
 support, of single support, or has neither foot on the ground. The latter is flight where the pelvis falls (downward
 acceleration above g/2 in the tenth of a second after take-off or before landing); elsewhere the person stands on
 something that measures no forces, and the frame is not known. With these phases in their order:
@@ -59,59 +59,59 @@ MOVEMENT_ATTRIBUTE = "movement"
 """Attribute of a result: the movement that the trial file states."""
 
 BOTH, NONE, LOST = "both", "none", "lost"
-"""Support of a frame beside r and l: double support, flight, not known."""
+"""Names of the support of a frame beside r and l: double support, flight, not known."""
 FLIGHT_WINDOW = 0.1
 """Time after take-off and before landing in which the pelvis has to fall [s]."""
 FALLS = 0.5
-"""Downward acceleration of the pelvis in flight, of g."""
+"""Downward acceleration of the pelvis in flight, as a share of g."""
 FEWEST_FRAMES = 3
-"""Frames that show a motion."""
+"""Least number of frames that show a motion."""
 SIMULTANEOUS_S = 0.06
-"""Feet that strike or leave within this time do so together [s]."""
+"""Time within which two feet strike or leave the ground together [s]."""
 LEVEL, STAIRS = 0.1, (0.3, 1.2)
 """Rise of the pelvis over its way on the ground: of level walking, and of stairs."""
 STRIDE_TIME = 1.0
 """Time over which direction and height of the pelvis are averaged, half of the time of a shorter recording [s]."""
 STRAIGHT, TURNED, FORWARD = np.deg2rad([20.0, 40.0, 45.0])
-"""Change of direction of somebody who goes straight on, and who turns; direction from where the pelvis goes [rad]."""
+"""Change of direction in straight walking, and in turning; angle between facing and moving direction [rad]."""
 RISES, FEET_APART = 0.05, 0.06
-"""On level ground the mean height of the pelvis, and that of the feet and the ground below them, change by less [m]."""
+"""Largest change on level ground of the mean height of the pelvis, and of the feet and the ground below them [m]."""
 TREADS = 0.15
-"""On a treadmill a standing foot moves back below the body by more [m]."""
+"""Least backward motion of a standing foot below the body on a treadmill [m]."""
 SLOWEST_RUN = 1.0
-"""Who runs slower over the ground runs on the spot or on a treadmill, whose speed is not known [m/s]."""
+"""Speed over the ground below which running is on the spot or on a treadmill of unknown speed [m/s]."""
 LUNGE = np.deg2rad(30.0)
-"""In a squat both knees are bent alike within this [rad]."""
+"""Largest difference between the flexions of both knees in a squat [rad]."""
 WALKING_SPEED = 0.2
-"""A pelvis that moves on is faster [m/s]."""
+"""Least speed of a pelvis that moves over the ground [m/s]."""
 ALONE_STANCE, ALONE_FORCE, ALONE_SPEED = 0.4, 1.5, (0.4, 2.2)
 """Stance [s], force [body weights] and speed [m/s] of walking where the forces of one leg are known."""
 STILL, ON_THE_SPOT = 0.15, 0.6
-"""Way of the pelvis in standing, and on the ground in a squat [m]."""
+"""Largest displacement of the pelvis in standing, and over the ground in a squat [m]."""
 UPRIGHT, DEEP, BENT = np.deg2rad([40.0, 60.0, 50.0])
-"""Knee flexion of somebody upright, sitting, and in a squat [rad]."""
+"""Knee flexion when upright, when sitting, and in a squat [rad]."""
 STIFF, HARDLY_BENT = np.deg2rad([20.0, 35.0])
 """Range and greatest knee flexion in standing [rad]."""
 SEATED, ON_FEET = 0.7, 0.8
-"""Body weight on the feet of somebody who sits, at most, and squats, at least."""
+"""Largest share of body weight on the feet when sitting, and least share in a squat."""
 THROUGHOUT = 0.95
-"""Share of the frames that counts as all of them."""
+"""Share of the frames that counts as all frames."""
 
 
 @dataclass(frozen=True)
 class Movement:
-    """A movement, whether the trial file states it, and what of the motion shows it."""
+    """A movement, whether the trial file states it, and the evidence of the motion."""
 
-    name: str  # one of RECOGNiZED, UNKNOWN, or what is stated
+    name: str  # one of RECOGNIZED, UNKNOWN, or the stated name
     stated: bool = False
     speed: float = float("nan")  # mean over the ground or the belt [m/s]; NaN where not known
-    seen: str = ""  # the one that motion and forces show, where they show another one than is stated
+    seen: str = ""  # movement that motion and forces show, where it differs from the stated one
 
 
 def movement(seen: SeenMotion) -> Movement:
-    """The movement of a result: as stated, else as its motion and ground reactions show it.
+    """Return the movement of a result: as stated, else as recognized from motion and ground reactions.
 
-    What is stated is compared with what these show, except `other`, which is compared with no range.
+    A stated movement is compared with the recognized one, except `other`, which is compared with no range.
     """
     stated = text(seen.result, MOVEMENT_ATTRIBUTE)
     if seen.time.size < FEWEST_FRAMES:
@@ -129,7 +129,7 @@ class GroundSupport:
     """Support of the body by the ground, over T frames: both feet together.
 
     time [s]; vertical: ground reaction [body weights]; rise: vertical velocity of the pelvis [m/s], NaN where it is not
-    known; known: runs of frames (first, one after the last) in which all that bears the body is measured.
+    known; known: runs of frames (first, one after the last) in which all support of the body is measured.
     """
 
     time: Array
@@ -183,7 +183,7 @@ def _recognized(seen: SeenMotion) -> str:
 
 
 def _on_both_feet(seen: SeenMotion) -> str:
-    """Standing, squat or chair, from the mean flexion of both knees and the weight on the feet."""
+    """Recognize standing, squat or chair from the mean flexion of both knees and the weight on the feet."""
     knee, load = 0.5 * (seen.knee("r") + seen.knee("l")), np.nansum(list(seen.force.values()), axis=0)
     if not np.isfinite(knee).all():
         return UNKNOWN
@@ -209,7 +209,7 @@ def _of_one_leg(seen: SeenMotion) -> str:
 
 
 def _on_foot(seen: SeenMotion) -> str:
-    """Walking, turning or stairs of somebody who moves on or turns."""
+    """Recognize walking, turning or stairs of a person who moves over the ground or turns."""
     if seen.turn > STRAIGHT:
         return TURNING if seen.turn > TURNED and seen.level else UNKNOWN
     if not seen.goes_forward:
@@ -289,8 +289,6 @@ class SeenMotion:
         """Return the distance of the ankle in front of the hips (T,) [m], at right angles to the mean line of the hips.
 
         For a model with one leg the distance is from its hip along the walking direction. None where neither is known.
-
-        Of a model with one leg from its hip along the walking direction. None where nothing says it.
         """
         ankle, right, left = self._point("ankle", side), self._point("hip", "r"), self._point("hip", "l")
         hip = right if right is not None else left
@@ -308,7 +306,7 @@ class SeenMotion:
         return np.asarray((ankle - 0.5 * (right + left))[:, :2] @ forward)
 
     def knee(self, side: str) -> Array:
-        """Knee flexion (T,) [rad], between thigh and shank where their ends are known; NaN where nothing says it."""
+        """Knee flexion (T,) [rad], between thigh and shank where their ends are known; NaN where unknown."""
         hip, knee, ankle = (self._point(kind, side) for kind in ("hip", "knee", "ankle"))
         if hip is not None and knee is not None and ankle is not None:
             thigh, shank = knee - hip, ankle - knee
@@ -317,7 +315,7 @@ class SeenMotion:
             )
             return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
         dofs = joint_dofs(self.result, "knee", side, sagittal=True)
-        # of a model without skeleton the sense of the angle is not known: knees hardly overextend
+        # without a skeleton the sign of the knee angle is unknown: knees hardly overextend
         angle = (
             np.asarray(self.result["joint_angle"].sel(dof=dofs[0]).values)
             if dofs
@@ -327,7 +325,7 @@ class SeenMotion:
 
     @cached_property
     def way_speed(self) -> float:
-        """Way of the pelvis over the ground, from its first place to its last, over the time [m/s]; 0 if unknown."""
+        """Mean speed of the pelvis over the ground, from its first to its last position [m/s]; 0 if unknown."""
         step = self.hips[-1, :2] - self.hips[0, :2]
         return float(np.nan_to_num(np.linalg.norm(step) / self.duration))
 
@@ -340,12 +338,14 @@ class SeenMotion:
 
     @cached_property
     def spot(self) -> float:
-        """Greatest distance of the pelvis from its mean place on the ground, twice [m]; 0 where it is not known."""
+        """Twice the greatest distance of the pelvis from its mean position on the ground [m]; 0 where unknown."""
         place = self.hips[:, :2] - self.hips[:, :2].mean(axis=0)
         return float(np.nan_to_num(2.0 * np.linalg.norm(place, axis=1).max()))
 
     def _mean(self, values: Array) -> Array:
-        """The mean over a stride about each instant that has one, of those values (T, ...) that are known."""
+        """Mean of the known values (T, ...) over a stride about each instant, where the stride lies within the
+        frames.
+        """
         values = values[np.isfinite(values.reshape(len(values), -1)).all(axis=1)]
         width = max(1, round(min(STRIDE_TIME, 0.5 * self.duration) / self.period))
         if len(values) < width:
@@ -355,7 +355,7 @@ class SeenMotion:
 
     @cached_property
     def turn(self) -> float:
-        """Change of the direction of the pelvis, of its way where the hips show none [rad]; 0 where not known."""
+        """Change of the facing direction of the pelvis, or of its path without hips [rad]; 0 where unknown."""
         right, left = self._point("hip", "r"), self._point("hip", "l")
         if (
             right is not None
@@ -371,7 +371,7 @@ class SeenMotion:
 
     @cached_property
     def goes_forward(self) -> bool:
-        """Whether the pelvis faces where it goes; also where it stays in its place, or nothing shows it."""
+        """Return whether the pelvis faces its moving direction; also if it stays in its place, or without data."""
         right, left = self._point("hip", "r"), self._point("hip", "l")
         if right is None or left is None or self.way_speed < WALKING_SPEED:
             return True
@@ -381,7 +381,7 @@ class SeenMotion:
 
     @cached_property
     def level(self) -> bool:
-        """Whether the mean height of the pelvis, of the ankles as the body passes over them, and of the ground stay."""
+        """Return whether the mean heights of pelvis, ankles (as the body passes over them) and ground stay constant."""
         heights, ground = list[float](), list[float]()
         pressure = self.result.get("center_of_pressure")
         for side, force in self.force.items():
@@ -400,7 +400,7 @@ class SeenMotion:
 
     @cached_property
     def treads(self) -> bool:
-        """Whether a standing foot moves below the body, as on a belt; also where nothing says it."""
+        """Return whether a standing foot moves below the body, as on a belt; also without data."""
         moved = [
             float(np.nanmax(ahead[on]) - np.nanmin(ahead[on]))
             for side, force in self.force.items()
@@ -411,14 +411,14 @@ class SeenMotion:
 
     @cached_property
     def slope(self) -> float:
-        """Rise of the pelvis over its way on the ground, a line through all frames."""
+        """Rise of the pelvis over its path on the ground, by a line through all frames."""
         ahead = self.hips[-1, :2] - self.hips[0, :2]
         along = (self.hips[:, :2] - self.hips[0, :2]) @ ahead / np.linalg.norm(ahead)
         return float(np.polyfit(along, self.hips[:, 2], 1)[0])
 
     @cached_property
     def phases(self) -> list[tuple[str, int, int]]:
-        """Support in its order: r, l, both, none or lost, with the first frame and the one after the last."""
+        """Phases of support in order: r, l, both, none or lost, with the first frame and the frame after the last."""
         right, left = (self.force[side] for side in SIDE_NAMES)
         known: Mask = np.isfinite(right) & np.isfinite(left)
         on = [np.nan_to_num(force) > self.threshold for force in (right, left)]
@@ -429,14 +429,14 @@ class SeenMotion:
             if name == NONE and not self._falls(first, stop):
                 name = LOST
             if name == LOST and (stop - first) * self.period <= SIMULTANEOUS_S:
-                continue  # brief enough to see what was before and after it
+                continue  # a gap short enough to connect the phases before and after it
             if merged and merged[-1][0] == name:
                 name, first, _ = merged.pop()
             merged.append((name, first, stop))
         return merged
 
     def _falls(self, first: int, stop: int) -> bool:
-        """Whether the pelvis falls in frames without support, at their beginning or at their end."""
+        """Return whether the pelvis falls at the beginning or the end of frames without support."""
         width = max(3, round(FLIGHT_WINDOW / self.period))
         for window in (slice(first, min(stop, first + width)), slice(max(first, stop - width), stop)):
             time, height = self.time[window], self.hips[window, 2]
@@ -447,7 +447,7 @@ class SeenMotion:
 
     @cached_property
     def together(self) -> bool:
-        """Whether both feet leave before a flight, or land after it, together."""
+        """Return whether both feet leave together before a flight, or land together after it."""
         for k, (name, _, _) in enumerate(self.phases):
             if name == NONE:
                 before, after = self.phases[max(k - 2, 0) : k][::-1], self.phases[k + 1 : k + 3]
@@ -458,5 +458,5 @@ class SeenMotion:
         return False
 
     def share(self, name: str) -> float:
-        """Share of a support in all frames."""
-        return sum(stop - first for each, first, stop in self.phases if each == name) / self.time.size
+        """Share of all frames with a type of support."""
+        return sum(stop - first for phase, first, stop in self.phases if phase == name) / self.time.size

@@ -1,14 +1,14 @@
-"""The second verdict on a result: whether its values are near measured ones.
+"""Plausibility, the second verdict on a result: whether its values are near measured values.
 
-`valid` is the first one: each frame is solved, and its optimality certified. A certified result may say what cannot be
-true, for the optimum belongs to a model. Here it is judged against measurement and against what muscles, ground forces
-and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
-the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
-beyond but not with its whole band of 95 %, or outside; the residual has such degrees, too. A result is plausible where
-contact forces could be compared and nothing speaks against it, at the edge where something lies there or a criterion
-fails that condemns nothing alone, and not plausible where any other one fails; where nothing of these is so, and no
-contact force could be compared, it is not known. A movement that is stated, but is clearly another one, is compared
-with no range.
+The first verdict is `valid`: each frame is solved, and its optimality certified. A certified result may still be wrong,
+because the optimum belongs to a model. Plausibility compares the result with measurements and with the limits of
+muscles, ground forces and bodies. plausibility.toml has limits and reasons, in_vivo.toml the contact forces measured
+inside the body, movement.py the rule for the movement.
+
+A contact force lies within the measured range, at its edge (beyond the range, but not with its whole band of 95 %), or
+outside; the residual has the same degrees. A result is not plausible where a criterion fails that is decisive alone. It
+is at the edge where a quantity is at the edge or another criterion fails. Otherwise it is plausible if contact forces
+could be compared, and not known if not. A stated movement that the motion contradicts is compared with no range.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
@@ -37,11 +37,11 @@ DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside"
 OWN = {"contact_peak_low": 0.025, "contact_peak_high": 0.975}
 """Variables (joint) of a result whose uncertainty is known: quantiles of the samples of its peak contact forces [N]."""
 FEWEST_SAMPLES = 50
-"""Samples from which on there is one beyond either end of the band of 95 %."""
+"""Least number of samples, so that at least one lies beyond either end of the band of 95 %."""
 OF_RECORDING = ("residual", "mass")
 LOWEST_CUTOFF_HZ, UNFILTERED_HZ = 3.0, 9.0
-"""A lower cut-off takes away a part of walking [Hz]; what stands for the cut-off where none is known [Hz]."""
-"""Criteria of masses, motion and ground forces, which angles or moments depend on."""
+"""Cut-off below which parts of walking are lost [Hz]; value for an unknown cut-off [Hz]."""
+"""Criteria of masses, motion and ground forces, on which angles or moments depend."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
 
 
@@ -59,22 +59,22 @@ def criteria() -> dict[str, Any]:
 class Measured:
     """Peaks of the contact force of a joint that implants measured in a movement [body weights]."""
 
-    lowest: float  # minus infinity where it is not known
+    lowest: float  # minus infinity where unknown
     highest: float
-    movement: str  # in words: level walking; that the speed is not known, where ranges depend on it
-    about: str  # what was measured of whom
-    reason: str  # why the range is the one of this speed; "" where it does not depend on speed
+    movement: str  # in words: level walking; "speed not known" where ranges depend on it
+    about: str  # the measurement and its subjects
+    reason: str  # reason of the range at this speed; "" where it does not depend on speed
     sources: tuple[str, ...]  # keys of citations.toml
 
     @property
     def words(self) -> str:
-        """Such as: 2.2 to 4.8."""
+        """The range in words, such as: 2.2 to 4.8."""
         highest = f"{self.highest:.1f}"
         return f"{self.lowest:.1f} to {highest}" if np.isfinite(self.lowest) else f"up to {highest}"
 
     @property
     def authors(self) -> str:
-        """Such as: Bergmann et al. 1993, 2001; Kotzar et al. 1991."""
+        """Authors and years, such as: Bergmann et al. 1993, 2001; Kotzar et al. 1991."""
         years: dict[str, list[str]] = {}
         for key in self.sources:
             who, _, year = in_vivo()["sources"][key].rpartition(" ")
@@ -84,7 +84,7 @@ class Measured:
     def verdict(self, value: float, band: tuple[float, float]) -> str:
         """Return the degree of plausibility of a peak with its band, all [body weights].
 
-        Within; at the edge where the peak is beyond, but not the whole band; outside where the band excludes the range.
+        Plausible within the range; at the edge if the peak is beyond the range, but not the whole band; else outside.
         """
         margin = in_vivo()["margin"]
         for verdict, (low, high) in ((PLAUSIBLE, (value, value)), (AT_EDGE, band)):
@@ -96,9 +96,8 @@ class Measured:
 def measured(joint: str, movement: Movement) -> Measured | None:
     """Return the range that implants measured at a joint without side.
 
-    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so, but for
-    running, where none does. None where nothing was measured, or not at this speed, or where the movement is another
-    one than is stated.
+    Where the speed is unknown, the entry of the slowest movement holds, as `Measured.movement` notes; for running none
+    holds. None where nothing was measured, or not at this speed, or where the motion contradicts the stated movement.
     """
     if movement.seen:
         return None
@@ -124,15 +123,14 @@ def measured(joint: str, movement: Movement) -> Measured | None:
 def peaks_at(
     speed: float, people: Sequence[Mapping[str, Sequence[float]]], rise: float, most: float
 ) -> tuple[float, float]:
-    """The lowest and the highest peak [body weights] that one of some people may have at a speed [m/s].
+    """Return the lowest and the highest peak [body weights] that any of some people may have at a speed [m/s].
 
-    A peak rises with speed, and by no more than `rise` [body weights per m/s]. Of somebody with the peaks P_i at the
-    speeds u_i it is so at the speed v
+    A peak rises with speed by at most `rise` [body weights per m/s]. For a person with the peaks P_i at the speeds u_i
+    the peak at the speed v lies
 
         between  max_i (P_i - rise max(u_i - v, 0))  and  min_i (P_i + rise max(v - u_i, 0), most).
 
-    The range covers all people together; between two speeds of a person it is the line that joins them where the
-    rise is the steepest.
+    The range covers all people; between two speeds of a person with the steepest rise it is the line between the peaks.
     """
     low, high = [], []
     for person in people:
@@ -155,7 +153,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the quantity is not outside; None where that is not known."""
+        """Return whether the quantity is not outside; None where unknown."""
         return None if self.verdict == NOT_KNOWN else self.verdict != NOT_PLAUSIBLE
 
 
@@ -171,7 +169,7 @@ class Plausibility:
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
-        return _verdict([each for each in self.comparisons if each.side in (side, "")])
+        return _verdict([comparison for comparison in self.comparisons if comparison.side in (side, "")])
 
     @property
     def verdict(self) -> str:
@@ -185,7 +183,7 @@ class Plausibility:
 
     @property
     def movement_words(self) -> str:
-        """Such as: level walking (stated)."""
+        """The movement in words, such as: level walking (stated)."""
         words = in_vivo()["words"]
         if self.movement.seen:
             return f"stated: {words[self.movement.name]}; {_seen(self.movement)}"
@@ -193,36 +191,36 @@ class Plausibility:
 
     @cached_property
     def failed(self) -> list[Comparison]:
-        """The quantities that are outside."""
-        return [each for each in self.comparisons if each.verdict == NOT_PLAUSIBLE]
+        """The comparisons of quantities that are outside."""
+        return [comparison for comparison in self.comparisons if comparison.verdict == NOT_PLAUSIBLE]
 
     @cached_property
     def at_edge(self) -> list[Comparison]:
         """The quantities that are at the edge."""
-        return [each for each in self.comparisons if each.verdict == AT_EDGE]
+        return [comparison for comparison in self.comparisons if comparison.verdict == AT_EDGE]
 
     @cached_property
     def against(self) -> list[str]:
         """Sentences against the result, then sentences on quantities at the edge."""
-        return [each.sentence for each in (*self.failed, *self.at_edge)]
+        return [comparison.sentence for comparison in (*self.failed, *self.at_edge)]
 
     @property
     def use(self) -> str:
-        """Advice on the use of a result that is not plausible, or at the edge, and on remedies; "" of any other.
+        """Advice on use and remedies for a result that is not plausible, or at the edge; "" for any other.
 
-        Residual force and body mass are of the recording: moments are wrong where these fail. The other criteria are
-        of the muscles, on which angles, moments and events do not depend.
+        Residual force and body mass belong to the recording: moments are wrong where these criteria fail. The other
+        criteria concern the muscles, on which angles, moments and events do not depend.
         """
         sentences = bundled_toml(__package__, "plausibility.toml")["use"]
         if self.verdict == AT_EDGE:
             return str(sentences["edge"])
-        if any(each.criterion in OF_RECORDING for each in self.failed):
+        if any(comparison.criterion in OF_RECORDING for comparison in self.failed):
             return str(sentences["recording"])
-        if any(each.criterion == "ground" for each in self.failed):
+        if any(comparison.criterion == "ground" for comparison in self.failed):
             return str(sentences["motion"].format(remedy=self._lower_cutoff))
         if not self.failed:
             return ""
-        places = [each.place for each in self.failed if each.place]
+        places = [comparison.place for comparison in self.failed if comparison.place]
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
         return str(sentences["forces"].format(where=where, remedy=self._remedy))
 
@@ -241,7 +239,7 @@ class Plausibility:
 
     @property
     def _lower_cutoff(self) -> str:
-        """Remedy for an unsteady motion: a lower cut-off than the one in use, as far as one is useful."""
+        """Remedy for an unsteady motion: a cut-off lower than the one in use, if it is useful."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
         lower = max(LOWEST_CUTOFF_HZ, np.floor(2.0 * self.cutoff_hz / 3.0))
         if not lower < self.cutoff_hz:
@@ -256,15 +254,15 @@ class Plausibility:
         """Remedy by comparison: muscle sets and costs that are not in use."""
         own_set, own_cost = self.in_use
         sentences, others = (bundled_toml(__package__, "plausibility.toml")[key] for key in ("use", "others"))
-        sets = ", ".join(each for each in others["sets"] if each != own_set)
-        costs = ", ".join(each for each in others["costs"] if each != own_cost)
+        sets = ", ".join(other for other in others["sets"] if other != own_set)
+        costs = ", ".join(other for other in others["costs"] if other != own_cost)
         return str(sentences["sets" if own_set else "model"].format(sets=sets, costs=costs))
 
     @property
     def why_not_known(self) -> str:
         """Reason why no contact force could be compared; "" where one was."""
-        contact = [each for each in self.comparisons if each.criterion == "contact"]
-        if any(each.verdict != NOT_KNOWN for each in contact):
+        contact = [comparison for comparison in self.comparisons if comparison.criterion == "contact"]
+        if any(comparison.verdict != NOT_KNOWN for comparison in contact):
             return ""
         if not contact:
             return "no contact forces are known"
@@ -284,28 +282,30 @@ class Plausibility:
         if self.verdict == NOT_KNOWN:
             return self.why_not_known
         return "; ".join(
-            each.sentence
-            for each in self.comparisons
-            if each.criterion == "contact" and each.verdict == PLAUSIBLE
+            comparison.sentence
+            for comparison in self.comparisons
+            if comparison.criterion == "contact" and comparison.verdict == PLAUSIBLE
         )
 
 
 def _worst(verdicts: Iterable[str]) -> str:
-    """The worst of some verdicts that are known."""
+    """The worst of the known verdicts."""
     known = set(verdicts)
     return next((each for each in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if each in known), NOT_KNOWN)
 
 
 def _verdict(comparisons: Sequence[Comparison]) -> str:
-    """The verdict of the worst quantity; at the edge where what failed condemns nothing alone."""
+    """The verdict of the worst quantity; at the edge where no failed criterion is decisive alone."""
     alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
-    failed = [each for each in comparisons if each.verdict == NOT_PLAUSIBLE]
-    if any(alone[each.criterion] for each in failed):
+    failed = [comparison for comparison in comparisons if comparison.verdict == NOT_PLAUSIBLE]
+    if any(alone[comparison.criterion] for comparison in failed):
         return NOT_PLAUSIBLE
     if failed:
         return AT_EDGE
     return _worst(
-        each.verdict for each in comparisons if each.criterion == "contact" or each.verdict == AT_EDGE
+        comparison.verdict
+        for comparison in comparisons
+        if comparison.criterion == "contact" or comparison.verdict == AT_EDGE
     )
 
 
@@ -313,7 +313,7 @@ _JUDGED: WeakKeyDictionary[Facts, Plausibility] = WeakKeyDictionary()
 
 
 def plausibility(facts: Facts) -> Plausibility:
-    """Judge what a result says, once; a criterion whose quantity it does not hold is left out."""
+    """Judge the plausibility of a result, once; a criterion whose quantity the result lacks is left out."""
     if facts not in _JUDGED:
         _JUDGED[facts] = _judge(facts)
     return _JUDGED[facts]
@@ -338,9 +338,9 @@ def _judge(facts: Facts) -> Plausibility:
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    """The result with the bands of its peak contact forces that `uncertainty` returned, judged by them.
+    """Add the bands of the peak contact forces from `uncertainty` to a result, and judge it by them.
 
-    Of fewer samples than FEWEST_SAMPLES the result stays as it is, for their spread may be anything.
+    With fewer samples than FEWEST_SAMPLES the result is unchanged, because the spread is not determined.
     """
     if found.attrs["samples"] - found.attrs["failed_samples"] < FEWEST_SAMPLES:
         return result
@@ -353,7 +353,7 @@ def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
-    """The result with `plausible` (side); its attributes are the movement and what every criterion found."""
+    """Add `plausible` (side) to a result; its attributes are the movement and the outcome of every criterion."""
     judged, sides = plausibility(Facts(result)), [str(side) for side in result["side"].values]
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
     attributes = {
@@ -364,15 +364,15 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
         "verdict": judged.verdict,
         "reason": judged.reason,
         "criteria": "\n".join(
-            f"{each.criterion} {each.side or 'body'} {DEGREES[each.verdict]}: {each.sentence}"
-            for each in judged.comparisons
+            f"{comparison.criterion} {comparison.side or 'body'} {DEGREES[comparison.verdict]}: {comparison.sentence}"
+            for comparison in judged.comparisons
         ),
     }
     return result.assign(plausible=("side", flags, attributes))
 
 
 def _contact(facts: Facts) -> Iterator[Comparison]:
-    """Each peak against the range measured in the movement; below it only where the leg bears the body here."""
+    """Compare each peak with the range measured in the movement; below the range only if the leg bears the body."""
     if not np.isfinite(facts.body_weight):
         return
     for peak in facts.contact_peaks:
@@ -397,9 +397,9 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
 
 
 def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
-    """Band of 95 % of a peak contact force [body weights]: of this very result where known, else as wide as stated.
+    """Band of 95 % of a peak contact force [body weights]: of this result where known, else with the stated width.
 
-    It holds the peak without errors.
+    The band contains the peak without errors.
     """
     result, value = facts.result, peak.body_weights
     least, most = in_vivo()["own_band"].get(joint_kind(peak.stem), (1.0, 1.0))
@@ -409,12 +409,6 @@ def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
         if np.isfinite(known).all():
             band = min(known[0], value), max(known[1], value)
     return band
-
-
-def _sided(name: str) -> str:
-    """A muscle or degree of freedom with its side in words: right gluteus minimus posterior."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
 
 
 def _seen(movement: Movement) -> str:
@@ -434,7 +428,7 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
 
 
 def _words_with_speed(movement: Movement) -> str:
-    """Such as: running at 3.0 m/s; the speed only where measurements depend on it."""
+    """The movement in words, such as: running at 3.0 m/s; with the speed only where measurements depend on it."""
     words, entries = in_vivo()["words"][movement.name], in_vivo().get(movement.name, {})
     if not any("up_to_m_s" in entry for each in entries.values() for entry in each):
         return str(words)
@@ -443,7 +437,7 @@ def _words_with_speed(movement: Movement) -> str:
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:
-    """Return whether the valid frames hold a whole stance of a leg, or of a movement on the spot nearly all frames."""
+    """Return whether valid frames cover a whole stance of a leg, or nearly all frames of a movement on the spot."""
     result = facts.result
     if "ground_reaction_force" not in result or side not in result["side"].values:
         return False
@@ -470,7 +464,7 @@ def _of(criterion: str, side: str, passed: bool | str, value: float, **words: ob
 
 
 def _residual(facts: Facts) -> Iterator[Comparison]:
-    """The residual force against what is advised, and against what is too large."""
+    """Compare the residual force with the advised limit and with the limit of use."""
     share, entry = facts.residual_share, criteria()["residual"]
     if share is not None:
         root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
@@ -489,9 +483,9 @@ def _mass(facts: Facts) -> Iterator[Comparison]:
 
 
 def _ground(facts: Facts) -> Iterator[Comparison]:
-    """The largest vertical force under each foot whose ground reactions are predicted, against what speed lets expect.
+    """Compare the largest predicted vertical force under each foot with the force expected at the speed.
 
-    Over the valid frames, in body weights.
+    The force is the maximum over the valid frames [body weights].
     """
     entry, speed = criteria()["ground"], facts.movement.speed
     if not facts.predicted or not np.isfinite(facts.body_weight):
@@ -513,27 +507,29 @@ def _emg(facts: Facts) -> Iterator[Comparison]:
 
 
 def _full(facts: Facts) -> Iterator[Comparison]:
-    """The share of the muscles of each leg that work at their limit, mean of the valid frames."""
+    """Judge the share of the muscles of each leg that work at their limit, as a mean over valid frames."""
     sides = frames.muscle_sides(facts.result)
     for side, leg in facts.legs.items():
-        if full := [each for each in facts.muscles_at_limit if sides[each.muscle] == side]:
-            share = sum(each.share for each in full) / list(sides.values()).count(side)
+        if full := [
+            muscle_limit for muscle_limit in facts.muscles_at_limit if sides[muscle_limit.muscle] == side
+        ]:
+            share = sum(muscle_limit.share for muscle_limit in full) / list(sides.values()).count(side)
             longest = split_side(full[0].muscle)[0].replace("_", " ")
             passed = share <= criteria()["full"]["limit"]
             yield _of("full", side, passed, share, muscle=longest, leg=leg.name)
 
 
 def _fibers(facts: Facts) -> Iterator[Comparison]:
-    """The muscle of each leg whose fibers are active farthest beyond the range, or nearest to an end of it."""
+    """Judge the muscle of each leg whose active fibers are farthest beyond the range, or nearest to its end."""
     entry, sides = criteria()["fibers"], frames.muscle_sides(facts.result)
     lowest, highest = entry["lowest"], entry["highest"]
     every = facts.active_fibers(entry["active"])
     for side in facts.legs:
         if ends := [each for each in every if sides[each.muscle] == side]:
             worst = max(
-                ends, key=lambda each: max(lowest / each.normalized_length, each.normalized_length / highest)
+                ends, key=lambda end: max(lowest / end.normalized_length, end.normalized_length / highest)
             )
-            length, name = worst.normalized_length, _sided(worst.muscle)
+            length, name = worst.normalized_length, sided(worst.muscle)
             yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
 
 
@@ -541,4 +537,4 @@ def _reserves(facts: Facts) -> Iterator[Comparison]:
     for side, leg in facts.legs.items():
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share
-            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=_sided(dof))
+            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=sided(dof))

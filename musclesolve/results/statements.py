@@ -48,11 +48,11 @@ from musclesolve.version import __version__
 MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES, MOST_NAMES = 5, 3, 6, 8
 CHANNELS_IN_A_LINE = 5
 WEAK = 0.5
-"""Channels of a lower correlation are named."""
+"""Correlation below which a channel is named."""
 USUAL_FIBERS = (0.4, 1.6)
 """Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
-"""Relative standard error of a standard deviation from which the summary says it."""
+"""Relative standard error of a standard deviation from which the summary states it."""
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
 CHOICES = {
     **{
@@ -87,14 +87,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that a result says."""
+    """A statement about a result."""
 
     subject: str  # what it is about, the first column of the summary; "" where only its value counts
     path: tuple[str, ...]  # the place of the value in the document of --json; () where it has none
     value: Any  # a number, a text, or several by their keys
     unit: str = ""  # of a value that is one number; keys of several name theirs
     pieces: tuple[str | Number, ...] = ()  # of the sentence
-    severity: str = ""  # that of a finding; "careful", "limit" or "method"; "" of any other
+    severity: str = ""  # severity of a finding; "careful", "limit" or "method"; "" for any other
     section: str = ""  # of the report, which prints the sentence
 
     @property
@@ -105,7 +105,7 @@ class Statement:
     def __html__(self) -> str:
         """Return the statement as a part of a page, in which numbers keep their full value."""
         return "".join(
-            html.escape(each) if isinstance(each, str) else each.__html__() for each in self.pieces
+            html.escape(piece) if isinstance(piece, str) else piece.__html__() for piece in self.pieces
         )
 
 
@@ -116,13 +116,13 @@ OF_UNCERTAINTY: list[Callable[[UncertaintyFacts], Said]] = []
 
 
 def of_result(says: Callable[[Facts], Said]) -> Callable[[Facts], Said]:
-    """Let a function say something of every result, after those that stand before it."""
+    """Register a function that makes statements about every result, after the functions before it."""
     OF_RESULT.append(says)
     return says
 
 
 def of_uncertainty(says: Callable[[UncertaintyFacts], Said]) -> Callable[[UncertaintyFacts], Said]:
-    """Let a function say something of every uncertainty."""
+    """Register a function that makes statements about every uncertainty."""
     OF_UNCERTAINTY.append(says)
     return says
 
@@ -138,7 +138,7 @@ def number(name: str, value: float, spec: str) -> Number:
 
 
 def say(code: str, value: Any = None, *within: str, subject: str = "", **words: Any) -> Statement:
-    """A statement with the sentence of a code of statements.toml.
+    """Make a statement with the sentence of a code of statements.toml.
 
     Args:
         code: the entry.
@@ -146,7 +146,7 @@ def say(code: str, value: Any = None, *within: str, subject: str = "", **words: 
             `value`. None: not known, and where the entry has a key the sentence `otherwise` is printed, or nothing.
         within: names below the key.
         subject: instead of the entry's.
-        words: what else the sentence names: numbers, texts, sequences of both; None or "" leaves its part out.
+        words: further fields of the sentence: numbers, texts, sequences of both; None or "" leaves its part out.
     """
     about = sentences()[code]
     path = (*about["key"].split("."), *within) if "key" in about else ()
@@ -165,7 +165,7 @@ def say(code: str, value: Any = None, *within: str, subject: str = "", **words: 
 
 
 def _filled(code: str, part: str, words: Mapping[str, Any]) -> list[str | Number] | None:
-    """The pieces of a part of a sentence; None where one of its words is not known."""
+    """The pieces of a part of a sentence; None where a field is missing."""
     pieces: list[str | Number] = []
     for literal, name, spec, conversion in Units().parse(part):
         pieces.append(literal)
@@ -186,7 +186,7 @@ def _filled(code: str, part: str, words: Mapping[str, Any]) -> list[str | Number
 
 
 def hold(value: Any, *path: str) -> Statement:
-    """A value of the document without a sentence of its own."""
+    """Make a value of the document without a sentence."""
     return Statement("", path, value)
 
 
@@ -203,7 +203,7 @@ def statements(
     Args:
         result: of `run` or `share`.
         uncertainty: of the same trial.
-        damage: errors that a damaged file raises; a statement says so in the place of what cannot be said.
+        damage: errors that a damaged file raises; a statement reports the damage in place of the missing statements.
     """
     said = list(_said(OF_RESULT, result if isinstance(result, Facts) else Facts(result), damage))
     if uncertainty is None:
@@ -217,7 +217,7 @@ def of_uncertain(found: xr.Dataset) -> list[Statement]:
 
 
 def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
-    faults = dict[str, str]()  # each once, with the first thing that it concerns
+    faults = dict[str, str]()  # each fault once, with its first topic
     for each in says:
         try:
             yield from list(each(facts))
@@ -231,17 +231,17 @@ def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[
 def chosen(said: Iterable[Statement], *severities: str, section: str | None = None) -> list[Statement]:
     """The statements with a sentence that have one of some severities; statements of a section where it is given."""
     return [
-        each
-        for each in said
-        if each.pieces and each.severity in severities and section in (None, each.section)
+        statement
+        for statement in said
+        if statement.pieces and statement.severity in severities and section in (None, statement.section)
     ]
 
 
 def rows(said: Iterable[Statement]) -> list[tuple[str, str]]:
-    """Subject and sentence of all but notes, what to be careful about and limits; a subject in its first row alone."""
+    """Subject and sentence of all statements except notes, cautions and limits; a subject only in its first row."""
     found: dict[str, list[str]] = {}
-    for each in chosen(said, "", "error", "warning"):
-        found.setdefault(each.subject, []).append(each.sentence)
+    for statement in chosen(said, "", "error", "warning"):
+        found.setdefault(statement.subject, []).append(statement.sentence)
     return [("" if k else subject, each) for subject, own in found.items() for k, each in enumerate(own)]
 
 
@@ -253,12 +253,12 @@ def summary(said: Iterable[Statement]) -> str:
 def document(said: Iterable[Statement]) -> dict[str, Any]:
     """The values of the statements by their keys, as --json prints them."""
     found: dict[str, Any] = {}
-    for each in said:
-        if each.path:
+    for statement in said:
+        if statement.path:
             table = found
-            for name in each.path[:-1]:
+            for name in statement.path[:-1]:
                 table = table.setdefault(name, {})
-            table[each.path[-1]] = each.value
+            table[statement.path[-1]] = statement.value
     return found
 
 
@@ -294,7 +294,7 @@ def in_short(facts: Facts) -> Said:
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield say("short_muscle", **asdict(strongest))
-    # Forces that were predicted from the motion agree with it by construction.
+    # Forces predicted from the motion agree with the motion by construction.
     measured_forces = text(facts.result, "ground_reactions") != PREDICTED
     if (
         measured_forces
@@ -305,7 +305,7 @@ def in_short(facts: Facts) -> Said:
         yield say("short_balance", percent=percent, limit=facts.result.attrs.get("balance_limit"))
     if facts.median_and_mean_correlation and not facts.follows_emg:
         yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
-    if first := [each for each in judged.of("error", "warning") if each.remedy]:
+    if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
         yield say("short_todo", place=str(first[0].where) or None, remedy=first[0].remedy)
 
 
@@ -341,7 +341,7 @@ def choices(facts: Facts) -> Said:
 
 @of_result
 def judgement(facts: Facts) -> Said:
-    """The verdict and why, the verdicts on the legs where they differ, and the findings."""
+    """State the verdict with its reasons, the verdicts on the legs where they differ, and the findings."""
     judged = judge(facts)
     yield say("judgement", judged.as_dict(), sentence=judged.sentence)
     legs = [
@@ -351,9 +351,9 @@ def judgement(facts: Facts) -> Said:
     ]
     if len(set(judged.legs.values())) > 1:
         yield Statement("verdict", (), None, "", (", ".join(legs),))
-    for each in judged.findings:
-        yield Statement(each.severity, (), each.as_dict(), "", (each.line,), each.severity)
-    yield hold([each.sentence for each in judged.of("error", "warning")], "warnings")
+    for entry in judged.findings:
+        yield Statement(entry.severity, (), entry.as_dict(), "", (entry.line,), entry.severity)
+    yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 
 
 @of_result
@@ -370,10 +370,10 @@ def legs(facts: Facts) -> Said:
         for verdict, stretches in leg.failures.items():
             reason = verdict_reason(verdict)
             times = [
-                f"{each.start:.3f}" + (f" to {each.end:.3f}" if each.end > each.start else "")
-                for each in stretches
+                f"{stretch.start:.3f}" + (f" to {stretch.end:.3f}" if stretch.end > stretch.start else "")
+                for stretch in stretches
             ]
-            frames, at = sum(each.count for each in stretches), shortened(times, MOST_STRETCHES)
+            frames, at = sum(stretch.count for stretch in stretches), shortened(times, MOST_STRETCHES)
             yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
         yield from (say("reason", subject=leg.part, text=each) for each in leg.reasons)
     residual = facts.largest_kkt_residual
@@ -391,8 +391,8 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
         "failures": [
             {
                 "reason": verdict,
-                "frames": sum(each.count for each in stretches),
-                "stretches_s": [(each.start, each.end) for each in stretches],
+                "frames": sum(stretch.count for stretch in stretches),
+                "stretches_s": [(stretch.start, stretch.end) for stretch in stretches],
             }
             for verdict, stretches in leg.failures.items()
         ],
@@ -412,7 +412,7 @@ def tendons(facts: Facts) -> Said:
     value = {
         "iterations": {_side(side): count for side, count in found.iterations.items()},
         "balance_error": found.balance and found.balance.error,
-        "largest_strain": {name: each and asdict(each) for name, each in strains.items()},
+        "largest_strain": {name: strain and asdict(strain) for name, strain in strains.items()},
     }
     steps = " and ".join(f"{count} ({_side(side)})" for side, count in found.iterations.items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
@@ -431,7 +431,7 @@ def tendons(facts: Facts) -> Said:
 
 @of_result
 def fiber_lengths(facts: Facts) -> Said:
-    """The least and the greatest normalized length of the fibers, and of which muscles."""
+    """State the least and the greatest normalized fiber length, with their muscles."""
     if (ends := facts.fibers) is None:
         yield say("fiber_lengths", None, asked="least_normalized_fiber_length" in facts.result)
     else:
@@ -474,7 +474,7 @@ def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> str:
 
 @of_result
 def plausible(facts: Facts) -> Said:
-    """The verdict and the movement that it is of, or why nothing was compared; reasons stand among the warnings."""
+    """State the verdict with its movement, or the reason why nothing was compared; the warnings have the details."""
     judged, shown = plausibility(facts), judge(facts).ok
     implausible = judged.verdict == NOT_PLAUSIBLE
     value = {
@@ -488,14 +488,14 @@ def plausible(facts: Facts) -> Said:
         "legs": {_side(side): judged.verdict_of(side) for side in judged.sides},
         "criteria": [
             {
-                "criterion": each.criterion,
-                "leg": _side(each.side) or None,
-                "passed": each.passed,
-                "degree": DEGREES[each.verdict],
-                "value": each.value,
-                "sentence": each.sentence,
+                "criterion": comparison.criterion,
+                "leg": _side(comparison.side) or None,
+                "passed": comparison.passed,
+                "degree": DEGREES[comparison.verdict],
+                "value": comparison.value,
+                "sentence": comparison.sentence,
             }
-            for each in judged.comparisons
+            for comparison in judged.comparisons
         ],
     }
     yield say(
@@ -555,9 +555,9 @@ def residuals(facts: Facts) -> Said:
 def _residual_beyond(facts: Facts) -> list[str]:
     """Return the sentences of plausibility on a residual that is larger than advised."""
     return [
-        each.sentence
-        for each in plausibility(facts).comparisons
-        if each.criterion == "residual" and each.verdict != PLAUSIBLE
+        comparison.sentence
+        for comparison in plausibility(facts).comparisons
+        if comparison.criterion == "residual" and comparison.verdict != PLAUSIBLE
     ]
 
 
@@ -569,7 +569,8 @@ def emg(facts: Facts) -> Said:
         return
     (median, mean), r = facts.median_and_mean_correlation or (None, None), facts.correlations
     channels = {
-        each.name: {"correlation": each.correlation, "delay_s": each.delay} for each in facts.channels
+        channel.name: {"correlation": channel.correlation, "delay_s": channel.delay}
+        for channel in facts.channels
     }
     for name, correlation in facts.followed_correlations.items():
         channels[name]["correlation_followed"] = correlation
@@ -589,15 +590,19 @@ def emg(facts: Facts) -> Said:
         tracked="no test, the cost follows this EMG" if facts.follows_emg and not facts.predicts_emg else "",
     )
     words = [
-        (each.name, each.correlation, f" ({1000.0 * each.delay:.0f} ms)" if np.isfinite(each.delay) else "")
-        for each in facts.channels
+        (
+            channel.name,
+            channel.correlation,
+            f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else "",
+        )
+        for channel in facts.channels
     ]
     for k in range(0, len(words), CHANNELS_IN_A_LINE):
         yield say("channels", channels=_correlations(words[k : k + CHANNELS_IN_A_LINE]))
 
 
 def _correlations(channels: Iterable[tuple[str, float, str]]) -> list[str | Number]:
-    """Name and correlation of each channel, and what stands behind it."""
+    """Name and correlation of each channel, with the text that follows it."""
     pieces: list[str | Number] = []
     for name, r, more in channels:
         pieces += [f"{', ' if pieces else ''}{name} ", number(f"emg_correlation {name}", r, ".2f"), more]
@@ -610,16 +615,16 @@ def fascicles(facts: Facts) -> Said:
     certain = facts.result.attrs.get("fascicle_error_m")
     if not facts.fascicles:
         yield hold(None, "fascicles")
-    for name, each in facts.fascicles.items():
-        yield say("fascicles", asdict(each), name, certain=certain)
+    for name, fascicle in facts.fascicles.items():
+        yield say("fascicles", asdict(fascicle), name, certain=certain)
 
 
 @of_result
 def strides(facts: Facts) -> Said:
-    """Every recorded stride: when, how long, how much of it stance and double support, how fast."""
+    """State time, duration, stance, double support and speed of every recorded stride."""
     found: list[dict[str, Any]] = [
         {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
-        | {each.key: stride.measures.get(each.variable) for each in STRIDE_MEASURES if each.key}
+        | {measure.key: stride.measures.get(measure.variable) for measure in STRIDE_MEASURES if measure.key}
         for stride in facts.strides
     ]
     yield hold(found, "strides")
@@ -658,12 +663,12 @@ def notes(facts: Facts) -> Said:
         yield from (say(name, text=each) for each in listed(facts.result, name))
 
 
-# What to be careful about, the most serious first
+# Cautions, the most serious first
 
 
 @of_result
 def frames_left_out(facts: Facts) -> Said:
-    """Frames and legs that were not analyzed, and results of another version."""
+    """Name frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analyzed:
@@ -680,15 +685,20 @@ def frames_left_out(facts: Facts) -> Said:
 
 @of_result
 def muscles_at_limit(facts: Facts) -> Said:
-    """Muscles that work at full activation."""
+    """Name the muscles that work at full activation."""
     if full := facts.muscles_at_limit:
         work = "muscle works" if len(full) == 1 else "muscles work"
-        yield say("full", count=len(full), work=work, muscles=_muscle_names(each.muscle for each in full))
+        yield say(
+            "full",
+            count=len(full),
+            work=work,
+            muscles=_muscle_names(muscle_limit.muscle for muscle_limit in full),
+        )
 
 
 @of_result
 def residual_in_doubt(facts: Facts) -> Said:
-    """The sentence of its verdict, which stands among the findings already."""
+    """Repeat the sentence on the residual, whose verdict is among the findings."""
     yield from (say("residual", text=each) for each in _residual_beyond(facts))
 
 
@@ -715,7 +725,7 @@ def why_no_emg(facts: Facts) -> Statement:
 
 @of_result
 def fibers_in_doubt(facts: Facts) -> Said:
-    """Muscles whose fibers become unusually short or long."""
+    """Name the muscles whose fibers become unusually short or long."""
     if "least_normalized_fiber_length" not in facts.result:
         return
     least, greatest = (facts.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest"))
@@ -727,20 +737,21 @@ def fibers_in_doubt(facts: Facts) -> Said:
 
 @of_result
 def choices_in_doubt(facts: Facts) -> Said:
-    """Events from markers, no passive forces, joints without markers."""
+    """Name choices that need caution: events from markers, no passive forces, joints without markers."""
     result = facts.result
     if "event_source" in result and "markers" in set(map(str, result["event_source"].values)):
         yield say("events")
     if text(result, "passive") == "none":
         yield say("passive")
     yield say(
-        "locked", dofs=shortened([each.replace("_", " ") for each in listed(result, "locked_dofs")], 12)
+        "locked",
+        dofs=shortened([locked_dof.replace("_", " ") for locked_dof in listed(result, "locked_dofs")], 12),
     )
 
 
 @of_result
 def method(facts: Facts) -> Said:
-    """The limits of the method: with our skeleton or an OpenSim model, with rigid or elastic tendons."""
+    """State the limits of the method: own skeleton or OpenSim model, rigid or elastic tendons."""
     kind = "elastic_tendons" if is_elastic(facts.result) else "rigid_tendons"
     skeleton = ("opensim",) if MODEL in facts.result.attrs else ("foot", "knee")
     for code in ("minimum", kind, "strength", "ligaments", *skeleton, "markers", "purpose"):
@@ -795,7 +806,7 @@ def samples(facts: UncertaintyFacts) -> Said:
 def uncertain_peaks(facts: UncertaintyFacts) -> Said:
     """The peak of every contact force and of the least certain muscles, with the sources that matter most.
 
-    The sources stand beside the muscles where no contact forces are known.
+    The sources are named with the muscles where no contact forces are known.
     """
     peaks = "peaks in stance" if "ground_reaction_force" in facts.found else "peaks"
     yield hold({}, "uncertainty", "contact_force_peaks_body_weights")
@@ -844,7 +855,7 @@ def first_order(facts: UncertaintyFacts) -> Said:
 
 
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:
-    """The numbers of a peak, all of the frame whose time stands beside them."""
+    """The numbers of a peak, all in the frame of the stated time."""
     shares = at.shares
     value, mean, sd = (each / unit for each in (at.value, at.mean, at.sd))
     return {

@@ -1,6 +1,6 @@
 """JSON Schema of the files: editors complete their keys and check their values (taplo, Even Better TOML).
 
-A file names its schema in its first line, ``#:schema .musclesolve/trial.schema.json``; `init` writes both.
+The first line of a file names its schema, ``#:schema .musclesolve/trial.schema.json``; `init` writes both.
 """
 
 import json
@@ -28,8 +28,7 @@ def schema_text(file: type[Settings], more: Mapping[str, Any] | None = None) -> 
     """Return the JSON Schema (draft 7) of a kind of file.
 
     Args:
-        file: its tables.
-        more: schemas of keys above all tables, and of tables with free keys.
+        file: class of the tables of the file. more: schemas of keys above all tables, and of tables with free keys.
     """
     tables = tables_of(file)
     described = {
@@ -79,8 +78,9 @@ def _in_range(described: dict[str, Any], setting: Setting) -> dict[str, Any]:
         limits = {"minimum": setting.minimum, "exclusiveMinimum": setting.above, "maximum": setting.maximum}
         return described | {word: limit for word, limit in limits.items() if math.isfinite(limit)}
     described = {
-        key: _in_range(each, setting) if isinstance(each, dict) else each for key, each in described.items()
+        key: _in_range(value, setting) if isinstance(value, dict) else value
+        for key, value in described.items()
     }
     if "anyOf" in described:
-        described["anyOf"] = [_in_range(each, setting) for each in described["anyOf"]]
+        described["anyOf"] = [_in_range(value, setting) for value in described["anyOf"]]
     return described

@@ -32,7 +32,7 @@ class CameraRecordingSettings(Settings):
         "number", "time of frame 0 [s]", default=0.0, minimum=-10000000.0, maximum=10000000.0
     )
     control_points: str = setting(
-        "text", "where the control points are (CSV: name,x_mm,y_mm,z_mm or in cm or m)", required=True
+        "text", "positions of the control points (CSV: name,x_mm,y_mm,z_mm or in cm or m)", required=True
     )
     largest_residual_px: float | None = setting(
         "number",
@@ -90,7 +90,7 @@ class StrengthTestSettings(Settings):
     )
     velocity_deg_s: float = setting(
         "number",
-        "rate of the degree of freedom in the test, 0 of an isometric one [deg/s]",
+        "rate of the degree of freedom in the test, 0 if isometric [deg/s]",
         default=0.0,
         minimum=-1000.0,
         maximum=1000.0,
@@ -117,7 +117,7 @@ class PersonSettings(Settings):
     name: str | None = setting("text", "whose muscles these are")
     parent: str = setting(
         "text",
-        "the muscles that the factors are on: a muscle set by name, or a file of one (.toml) or of an "
+        "the muscles that the factors refer to: a muscle set by name, or a file of one (.toml) or of an "
         "OpenSim model (.osim)",
         required=True,
     )
@@ -138,10 +138,10 @@ class PersonSettings(Settings):
 class ParameterSettings(Settings):
     """[parameter]."""
 
-    name: str = setting("text", "what a result calls the parameter", required=True)
+    name: str = setting("text", "name of the parameter in results", required=True)
     quantity: str = setting(
         "text",
-        "what the factor multiplies",
+        "parameter that the factor multiplies",
         required=True,
         choices=("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain"),
     )
@@ -164,8 +164,8 @@ class ParameterSettings(Settings):
 class PersonFileSettings(Settings):
     """A file of one person's muscles.
 
-    muscles: every number that differs from the parent's: value, parent and sd by quantity and muscle [SI]; emg: what
-    the calibration found of the channels; prediction: how well the muscles predict what they were not calibrated with.
+    muscles: every number that differs from the parent's: value, parent and sd by quantity and muscle [SI]; emg: fitted
+    parameters of the channels; prediction: accuracy of predicted curves that were not used in the calibration.
     """
 
     person: PersonSettings = table(PersonSettings, required=True)
@@ -181,10 +181,10 @@ class DesignSettings(Settings):
     """[design]."""
 
     groups: tuple[str, ...] | None = setting(
-        "name_list", "groups of subjects in their order; the first is what the others are compared with"
+        "name_list", "groups of subjects in their order; the others are compared with the first"
     )
     conditions: tuple[str, ...] | None = setting(
-        "name_list", "conditions in their order; the first is what the others are compared with"
+        "name_list", "conditions in their order; the others are compared with the first"
     )
     quantities: tuple[str, ...] | None = setting(
         "name_list",
@@ -208,7 +208,7 @@ class DesignSettings(Settings):
     )
     level: float = setting(
         "number",
-        "probability of finding a difference anywhere where there is none, among the primary outcomes and among the "
+        "probability of finding any difference where there is none, among the primary outcomes and among the "
         "rest each",
         default=0.05,
         minimum=1e-06,
@@ -256,7 +256,7 @@ class TrialLineSettings(Settings):
     )
     inner_leg: str | None = setting("text", "the inner leg of a turn", choices=("r", "l"))
     exclude: str = setting("text", "why the trial is left out; without this it is computed", default="")
-    keep: str = setting("text", "why the trial counts although an error was found in it", default="")
+    keep: str = setting("text", "why the trial counts despite an error found in it", default="")
     file: str | None = setting("text", "the trial file, of a recording or of an OpenSim model")
     model: str | None = setting("text", "instead of file: an OpenSim model (.osim)")
     coordinates: str | None = setting("text", "with model: its coordinates over time (MOT, STO)")
@@ -274,7 +274,7 @@ class TrialLineSettings(Settings):
 
 
 class StudyFileSettings(Settings):
-    """A study file, but for the units of its quantities, and `title` and `subjects_table` above all tables.
+    """A study file, without the units of its quantities, and without `title` and `subjects_table` above all tables.
 
     [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial the
     keys of its [files] and [time].
@@ -287,7 +287,7 @@ class StudyFileSettings(Settings):
 
 
 def trial_line_settings() -> dict[str, Setting]:
-    """Return what may stand in a line of [trials]: its own keys, the keys of [files] and of [time]."""
+    """Return the settings of a line of [trials]: its own keys, the keys of [files] and of [time]."""
     of_files = {
         key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
     }
@@ -296,7 +296,7 @@ def trial_line_settings() -> dict[str, Setting]:
 
 
 def study_settings(units: type[Settings]) -> type[Settings]:
-    """Return what may stand in a study file, with a class of the units that quantities may have."""
+    """Return the class of the settings of a study file; units: class of the units of quantities."""
     stated = {**tables_of(StudyFileSettings), "units": FileTable(units)}
     return settings_class("StudySettings", {"__doc__": "A study file.", **stated})
 

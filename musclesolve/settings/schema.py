@@ -1,7 +1,7 @@
 """Settings: fields of dataclasses with kind, range, default and sentence, and the check of a value.
 
-Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): a file gets every
-fault at once, with line, remedy and a unit that was perhaps mistaken, which no library of types knows.
+Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): all faults of a file
+are reported at once, with line, remedy and a possibly mistaken unit, which libraries of types do not support.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from musclesolve._util.message_text import as_text
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number of a size that can be measured."""
+    """Return whether a value is a number that can be a measurement."""
     return isinstance(value, float) or _is_whole(value)
 
 
@@ -69,7 +69,7 @@ def _is_table_or_list_of_them(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ValueKind:
-    """A kind of value: what a message calls it, how a file writes it, which values are of it, its JSON Schema.
+    """A kind of value: its name in messages, its form in a file, the test of a value, its JSON Schema.
 
     `holds_part`: of a table whose parts are values of one kind, so that a message can name the part at fault.
     """
@@ -175,18 +175,17 @@ class Setting:
     Args:
         kind: of `KINDS`.
         about: its meaning, with its unit in brackets and its value when absent.
-        default: None where it has none.
+        default: None without a default.
         required: whether a file must have it.
         minimum, maximum, above: range of a number, or of each of several.
         choices: the only values of a text, or of the texts of a list.
-        words: texts that may stand instead of a number.
+        words: texts allowed instead of a number.
         example: a value in the right form, for the remedy.
-        mistaken_units: unit -> what a number in it is worth in the unit of the setting, for the remedy.
-        needed_with, only_with: required, or of use, only with forces from "columns" (a file of text) or "plates" (C3D).
-        of: whose error it is, of a "recording", of an OpenSim model with "moments" or "loads", of a "person";
-            of all of them when empty.
-        of_run: whether `run` has it as an option, which replaces the trial file's; `share` has all of a model.
-        option: how commands call it, "--KEY" when empty; argument: the keyword of Python functions, KEY when empty.
+        mistaken_units: unit -> factor to the unit of the setting, for the remedy. needed_with, only_with: required, or
+            used, only with forces from "columns" (a file of text) or "plates" (C3D). of: kinds of bodies with this
+            error: "recording", an OpenSim model with "moments" or "loads", a "person"; empty: all. of_run: whether
+            `run` has it as an option, which replaces the value in the trial file; `share` has all of a model. option:
+            its name in commands, "--KEY" if empty; argument: the keyword of Python functions, KEY if empty.
     """
 
     default: Any = None
@@ -210,12 +209,12 @@ class Setting:
         self.__dict__.update(rules)
 
     def changed(self, **rules: Any) -> Setting:
-        """Return the same setting but for some of its rules."""
+        """Return the setting with some rules changed."""
         return Setting(**(vars(self) | rules))
 
     @property
     def unit(self) -> str:
-        """The unit of its numbers, as the sentence has it in brackets; "" without one."""
+        """The unit of its numbers, from the brackets in its sentence; "" without one."""
         found = re.search(r"\[([^\[\].]+)\]", self.about)
         return found[1] if found and "number" in f"{self.kind} {KINDS[self.kind].called}" else ""
 
@@ -236,7 +235,7 @@ class Setting:
         return " and ".join(f"{word} {n:g}" for n, word in limits if math.isfinite(n))
 
     def problem(self, value: Any) -> tuple[str, str] | None:
-        """Return what is wrong with a value as a TOML file gives it, and what was expected; None where nothing is."""
+        """Return the problem of a value from a TOML file, and the expected value; None for a valid one."""
         if isinstance(value, str) and value in self.words:
             return None
         name = self.kind
@@ -270,7 +269,7 @@ class Setting:
         return list(value) if isinstance(value, list) else [value]
 
     def in_another_unit(self, value: Any) -> str:
-        """Return the remedy of a number that lies within the range when it is read in another unit; "" of others."""
+        """Return the remedy for a number that is within the range in another unit; "" for others."""
         if not is_number(value):
             return ""
         for unit, factor in self.mistaken_units.items():
@@ -291,7 +290,7 @@ class Setting:
         return f"{key} = {form}" + "".join(f' or "{word}"' for word in self.words)
 
     def taken(self, value: Any) -> Any:
-        """Return a right value as the program has it: numbers as floats unless they count, lists as tuples."""
+        """Return the value in the program: numbers as floats except counts, lists as tuples."""
         if self.kind == "ranges" and isinstance(value, list):
             return tuple((float(start), float(end)) for start, end in value)
         if self.kind in LISTS and isinstance(value, list):
@@ -307,7 +306,7 @@ class Setting:
 class FileTable:
     """A table of a file: the class that holds its values, and whether there may be many of it.
 
-    free: its keys are the user's, code checks them; one_per: of a list of tables, what each of them describes.
+    free: keys are chosen by the user and checked by code; one_per: for a list of tables, the subject of each table.
     """
 
     holds: type[Settings] | None = None
@@ -318,19 +317,19 @@ class FileTable:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """Its settings by key; none where its keys are free."""
+        """Settings of the table by key; empty if the keys are free."""
         return {} if self.holds is None else settings_of(self.holds)
 
     def empty(self) -> Any:
-        """Return what an absent table is."""
+        """Return the value of an absent table."""
         return () if self.one_per else {} if self.holds is None else self.holds()
 
 
 class Settings:
     """Values of settings by name, with their defaults: a table of a file, or the tables of a file.
 
-    A subclass states each as an annotated attribute, `setting` or `table`. (The decorator of dataclasses compiles six
-    methods for each of 30 classes, which takes 40 ms of every start.)
+    A subclass states each value as an annotated attribute, `setting` or `table`. (The decorator of dataclasses compiles
+    six methods for each of 30 classes, which takes 40 ms of every start.)
 
     Raises:
         TypeError: a value that is no setting.
@@ -340,7 +339,7 @@ class Settings:
     __tables__: ClassVar[Mapping[str, FileTable]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Collect what the subclass states."""
+        """Collect the settings or tables of the subclass."""
         stated = vars(cls).items()
         cls.__settings__ = {**cls.__settings__, **{key: s for key, s in stated if isinstance(s, Setting)}}
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
@@ -348,8 +347,8 @@ class Settings:
     def __init__(self, **values: Any) -> None:
         if unknown := values.keys() - self.__settings__.keys() - self.__tables__.keys():
             raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}")
-        defaults = {key: each.default for key, each in self.__settings__.items()}
-        empty = {name: each.empty() for name, each in self.__tables__.items() if name not in values}
+        defaults = {key: rule.default for key, rule in self.__settings__.items()}
+        empty = {name: rule.empty() for name, rule in self.__tables__.items() if name not in values}
         self.__dict__.update(defaults | empty | values)
 
     def __setattr__(self, key: str, value: object) -> None:
@@ -361,7 +360,7 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """The settings that are not the default."""
+        """Text of the settings that are not the default."""
         usual = type(self)().__dict__
         stated = (f"{key}={value!r}" for key, value in self.__dict__.items() if value != usual[key])
         return f"{type(self).__name__}({', '.join(stated)})"
@@ -380,7 +379,7 @@ class Settings:
         return {key: value for key, value in self.items() if value is not None}
 
     def changed(self, **values: Any) -> Self:
-        """Return the same settings but for some values; of a file, a table may be changed by a dict of its keys."""
+        """Return the settings with some values changed; a table of a file may be changed by a dict of its keys."""
         for name, value in values.items():
             if isinstance(value, dict) and isinstance(table := getattr(self, name, None), Settings):
                 values[name] = table.changed(**value)
@@ -393,12 +392,12 @@ def setting(kind: str, about: str, **rules: Any) -> Any:
 
 
 def same(holds: type[Settings], key: str, **changed: Any) -> Any:
-    """The setting at a key of another table, some of it changed."""
+    """The setting at a key of another table, with some rules changed."""
     return settings_of(holds)[key].changed(**changed)
 
 
 def table(holds: type[Settings] | None = None, **rules: Any) -> Any:
-    """A table as an attribute of `Settings`, without a class one with free keys; arguments as of `FileTable`."""
+    """A table as an attribute of `Settings`; arguments as of `FileTable`, without a class for free keys."""
     return FileTable(holds, free=holds is None, **rules)
 
 
@@ -413,7 +412,7 @@ def tables_of(file: type[Settings]) -> Mapping[str, FileTable]:
 
 
 def settings_class(name: str, stated: Mapping[str, Any]) -> type[Settings]:
-    """Return a class of settings or tables that are known only to the program, such as one for every segment."""
+    """Return a class of settings or tables that are known only at run time, such as one for every segment."""
     return type(name, (Settings,), dict(stated))
 
 

@@ -7,10 +7,10 @@ from musclesolve.settings.schema import Settings, same, setting, settings_class,
 from musclesolve.settings.trial import FilterSettings, LaboratorySettings
 
 CUTOFF_HZ = {"walk": WALKING_CUTOFF_HZ, "run": FLIGHT_CUTOFF_HZ}
-"""Motion that may be recorded -> cut-off of its filter unless stated [Hz]."""
+"""Possible motion -> default cut-off of its filter [Hz]."""
 MOST_UNLOADED, SIGMAS = 200.0, 5.0
-"""Largest vertical force under which a plate may count as unloaded [N]; noise of so many standard deviations does not
-occur: one sample in three millions exceeds it.
+"""Largest threshold of vertical force of an unloaded plate [N]; number of standard deviations that noise does not
+exceed, except in one of three million samples.
 """
 
 
@@ -19,7 +19,7 @@ class SyntheticSettings(Settings):
 
     motion: str = setting(
         "text",
-        "the reference stride, or one with flight, which goes straight ahead",
+        "the reference stride, or a stride with flight, straight ahead",
         default="walk",
         choices=tuple(CUTOFF_HZ),
     )
@@ -129,7 +129,7 @@ class SyntheticSettings(Settings):
     steps: tuple[str, ...] | None = setting(
         "name_list",
         "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
-        "absent. With it the trial file has no [time]: the range is for the reader to find",
+        "absent. With it the trial file has no [time]: the range is for the reader to determine",
         option="--step",
     )
     faults: tuple[str, ...] = setting(

@@ -21,7 +21,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
 MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
-"""Units that are mistaken for meters, and how many meters they are."""
+"""Units that are mistaken for meters -> meters."""
 
 
 class SubjectSettings(Settings):
@@ -40,7 +40,7 @@ class SubjectSettings(Settings):
         "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETERS
     )
     sex: str = setting(
-        "text", "which table of segment masses is used", required=True, choices=("female", "male")
+        "text", "selects the table of segment masses", required=True, choices=("female", "male")
     )
     shoe_mass_kg: float = setting(
         "number",
@@ -73,7 +73,7 @@ class SubjectSettings(Settings):
     )
     marker_diameter_m: float = setting(
         "number",
-        "diameter of the markers [m]; the one that a C3D file states (MarkerDiameter) when absent; used where"
+        "diameter of the markers [m]; MarkerDiameter of a C3D file when absent; used where"
         " no medial marker is mapped",
         default=0.014,
         minimum=0.0,
@@ -98,7 +98,7 @@ class SubjectSettings(Settings):
     )
     segments: Mapping[str, Any] | None = setting(
         "tables",
-        "what is known of single segments ([subject.segments.shank_r], checked by code), instead of the "
+        "known values of single segments ([subject.segments.shank_r], checked by code), instead of the "
         "inertia table",
     )
 
@@ -112,11 +112,11 @@ SEGMENTS = (
 
 
 class SegmentSettings(Settings):
-    """[subject.segments.NAME]: what is known of a segment, instead of the inertia table."""
+    """[subject.segments.NAME]: known values of a segment, instead of the inertia table."""
 
     mass_kg: float | None = setting(
         "number",
-        "mass with what is worn on it; 0 where the segment is missing [kg]",
+        "mass including anything worn on the segment; 0 if the segment is missing [kg]",
         minimum=0.0,
         maximum=100.0,
     )
@@ -125,7 +125,7 @@ class SegmentSettings(Settings):
     )
     center: float | None = setting(
         "number",
-        "place of the center of mass from the first end (0) to the second (1), proximal first; heel to toe for a foot",
+        "position of the center of mass from the first end (0) to the second (1), proximal first; a foot: heel to toe",
         minimum=-0.5,
         maximum=1.5,
     )
@@ -150,14 +150,23 @@ class LaboratorySettings(Settings):
     static_up: str | None = setting(
         "text", "axis of the file of the standing trial that points up; up when absent", choices=AXES
     )
+    tilt_deg: float = setting(
+        "number",
+        "angle by which the floor rises along forward in the files, whose axes are tilted against it; they are turned "
+        "back by it [degrees]",
+        default=0.0,
+        minimum=-15.0,
+        maximum=15.0,
+    )
 
 
 REDUCED = "reduced"
-"""What [consistency] says of a residual that a change of the motion shall make smaller."""
+"""Value of [consistency] for a residual that is reduced by a change of the motion."""
 PREDICTED = "predicted"
-"""In place of the file of forces or loads: ground reactions are predicted from the motion."""
+"""Value in place of the file of forces or loads, for ground reactions predicted from the motion."""
+PREDICTED_NOTE = "No force plate is used: the ground reactions are predicted from the motion."
 PARTLY_PREDICTED = "partly predicted"
-"""Where ground reactions of a result come from if plates measured some of them."""
+"""Source of the ground reactions of a result if plates measured some of them."""
 
 
 def is_predicted(forces: object) -> bool:
@@ -210,14 +219,12 @@ class TimeSettings(Settings):
     """[time]."""
 
     start_s: float | None = setting(
-        "number", "first time to analyze [s]; the beginning of what was recorded when absent"
+        "number", "first time to analyze [s]; the beginning of the recording when absent"
     )
-    end_s: float | None = setting(
-        "number", "last time to analyze [s]; the end of what was recorded when absent"
-    )
+    end_s: float | None = setting("number", "last time to analyze [s]; the end of the recording when absent")
     movement: str | None = setting(
         "text",
-        "what the subject does in this time: which measured contact forces the result is compared with; "
+        "activity of the subject; selects the measured contact forces that the result is compared with; "
         "recognized by the motion when absent",
         choices=(
             "walking",
@@ -245,22 +252,22 @@ class EventSettings(Settings):
 
     heel_strike_r: tuple[float, ...] | None = setting(
         "numbers",
-        "times of all heel strikes of the right foot [s], instead of those that forces and markers show",
+        "times of all heel strikes of the right foot [s], instead of the events found in forces and markers",
         example="[0.27, 1.41]",
     )
     heel_strike_l: tuple[float, ...] | None = setting(
         "numbers",
-        "times of all heel strikes of the left foot [s], instead of those that forces and markers show",
+        "times of all heel strikes of the left foot [s], instead of the events found in forces and markers",
         example="[0.84, 1.98]",
     )
     toe_off_r: tuple[float, ...] | None = setting(
         "numbers",
-        "times of all toe-offs of the right foot [s], instead of those that forces and markers show",
+        "times of all toe-offs of the right foot [s], instead of the events found in forces and markers",
         example="[1.02, 2.17]",
     )
     toe_off_l: tuple[float, ...] | None = setting(
         "numbers",
-        "times of all toe-offs of the left foot [s], instead of those that forces and markers show",
+        "times of all toe-offs of the left foot [s], instead of the events found in forces and markers",
         example="[0.44, 1.59]",
     )
 
@@ -301,9 +308,9 @@ class FilterSettings(Settings):
 
     @property
     def fixed_cutoff(self) -> float | None:
-        """The cut-off that is stated, or the usual one [Hz]; None: the data choose one of every coordinate by `choice`.
+        """The stated or the usual cut-off [Hz]; None: `choice` determines one for every coordinate from the data.
 
-        Of a trial the motion decides which one is usual (`anatomy`).
+        For a trial the usual cut-off depends on the motion (`anatomy`).
         """
         stated = WALKING_CUTOFF_HZ if self.cutoff_hz is None else self.cutoff_hz
         return None if isinstance(stated, str) else stated
@@ -338,7 +345,7 @@ class JointCenterSettings(Settings):
 
     hip: str = setting(
         "text",
-        'regression that places the hip centers in the pelvis, or "functional": found in the trials '
+        'regression for the hip centers in the pelvis, or "functional": computed from the trials '
         "functional_r and functional_l",
         default="harrington_2007",
         choices=(
@@ -352,14 +359,14 @@ class JointCenterSettings(Settings):
     )
     knee: str = setting(
         "text",
-        'knees by the epicondyles, or "functional": axis and center found in the trials functional_knee_r '
+        'knees by the epicondyles, or "functional": axis and center computed from the trials functional_knee_r '
         "and functional_knee_l",
         default="landmarks",
         choices=("landmarks", "functional"),
     )
     ankle: str = setting(
         "text",
-        'ankles by the malleoli, or "functional": axis and center found in the trials functional_ankle_r '
+        'ankles by the malleoli, or "functional": axis and center computed from the trials functional_ankle_r '
         "and functional_ankle_l",
         default="landmarks",
         choices=("landmarks", "functional"),
@@ -385,7 +392,7 @@ class ConsistencySettings(Settings):
     )
     residual: str = setting(
         "text",
-        'the force and moment that the motion lacks at the pelvis: "kept", or "reduced" by the smallest change of the '
+        'the residual force and moment at the pelvis: "kept", or "reduced" by the smallest change of the '
         "motion (with measured ground forces)",
         default="kept",
         choices=("kept", REDUCED),
@@ -434,14 +441,14 @@ class MuscleSettings(Settings):
     )
     fiber_lengths: str | None = setting(
         "text",
-        "how optimal fiber and tendon slack lengths are carried over to the subject: by the range of "
+        "how optimal fiber and tendon slack lengths are scaled to the subject: by the range of "
         "normalized fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
         "database when absent",
         choices=("operating_range", "standing"),
     )
     tendon: str = setting(
         "text",
-        "whether tendons stretch with their force; elastic ones need the whole motion at once",
+        "whether tendons stretch with their force; elastic tendons need the whole motion at once",
         default=RIGID,
         choices=TENDONS,
     )
@@ -463,7 +470,7 @@ class SharingSettings(Settings):
 
     cost: str = setting(
         "text",
-        "name of the cost function; options stand behind it in brackets",
+        "name of the cost function, followed by its options in brackets",
         default=USUAL_COST,
         of_run=True,
     )
@@ -507,17 +514,17 @@ class QuestionSettings(Settings):
 
     ask: tuple[str, ...] | None = setting(
         "name_list",
-        "questions that are answered beside the result, in its report and in studies",
+        "questions that the report and studies answer in addition to the result",
         choices=QUESTIONS,
     )
     scenarios: tuple[str, ...] | None = setting(
         "name_list",
-        "scenarios of what_if, each as `what-if --set` takes it",
+        "scenarios of what_if, each in the form of `what-if --set`",
         example='["weak calf: triceps_surae=0.6"]',
     )
     strength: Mapping[str, float] = setting(
         "weights",
-        "for margins: muscle or group that is weak already = factor on its strength",
+        "for margins: weak muscle or group = factor on its strength",
         default={},
         minimum=0.0,
         maximum=10.0,
@@ -525,7 +532,7 @@ class QuestionSettings(Settings):
     )
     contact: tuple[str, ...] | None = setting(
         "name_list",
-        'for margins: largest contact forces, each as `margins --contact` takes it, or "now"; no bound when absent',
+        'for margins: largest contact forces, each in the form of `margins --contact`, or "now"; no bound when absent',
         example='["knee=2.5"]',
     )
 
@@ -578,7 +585,7 @@ class EmgSettings(Settings):
     )
     max_delay_s: float = setting(
         "number",
-        "longest delay of activation behind the envelope that is tried for the best agreement [s]",
+        "longest tested delay of activation behind the envelope [s]; the delay with the best agreement is used",
         default=0.08,
         minimum=0.0,
         maximum=0.5,
@@ -592,7 +599,7 @@ class EmgSettings(Settings):
     )
     offset_s: float = setting(
         "number",
-        "clock of the motion minus clock of the EMG: what is added to the times of the EMG [s]",
+        "clock of the motion minus clock of the EMG; added to the times of the EMG [s]",
         default=0.0,
         minimum=-60.0,
         maximum=60.0,
@@ -623,7 +630,7 @@ class FascicleSettings(Settings):
     )
     offset_s: float = setting(
         "number",
-        "clock of the motion minus clock of the ultrasound: what is added to the times of the file [s]",
+        "clock of the motion minus clock of the ultrasound; added to the times of the file [s]",
         default=0.0,
         minimum=-60.0,
         maximum=60.0,
@@ -731,33 +738,33 @@ class MarkerSettings(Settings):
     )
     guessed: tuple[str, ...] | None = setting(
         "name_list",
-        "landmarks whose markers `init` guessed by their places; `check` names them until they are taken off the list",
+        "landmarks whose markers `init` guessed by their positions; `check` names them until they are deleted here",
     )
 
 
 class PlateSettings(Settings):
-    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]].
+    """[plates]: corrections of measured forces, by the number of a plate in a C3D file or the place of its [[force]].
 
-    And what holds of steps beside the plates.
+    Also the treatment of steps beside the plates.
     """
 
     unmeasured_steps: Literal["left_out", "predicted"] = setting(
         "text",
-        'steps that no plate measures: "left_out", their legs are not analyzed then; "predicted", their ground '
+        'steps that no plate measures: "left_out", their legs are not analyzed during them; "predicted", their ground '
         "reactions follow from the motion and from the plates under the other foot",
         default="left_out",
         choices=("left_out", PREDICTED),
     )
     offset_s: float = setting(
         "number",
-        "clock of the markers minus clock of the plates: what is added to the times of the plates [s]",
+        "clock of the markers minus clock of the plates; added to the times of the plates [s]",
         default=0.0,
         minimum=-1.0,
         maximum=1.0,
     )
     shift_mm: Mapping[str, tuple[float, ...]] | None = setting(
         "triples",
-        "plate = what is added to the point where its force acts, axes of the files [mm]",
+        "plate = shift of the point of application of its force, in the axes of the files [mm]",
         minimum=-100.0,
         maximum=100.0,
         example="{ 1 = [4.0, 0.0, -1.5] }",
@@ -767,7 +774,7 @@ class PlateSettings(Settings):
     )
     vertical_zero_n: Mapping[str, float] | None = setting(
         "weights",
-        "plate = what is taken off its vertical force while it is loaded, before the factor [N]",
+        "plate = force subtracted from its vertical force while it is loaded, before the factor [N]",
         minimum=-100.0,
         maximum=100.0,
         example="{ 1 = 3.0 }",
@@ -859,7 +866,7 @@ class ModelPlateSettings(Settings):
 
     feet: str = setting(
         "text",
-        "feet that the loads act on: as an ExternalLoads file states them, or as their contacts show them whatever it "
+        "feet that the loads act on: as stated in an ExternalLoads file, or determined from their contacts whatever it "
         "states",
         default="stated",
         choices=("stated", "nearest"),
@@ -885,7 +892,7 @@ class ModelConsistencySettings(Settings):
     residual: str = same(
         ConsistencySettings,
         "residual",
-        about='the force and moment that the motion lacks at the root: "kept", or "reduced" by the smallest change of '
+        about='the residual force and moment at the root: "kept", or "reduced" by the smallest change of '
         "the coordinates (with measured loads)",
     )
     largest_change_mm: float = same(
@@ -966,7 +973,7 @@ class ModelSettings(Settings):
 TrialSettings = RecordedSettings | ModelSettings
 """The settings of a trial file of either kind."""
 NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty", "questions")
-"""Tables of the trial file of a model that need one: they name files, measurements and what follows a result."""
+"""Tables in the trial file of a model that options cannot replace: files, measurements, and work after a result."""
 
 
 def share_arguments() -> dict[str, tuple[str, str]]:
@@ -980,7 +987,7 @@ def share_arguments() -> dict[str, tuple[str, str]]:
 
 
 def run_arguments() -> dict[str, tuple[str, str]]:
-    """Return keyword of `run` -> table and key of the trial file that it stands for."""
+    """Return keyword of `run` -> table and key of the trial file that it replaces."""
     return {
         setting.argument or key: (name, key)
         for name, table in tables_of(RecordedSettings).items()

@@ -1,6 +1,6 @@
 """Sharing joint moments among muscles: problem, costs, solvers, and a solution that carries its own certificate.
 
-The way from a problem to a certified solution:
+The steps from a problem to a certified solution:
 
     problem.py              the arrays, checked
     cost/cost_terms.py      what a cost is made of; cost/sum_of_terms.py makes the costs of the library of it

@@ -14,19 +14,19 @@ Kind = TypeVar("Kind")
 
 
 def check_type(argument: object, kind: type[Kind], where: str, expected: str) -> Kind:
-    """Return the argument, if it is an instance of the class."""
+    """Return the argument; refuse an object of another class."""
     if not isinstance(argument, kind):
         raise input_error("sharing.wrong_type", where=where, expected=expected, given=type(argument).__name__)
     return argument
 
 
 def check_problem(argument: object, where: str = "problem") -> Problem:
-    """Return the argument, if it is a Problem."""
+    """Return the argument; refuse an object that is not a Problem."""
     return check_type(argument, Problem, where, "a Problem")
 
 
 def check_solution(problem: Problem, argument: object) -> Solution:
-    """Return the argument, if it is a Solution that can be one of the problem."""
+    """Return the argument; refuse an object that is not a Solution with the shapes of the problem."""
     solution = check_type(argument, Solution, "solution", "a Solution, from `solve`")
     shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
@@ -44,8 +44,7 @@ def check_solution(problem: Problem, argument: object) -> Solution:
 def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, where: str) -> Cost:
     """Return the cost object, if it is smooth and convex and the problem has the data it needs.
 
-    `action` is what cannot be done with other costs, such as "differentiated"; `where` is the argument: both for the
-    message.
+    The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
@@ -61,10 +60,10 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
 
 
 def members(argument: object) -> list[Any]:
-    """Return what is in a list, a tuple or a generator; nothing for a name, a cost or what is no collection."""
+    """Return the members of a list, a tuple or a generator; none for a name, a cost or any other object."""
     if isinstance(argument, str | Cost):
         return []
     try:
         return list(iter(argument))  # type: ignore[call-overload]
-    except TypeError:  # an array without an axis calls itself iterable
+    except TypeError:  # an array without axes has __iter__, too
         return []

@@ -1,7 +1,7 @@
 """The certificates of optimality and of infeasibility, recomputed from the problem and the numbers alone.
 
 This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
-recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
+recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py compares the two.
 
 With g_i = df/da_i the marginal cost of muscle i, the cost of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
 the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterized by
@@ -10,8 +10,8 @@ the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a
     moments                            (A a + s - b)_k = 0
     reserves                           s_k = lambda_k / w_k          (s_k = 0 without reserves)
 
-The first line needs no multipliers for the bounds: it states that a muscle is on a bound or has g_i = p_i, or rather
-that the smaller of the two misses counts. S_i makes the miss relative,
+The first line needs no multipliers for the bounds: it states that a muscle is on a bound or has g_i = p_i. The
+smaller of the two misses counts. S_i makes the miss relative,
 
     S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
     theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)| + 1e-3 (G^T w G)_ii d_i / 2,
@@ -19,16 +19,17 @@ that the smaller of the two misses counts. S_i makes the miss relative,
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
 residual does not change when the cost is multiplied by a number, and every muscle counts on its own scale of marginal
-costs, however large the multipliers are for the sake of another one. p_i is a sum whose terms may cancel, and round-off
+costs, even where another muscle needs large multipliers. p_i is a sum whose terms may cancel, and round-off
 leaves it uncertain by
 
     e_i = eps sum_k |A_ki lambda_k|.
 
-Where that is more than 1e-6 S_i, the larger one of the misses with p_i - e_i and p_i + e_i counts. (With reserves
-multipliers are what their weights make them, however stiff; there it counts from 1e-3 S_i on.) The misses of the second
+Where e_i is more than 1e-6 S_i, the larger one of the misses with p_i - e_i and p_i + e_i counts. (With reserves
+the weights fix the multipliers, however large; there e_i counts from 1e-3 S_i on.) The misses of the second
 and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
 
-It is not free of every unit: activations from 0 to 1 and moments of newton meters are its natural sizes. A residual
+The residual depends on two units: activations from 0 to 1 and moments of newton meters are its natural sizes. A
+    residual
 of 1e-6 states
 
     of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
@@ -40,13 +41,13 @@ upper bound, if that is less). So in a frame without larger activations than 1e-
 distinguished only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose
 activations are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
 
-Of a cost that is not convex the certificate shows a point where it is stationary, not that it is the least.
+For a cost that is not convex the certificate proves a stationary point, not the least value.
 
 Levels of loads (lexicographic min/max).
 
 The largest load is minimal, then the largest of the rest, and so on. Let rho_i a_i be the load of muscle i. Level 1
-looks at all muscles, level l at those which the levels above have not decided; t is the largest load among them. A
-combination y of the moments proves the level. With p = A^T y, whatever produces the moments without a load above t
+has all muscles, level l the muscles that the levels above have not decided; t is the largest load among them. A
+combination y of the moments proves the level. With p = A^T y, every solution without a load above t
 among these muscles satisfies
 
     sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
@@ -54,12 +55,12 @@ among these muscles satisfies
 and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
 p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As above, of two misses the smaller one counts: the
 distance of the load rho_i a_i from that bound, as a share of the largest rho, and the change of t with the load,
-|p_i| / rho_i over the sum of p_j / rho_j of those that t limits. Where y is zero, the muscle with the largest load has
-to be at its lower bound; those that no level decides have to be at theirs.
+|p_i| / rho_i over the sum of p_j / rho_j of the muscles that t limits. Where y is zero, the muscle with the largest
+load has to be at its lower bound; muscles that no level decides have to be at their lower bounds.
 
 Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
 s . w s / 2 exceed the least by no more than sum_i |q_i| times the distance of a_i from upper_i where q_i > 0, else
-from lower_i; that duality gap counts as a share of s . w s, and muscles with |q_i| > 1e-6 s . w s are decided by it.
+from lower_i; this duality gap counts as a share of s . w s, and it decides the muscles with |q_i| > 1e-6 s . w s.
 
 Infeasibility.
 
@@ -71,8 +72,8 @@ The Farkas ratio of y is the margin of this inequality without unit,
 
     (y . b - max y . A a) / sum_k |y_k| max(1, |b_k|).
 
-Whoever proposes y, the ratio is recomputed here. Above 1e-6 it is accepted as a proof: then no activation comes as
-close to the moments as the certificate of a solved frame demands.
+The ratio is recomputed here, whichever solver proposes y. A ratio above 1e-6 is accepted as a proof: then no
+activation comes as close to the moments as the certificate of a solved frame demands.
 """
 
 from typing import Any
@@ -106,7 +107,7 @@ def kkt_residual(
     *,
     further_pull: Array | float = 0.0,
 ) -> Array:
-    """The certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
+    """Compute the certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
 
     Args:
         problem: with its bounds and reserve weights.
@@ -118,7 +119,7 @@ def kkt_residual(
         further_pull: (T, n) pull of constraints beside the moments, added to A^T lambda (constrained.py).
 
     Returns:
-        (T,) without unit; infinite where a number is not finite, or level multipliers lack.
+        (T,) without unit; infinite where a number is not finite, or level multipliers are missing.
     """
     problem, weight = within_domain(problem, cost), problem.reserve_weight
     levels = "linear_program" in cost.needs
@@ -141,8 +142,8 @@ def kkt_residual(
                 missed,
                 (np.abs(reserve - implied) / scale).max(axis=1),
             ]
-    every = np.stack(misses)
-    return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
+    residuals = np.stack(misses)
+    return np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
 
 
 def stationarity_miss(
@@ -153,9 +154,9 @@ def stationarity_miss(
     theta: Array,
     blur: tuple[Array, float] | None = None,
 ) -> Array:
-    """The first line of the certificate, (T,), for slopes g, pull = A^T lambda and scales theta, (T, n).
+    """The miss of stationarity (first line), (T,), for slopes g, pull = A^T lambda and scales theta, (T, n).
 
-    `blur` is the uncertainty e of the pull, (T, n), and the share of S from which on it counts; None: it does not.
+    `blur` is the uncertainty e of the pull, (T, n), and the share of S above which e counts; None: e never counts.
     """
     size = stationarity_size(slope, pull, theta)
     pulls = [pull]
@@ -182,14 +183,14 @@ def stationarity_size(slope: Array, pull: Array, theta: Array) -> Array:
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:
-    """The problem with its upper bounds drawn in to where the domain of the cost ends."""
+    """The problem with upper bounds reduced to the end of the domain of the cost."""
     return problem.with_arrays(upper=np.minimum(problem.upper, cost.largest_activation(problem)))
 
 
 def needs_reserve(reserve: Array, moment: Array) -> Mask:
     """Return which reserves or shortages (T, m) [N m] count: above 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
 
-    The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
+    This defines SOLVED_WITH_RESERVE; kernel/solve_frame.py has the compiled form.
     """
     return np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(moment))
 
@@ -206,14 +207,14 @@ def _level_misses(
 ) -> list[Array]:
     """The misses of bounds, of reserves, of every level and of the muscles that no level decides, (T,) each."""
     inside = (activation >= problem.lower) & (activation <= problem.upper)
-    goal, share, held = reserve_pull(problem, reserve)
+    goal, share, decided_by_reserves = reserve_pull(problem, reserve)
     spare = 0.0 if problem.reserve_weight is not None else np.abs(reserve).max(axis=1)
     gap = (share * np.abs(activation - goal)).sum(axis=1)
     misses = [np.where(inside.all(axis=1), 0.0, np.inf), np.maximum(gap, spare)]
-    load, open_ = relative_load(problem, cost), ~held
+    load, open_ = relative_load(problem, cost), ~decided_by_reserves
     for y in np.moveaxis(multiplier, 1, 0):
-        used = np.isfinite(y).all(axis=1)
-        y = np.where(used[:, None], y, 0.0)
+        proposed = np.isfinite(y).all(axis=1)
+        y = np.where(proposed[:, None], y, 0.0)
         pull = problem.pull(y)
         present = np.where(open_, load * activation, -np.inf)
         top = present.max(axis=1, keepdims=True)
@@ -228,15 +229,15 @@ def _level_misses(
         first = open_ & (present >= top - SAME * np.abs(top))
         above = np.where(first, activation - problem.lower, np.inf)
         decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > DECIDED))
-        misses.append(np.where(used, np.where(free, above.min(axis=1), missed), 0.0))
-        open_ &= ~(decided & used[:, None])
+        misses.append(np.where(proposed, np.where(free, above.min(axis=1), missed), 0.0))
+        open_ &= ~(decided & proposed[:, None])
     return [*misses, np.where(open_, activation - problem.lower, 0.0).max(axis=1)]
 
 
 def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
-    """The changes |p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none.
+    """The changes |p_i| / rho_i over their sum for the muscles that t limits, (T, n); infinite where there is none.
 
-    The pulls p, the loads rho and which of them t limits are (T, n).
+    The pulls p, the loads rho and the mask `limited` of the muscles that t limits are (T, n).
     """
     change = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
     total = np.where(limited, change, 0.0).sum(axis=1, keepdims=True)
@@ -249,23 +250,23 @@ def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
 
 
 def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:
-    """The bound that each muscle is to reach, |q_i| as a share of s . w s, and which muscles that decides, (T, n)."""
+    """The bound that each muscle has to reach, |q_i| as a share of s . w s, and the muscles so decided, (T, n)."""
     if problem.reserve_weight is None:
         none = np.zeros(problem.lower.shape, np.bool_)
         return problem.lower, np.zeros(problem.lower.shape), none
     implied = problem.reserve_weight * reserve
-    used = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1, keepdims=True)
+    helped = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1, keepdims=True)
     pull = problem.pull(implied)
-    squares = np.where(used, (implied * reserve).sum(axis=1, keepdims=True), 1.0)
-    share = np.where(used, np.abs(pull) / squares, 0.0)
+    squares = np.where(helped, (implied * reserve).sum(axis=1, keepdims=True), 1.0)
+    share = np.where(helped, np.abs(pull) / squares, 0.0)
     return np.where(pull > 0, problem.upper, problem.lower), share, share > DECIDED
 
 
 def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) -> Array:
     """The Farkas ratio of each frame, (T,); minus infinity where the direction is zero or not finite.
 
-    The direction y, (T, m), may be of any length; reserves of the problem are left out of account. `pull` is A^T y,
-    (T, n), if it is known already.
+    The direction y, (T, m), may have any length; reserves of the problem are ignored. `pull` is A^T y, (T, n), if
+    computed already.
     """
     pull = problem.pull(direction) if pull is None else pull
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -7,7 +7,7 @@ In every frame, with the moments, bounds and reserves of `Problem`,
 A frame is solved by Ipopt with the exact derivatives of the expressions, through CasADi or through cyipopt, which get
 the same functions. Its certificate is as in `certificate.py` with one more term: at an optimum some multipliers mu
 give g = A^T lambda + J^T mu, J = dc/da, with mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between
-them. So the pull on a muscle is (A^T lambda + J^T mu)_i, and a constraint is judged as an activation is:
+them. So the pull on a muscle is (A^T lambda + J^T mu)_i, and a constraint is judged like an activation:
 
     z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j h_j / S, -1, 1)
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from musclesolve.sharing.solver.ipopt_casadi import Extra
 
 SOLVERS = ("ipopt", "cyipopt")
-"""The solvers that take constraints."""
+"""Solvers that take constraints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,11 @@ class ExpressionConstraint:
 
     @property
     def name(self) -> str:
-        """The name in messages and solutions."""
+        """The name of the constraint in messages and solutions."""
         return self.body.name
 
     def bounds(self, frames: int) -> tuple[Array, Array]:
-        """The bounds of every frame, (T,) each; refuses bounds of another number of frames."""
+        """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
         for bound in (self.lower, self.upper):
             if bound.ndim and bound.shape != (frames,):
                 raise input_error(
@@ -94,7 +94,7 @@ def expression_constraint(
         expression: `expression(activation, force, data)` gives the value of one frame; arguments as for
             `expression_cost`. A muscle is picked by its number, `problem.muscle.index("soleus_r")`.
         lower: of the value, in its own unit; a number, or (T,) numbers.
-        upper: the same; equal to lower for an equation.
+        upper: the upper bound; equal to lower for an equation.
         uses: fields of Problem that become attributes of data, see `expression_cost`.
         constants: further attributes of data.
 
@@ -130,8 +130,8 @@ class ConstrainedSolution(Solution):
     Attributes:
         constraint: names of the j constraints.
         constraint_value: (T, j) c_j(a), each in its own unit; NaN in frames that are not solved.
-        constraint_multiplier: (T, j) mu_j [cost per unit of c_j], how the least cost grows with the bound that is
-            active: positive at a lower bound, negative at an upper one, 0 between them.
+        constraint_multiplier: (T, j) mu_j [cost per unit of c_j], the change of the least cost with the active bound:
+            positive at a lower bound, negative at an upper one, 0 between them.
     """
 
     constraint: tuple[str, ...] = ()
@@ -145,21 +145,21 @@ def solve_constrained(
     constraints: ExpressionConstraint | Sequence[ExpressionConstraint] = (),
     solver: str | Solver = "ipopt",
 ) -> ConstrainedSolution:
-    """The activations of least cost that produce the moments and satisfy constraints, with a certificate.
+    """Find the activations of least cost that produce the moments and satisfy constraints, with a certificate.
 
     A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
     certificate is at most 1e-6. It is INFEASIBLE only where the moments alone are proved to be out of reach; a frame
     whose constraints contradict the moments or each other has no proof here and ends as SOLVER_FAILED.
 
     Args:
-        problem: of one leg or body; every frame starts from the one before.
+        problem: a leg or a body; the solution of a frame starts the next one.
         cost: a name or a Cost with smooth terms.
         constraints: of `expression_constraint`, one or a list.
         solver: "ipopt" (CasADi) or "cyipopt", or an object of either with options of its own.
 
     Raises:
-        InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, what is no
-            constraint, two constraints of one name, an expression of more muscles than there are, bounds of another
+        InputError: unknown cost or solver, a solver without constraints, a cost with levels or kinks, an object that is
+            no constraint, two constraints of one name, an expression of more muscles than there are, bounds of another
             number of frames.
 
     Examples:
@@ -178,16 +178,18 @@ def solve_constrained(
         raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
     listed = constraints if isinstance(constraints, Sequence) else [constraints]
     constraints = tuple(
-        check_type(each, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`")
-        for each in listed
+        check_type(
+            constraint, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`"
+        )
+        for constraint in listed
     )
-    names = tuple(each.name for each in constraints)
+    names = tuple(constraint.name for constraint in constraints)
     if len(set(names)) < len(names):
         raise input_error("sharing.constraint_twice", names=names)
-    for each in (chosen, *(constraint.body for constraint in constraints)):
-        each.require(problem)
-    given, problem = problem, within_domain(problem, chosen)
-    bounds = [each.bounds(problem.n_frames) for each in constraints]
+    for function in (chosen, *(constraint.body for constraint in constraints)):
+        function.require(problem)
+    original, problem = problem, within_domain(problem, chosen)
+    bounds = [constraint.bounds(problem.n_frames) for constraint in constraints]
     low, high = (
         np.array([pair[k] for pair in bounds]).reshape(len(names), problem.n_frames).T for k in (0, 1)
     )
@@ -201,18 +203,20 @@ def solve_constrained(
         part = problem.frames(which)
         frames = _Frames(part, chosen, tuple(constraints), low[which], high[which])
         with CASADI:
-            found, own = minimize_frames(part, chosen, method, frames.extra())
-        residual = frames.certificate(found.activation, found.reserve, found.multiplier, own)
-        status, proof = label_frames(part, found.reserve, found.multiplier, residual, found.claim)
+            attempt, constraint_pull = minimize_frames(part, chosen, method, frames.extra())
+        residual = frames.certificate(
+            attempt.activation, attempt.reserve, attempt.multiplier, constraint_pull
+        )
+        status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
         for name in ("activation", "reserve", "multiplier", "iterations"):
-            getattr(arrays, name)[which] = getattr(found, name)
+            getattr(arrays, name)[which] = getattr(attempt, name)
         residual[status == Status.INFEASIBLE] = np.nan
         arrays.status[which], arrays.kkt_residual[which] = status, residual
         if part.reserve_weight is None:
             arrays.infeasibility_proof[which] = proof
         solved = is_solved(status)
-        value[which[solved]] = frames.value(found.activation)[solved]
-        multiplier[which[solved]] = own[solved]
+        value[which[solved]] = frames.value(attempt.activation)[solved]
+        multiplier[which[solved]] = constraint_pull[solved]
     for name in ("activation", "reserve", "multiplier"):
         getattr(arrays, name)[~arrays.solved] = np.nan
     arrays.cost[arrays.solved] = chosen.total_value(
@@ -220,12 +224,12 @@ def solve_constrained(
     )
     arrays.force = arrays.activation * problem.force_capacity
     solution = ConstrainedSolution(
-        **{each.name: getattr(arrays.to_solution(chosen, method), each.name) for each in fields(Solution)},
+        **{array.name: getattr(arrays.to_solution(chosen, method), array.name) for array in fields(Solution)},
         constraint=names,
         constraint_value=value,
         constraint_multiplier=multiplier,
     )
-    return replace(solution.drop_frame_axis()) if given.single_frame else solution  # type: ignore[return-value]
+    return replace(solution.drop_frame_axis()) if original.single_frame else solution  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,12 +244,12 @@ class _Frames:
 
     def value(self, activation: Array) -> Array:
         """Values of the constraints, (T, j)."""
-        values = [each.body.value(self.problem, activation) for each in self.constraints]
+        values = [constraint.body.value(self.problem, activation) for constraint in self.constraints]
         return np.array(values).reshape(len(values), len(activation)).T
 
     def jacobian(self, activation: Array) -> Array:
         """Slopes of the constraints by the activations, (T, j, n)."""
-        slopes = [each.body.gradient(self.problem, activation) for each in self.constraints]
+        slopes = [constraint.body.gradient(self.problem, activation) for constraint in self.constraints]
         return np.array(slopes).reshape(len(slopes), *activation.shape).transpose(1, 0, 2)
 
     def size(self, jacobian: Array) -> Array:
@@ -255,22 +259,22 @@ class _Frames:
         return np.where(size > 0.0, size, 1.0)
 
     def extra(self) -> Extra:
-        """The constraints as Ipopt gets them."""
+        """The constraints in the form that Ipopt takes."""
         from musclesolve.sharing.solver.ipopt_casadi import Extra, columns_first
 
-        problem, bodies = self.problem, tuple(each.body for each in self.constraints)
+        problem, bodies = self.problem, tuple(constraint.body for constraint in self.constraints)
         middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
         numbers = [
             np.zeros((problem.n_frames, 0)),
-            *(columns_first(each.parameters(problem)) for each in bodies),
+            *(columns_first(body.parameters(problem)) for body in bodies),
         ]
         size = self.size(self.jacobian(middle))
         return Extra(bodies, np.concatenate(numbers, axis=1), size, self.lower, self.upper)
 
-    def certificate(self, activation: Array, reserve: Array, multiplier: Array, own: Array) -> Array:
+    def certificate(self, activation: Array, reserve: Array, multiplier: Array, further: Array) -> Array:
         """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j)."""
         problem, jacobian = self.problem, self.jacobian(activation)
-        pull = np.einsum("tj,tjn->tn", own, jacobian)
+        pull = np.einsum("tj,tjn->tn", further, jacobian)
         residual = kkt_residual(problem, self.cost, activation, reserve, multiplier, further_pull=pull)
         size, inside = self.size(jacobian), np.clip(activation, problem.lower, problem.upper)
         with np.errstate(invalid="ignore"):
@@ -278,7 +282,7 @@ class _Frames:
             steepest = np.maximum(
                 steepest, slope_size(problem, self.cost, load(problem)).max(axis=1)[:, None]
             )
-            push = np.clip(own * size / np.where(steepest > 0.0, steepest, 1.0), -1.0, 1.0)
+            push = np.clip(further * size / np.where(steepest > 0.0, steepest, 1.0), -1.0, 1.0)
             z = self.value(activation) / size
             missed = np.abs(z - np.clip(z - push, self.lower / size, self.upper / size)).max(
                 axis=1, initial=0.0

@@ -56,7 +56,7 @@ class FullProblem:
         jacobian: Phi_q, (T, c, N), constraint rows that no muscle moment works on; redundant rows are allowed.
         muscle_rows: R = dL_MT/dq, (T, n, N), the generalized force of a tension F is -R^T F.
         moment_rows: U, (T, m, N), generalized force of a unit moment of each degree of freedom that is shared.
-        needed: M qdd - g, (T, N), with the passive muscle forces in g.
+        needed: M qdd - g, (T, N), generalized forces with the passive muscle forces in g.
         force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
         max_isometric_force: (n,) [N].
         lower: smallest activation, broadcast to (T, n).
@@ -183,7 +183,7 @@ CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
 
 @dataclass(frozen=True, eq=False)
 class FullSolution:
-    """Activations and forces of constraint. Whatever belongs to a frame that is not solved is NaN.
+    """Activations and forces of constraint; NaN in frames that are not solved.
 
     Attributes:
         activation: (T, n).
@@ -226,8 +226,8 @@ def solve_full(
         tolerance: Ipopt's `tol`, on the scaled problem.
 
     Raises:
-        InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
-            that leave a motion free or hold one that is shared.
+        InputError: an argument of another type; a cost that is unknown or not supported here; constraints that leave a
+            motion free or hold a shared degree of freedom.
     """
     check_type(full, FullProblem, "full", "a FullProblem")
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
@@ -284,11 +284,11 @@ def _minimize(
     tolerance: float,
     limit: int,
 ) -> None:
-    """Ipopt on some frames, each from the one before, with exact sparse derivatives; stores its claims, unscaled.
+    """Minimize by Ipopt in some frames, each started from the frame before; store the unscaled claims.
 
-    The unknowns x are c multipliers, n activations, and m reserves if there are any; G x + r = 0 are the equations over
-    the largest force, each multiplier and reserve scaled by the length of its row. The problem is
-    the reduced one of these frames.
+    Derivatives are exact and sparse. The unknowns x are c multipliers, n activations, and m reserves if there are any;
+    G x + r = 0 are the equations over the largest force, each multiplier and reserve scaled by the length of its row.
+    The problem is the reduced one of these frames.
     """
     muscles, rows, reserved = problem.n_muscles, full.jacobian.shape[1], problem.reserve_weight is not None
     force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
@@ -321,15 +321,15 @@ def _minimize(
 
     x = casadi.SX.sym("x", shape[1])
     matrix = casadi.SX.sym("G", pattern)
-    needed = casadi.SX.sym("r", shape[0])
+    right_side = casadi.SX.sym("r", shape[0])
     objective, symbols = cost_expression(cost, x[rows : rows + muscles], x[rows + muscles :], sizes)
     program = {
         "x": x,
-        "p": casadi.vertcat(symbols, matrix.nz[:], needed),
+        "p": casadi.vertcat(symbols, matrix.nz[:], right_side),
         "f": objective,
-        "g": matrix @ x + needed,
+        "g": matrix @ x + right_side,
     }
-    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
+    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 instead of zero
     barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
     ipopt = casadi_ipopt("full_sharing", program, ipopt_options(tolerance, limit) | barrier)
     reserves = np.full(weight.shape[1], np.inf)
@@ -361,7 +361,7 @@ def _minimize(
 def _certify(
     full: FullProblem, problem: Problem, cost: Cost, result: FullSolution, which: NDArray[np.intp]
 ) -> None:
-    """Certify what was claimed for some frames, frames of the problem, or prove that the moments are out of reach."""
+    """Certify the claims for some frames `which` of the problem, or prove that their moments are out of reach."""
     activation = result.activation[which]
     reserve = result.reserve[which]
     y = result.equation_multiplier[which]
@@ -369,11 +369,11 @@ def _certify(
     reduced = kkt_residual(problem, cost, activation, reserve, multiplier)
     force = result.activation * full.force_capacity
     error = np.abs(full.equation_error(result.multiplier, force, result.reserve)[which]).max(axis=1)
-    needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
+    scale = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
     size = np.linalg.norm(full.jacobian[which], axis=2) * np.linalg.norm(y, axis=1)[:, None]
     constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
-    residual = np.maximum(reduced, np.maximum(error / needed, broken))
+    residual = np.maximum(reduced, np.maximum(error / scale, broken))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     status, _ = label_frames(problem, reserve, multiplier, residual, result.status[which])
     residual[status == Status.INFEASIBLE] = np.nan

@@ -1,6 +1,6 @@
 """The optimality conditions of every frame, linearized in activations and multipliers, and the active set.
 
-With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
+With the activations F that are free between their bounds, the held ones H that move with their bounds, D = f''(a), the
 moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
 
     (D + G^T W G)_FF da_F - A_F^T dlambda = u_F - (G^T W G)_FH da_H
@@ -11,13 +11,13 @@ own, B = [A; G], which leaves D diagonal:
 
     (B_F D_FF^-1 B_F^T + C) dLambda = v - B_H da_H - B_F D_FF^-1 u_F,    da_F = D_FF^-1 (u_F + B_F^T dLambda),
 
-as many equations as there are rows. That loses digits where some free D is next to nothing, beside the others or beside
-stiff rows, and where rows are almost alike; there, and where the terms couple muscles, the first two lines are solved
-as they stand.
+as many equations as there are rows. This form loses digits where some free D is tiny beside the others or beside stiff
+rows, and where rows are almost parallel; there, and where the terms couple muscles, the first two lines are solved
+directly.
 
 A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py; g is
-the marginal cost, p = A^T lambda). On this set Newton's method refines a solution that is good to six digits to all
-its digits: muscles that are nearly at rest need them, because their curvature follows from their own small activation.
+the marginal cost, p = A^T lambda). On this set Newton's method refines a solution with six correct digits to
+machine precision: muscles nearly at rest need it, because their curvature follows from their own small activation.
 
 Distances from a change of the set are relative, between 0 and 1: |g - p| / S of a held muscle; of a free one the
 distance to the nearer bound over the distance between the bounds, or the same ratio of the marginal cost of the muscle
@@ -40,14 +40,14 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solving import fix_idle_muscles
 
-# Curvature beside the largest one of the frame below which dividing by it loses too many digits.
+# Curvature, as a share of the largest one of the frame, below which a division by it loses too many digits.
 FLAT_CURVATURE = 1e-7
 POOR = 1e-7
-"""Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
+"""Eigenvalue of the scaled rows, from 0 to m, below which their products have lost too many digits."""
 
 STIFF = 1e200  # curvature that stands for an infinite one
 SINGULAR = 1e-13
-"""Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
+"""Singular value of a scaled matrix, as a share of the largest one, below which it counts as zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,10 @@ class OptimalitySystem:
     inverse_curvature: Array  # (T, n), zero for held muscles
     row_inverse: Array  # (T, M, M), inverse of B_F D_FF^-1 B_F^T + C, of the frames without a dense system
     dense: NDArray[np.int64]  # numbers of the other frames, T' of them
-    dense_hessian: Array  # (T', n, n) of those
-    dense_inverse: Array  # (T', n + m, n + m) of those, inverse of [H -A^T; A C] on the free muscles
+    dense_hessian: Array  # (T', n, n) of the frames `dense`
+    dense_inverse: (
+        Array  # (T', n + m, n + m) of the frames `dense`, inverse of [H -A^T; A C] on the free muscles
+    )
     regular: Mask  # (T,) whether the derivative is determined
     hard: int  # m
 
@@ -98,12 +100,12 @@ class OptimalitySystem:
         regular = there.all(axis=1) & finite
         row_inverse = np.where(finite[:, None, None], row_inverse, 0.0)
 
-        # the first two lines as they stand; symmetric: the multipliers with the other sign
+        # the first two lines directly; symmetric with the sign of the multipliers reversed
         dense = np.flatnonzero(flat | (regular & (value[:, 0] < POOR)))
         part, movable = problem.frames(dense), free[dense]
         with np.errstate(all="ignore"):
             hessian = np.array(cost.hessian(part, activation[dense]))
-        bent = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
+        bent = np.einsum("tii->ti", hessian)  # not used for held muscles, where it may be infinite
         bent[...] = np.where(movable, np.minimum(bent, STIFF), 0.0)
         size = muscles + dofs
         system = np.zeros((dense.size, size, size))
@@ -142,7 +144,7 @@ class OptimalitySystem:
             right = np.concatenate([required, soft], axis=1)
             row_change = self.row_inverse @ right
             pull = self.matrix.transpose(0, 2, 1) @ row_change
-            # once more for what is left: rows that are almost alike lose digits in products with themselves
+            # once more for the remainder: rows that are almost parallel lose digits in products with themselves
             left = right - self.compliance[..., None] * row_change
             left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
             row_change = row_change + self.row_inverse @ left
@@ -152,9 +154,9 @@ class OptimalitySystem:
             if self.dense.size:
                 which, (_, muscles, directions) = self.dense, moved.shape
                 free, fixed = self.free[which, :, None], np.broadcast_to(held, moved.shape)[which]
-                needed = np.broadcast_to(moment, (len(moved), self.hard, directions))[which]
+                moments = np.broadcast_to(moment, (len(moved), self.hard, directions))[which]
                 push = (np.broadcast_to(slope, moved.shape)[which] - self.dense_hessian @ fixed) * free
-                rest = needed - self.matrix[which, : self.hard] @ fixed
+                rest = moments - self.matrix[which, : self.hard] @ fixed
                 change = self.dense_inverse @ np.concatenate([push, rest], axis=1)
                 moved[which], multiplier[which] = fixed + change[:, :muscles] * free, change[:, muscles:]
         return moved, multiplier
@@ -164,24 +166,26 @@ NEWTON_STEPS = 12
 CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
-KNOWN_RESIDUAL = 1e-7  # the same, above which the solution is not known well enough to be differentiated
+KNOWN_RESIDUAL = 1e-7  # residual above which the solution is not accurate enough to be differentiated
 LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """A solution to all its digits, with its active set."""
+    """A solution to machine precision, with its active set."""
 
     activation: Array  # (T, n)
     multiplier: Array  # (T, m)
     below: Mask  # (T, n) held at the lower bound
     above: Mask  # (T, n) held at the upper bound
-    distance: Array  # (T, n) from a change, infinite for a muscle that cannot move or has no moment arm
+    distance: (
+        Array  # (T, n) from a change of the set; infinite for a muscle that cannot move or has no moment arm
+    )
     known: Mask  # (T,) whether Newton's method has converged
 
 
 def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
-    """The optimum near a solution, activations (T, n) and multipliers (T, m), that is good to about six digits.
+    """Refine a solution, activations (T, n) and multipliers (T, m), from about six correct digits to machine precision.
 
     The problem has solved frames only and upper bounds within the domain of the smooth convex cost; the compliance
     is C = 1/w, (T, m), zero without reserves.
@@ -216,19 +220,19 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
             break
     lacks, below = _held(problem, cost, upper, a, multiplier)
     held = lacks > 0
-    with np.errstate(all="ignore"):  # how far a free muscle is from its nearer bound
-        way = np.stack([a - lower, upper - a]) / (upper - lower)
+    with np.errstate(all="ignore"):  # distance of a free muscle from its nearer bound
+        room = np.stack([a - lower, upper - a]) / (upper - lower)
         if cost.needs <= {"separable", "rows"}:
             low, here, high = (cost.gradient(problem, at) for at in (lower, a, upper))
             rise = np.stack([here - low, high - here]) / (high - low)
-            way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
-    distance = np.where(held, lacks, np.nan_to_num(way, posinf=1.0).min(axis=0))
+            room = np.fmax(room, np.where(np.isfinite(rise), rise, 0.0))
+    distance = np.where(held, lacks, np.nan_to_num(room, posinf=1.0).min(axis=0))
     distance = np.where(upper > lower, distance, np.inf)
     return Optimum(a, multiplier, held & below, held & ~below, distance, miss <= KNOWN_RESIDUAL)
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
-    """The ratio |g - p| / S of each held muscle, (T, n), zero for the free ones; whether the bound is the lower one.
+    """The ratio |g - p| / S of held muscles, (T, n), zero for free ones; and the mask of muscles at the lower bound.
 
     The upper bounds and the activations a are (T, n), the multipliers (T, m).
     """

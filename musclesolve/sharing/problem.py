@@ -40,7 +40,7 @@ _LEADING = {
     "moment": "(frames, degrees of freedom)",
     "force_capacity": "(frames, muscles)",
 }
-"""Arrays that give the numbers of frames, degrees of freedom and muscles, and how messages call their axes."""
+"""Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -51,7 +51,7 @@ OPTIONAL = {
     "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
     "emg": "(T, n) measured activations, NaN where not measured",
 }
-"""Fields that some costs, or the diagnosis, need and others do without."""
+"""Optional fields, which only some costs or the diagnosis need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Problem:
 
     Args:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
-        moment: (T, m) [N m], what the contractile elements must produce.
+        moment: (T, m) [N m], moments that the contractile elements must produce.
         force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
         max_isometric_force: (n,) [N].
         lower: smallest activation, broadcast to (T, n); never negative.
@@ -76,17 +76,17 @@ class Problem:
             cost of levels (min/max) has no such weighting: its reserves come first, as small as possible.
         muscle: n names.
         dof: m names.
-        fiber_velocity: (T, n) [m/s], negative where fibers shorten. This and what follows is there for the costs
-            that need it.
+        fiber_velocity: (T, n) [m/s], negative where fibers shorten. This field and the next ones serve the costs
+            that need them.
         optimal_fiber_length: (n,) [m].
-        joints_crossed: (n,) how many joints each muscle crosses; without it see `crossed`.
+        joints_crossed: (n,) number of joints that each muscle crosses; `crossed` counts them by default.
         reaction_matrix: (T, k, n) [N per N of muscle force], of joint reactions R = reaction_matrix F +
             reaction_offset.
         reaction_offset: (T, k) [N].
         emg: (T, n) measured activations, NaN where not measured.
         reaction: k names.
-        passive_force: (T, n) [N] passive tendon forces, whose moments are not in `moment` any more. They change no
-            solution; `diagnose` needs them, for they may be the cause of infeasibility.
+        passive_force: (T, n) [N] passive tendon forces, whose moments are already subtracted from `moment`. They
+            change no solution; `diagnose` needs them, because they may cause infeasibility.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -260,18 +260,18 @@ class Problem:
         return self.with_arrays(**{name: None if x is None else x[which] for name, x in arrays.items()})
 
     def with_arrays(self, **arrays: Array | None) -> Problem:
-        """The problem with other arrays of the same shapes, such as `upper`; they are not checked again."""
-        other: Problem = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
+        """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
+        changed: Problem = object.__new__(type(self))
+        changed.__dict__.update(self.__dict__)
         keep_matrix = arrays.keys() <= {"upper", "reserve_weight"}
         for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):
-            other.__dict__.pop(cached, None)
-        other.__dict__.update(arrays)
-        return other
+            changed.__dict__.pop(cached, None)
+        changed.__dict__.update(arrays)
+        return changed
 
 
 def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:
-    """The error of an array whose shape does not fit."""
+    """The error for an array whose shape does not fit."""
     return input_error("bad_shape", where=where, expected=expected, name=name, shape=shape)
 
 

@@ -19,18 +19,18 @@ OF_COSTS = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
     *("emg", "reaction_matrix", "reaction_offset"),
 )
-"""Arrays that costs of the library depend on, beside the activations."""
+"""Arrays on which costs of the library depend, beside the activations."""
 
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
 
 COMPLEX_STEP = 1e-30
-DIFFERENCE_STEP = 1e-3  # of differences, as a share of the arrays that change
+DIFFERENCE_STEP = 1e-3  # step of differences, as a share of the arrays that change
 STENCIL_SHARE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
 
 
 @dataclass(frozen=True, eq=False)
 class ProblemChange:
-    """Directions, K of them: the derivative of every array of a problem along each; None where an array stays."""
+    """K directions: the derivative of every array of a problem along each; None for an array that does not change."""
 
     moment: Array | None = None  # (K, T, m). An axis K or T of length one stands for all.
     moment_arm: Array | None = None  # (K, T, m, n)
@@ -47,16 +47,16 @@ class ProblemChange:
 
     @classmethod
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
-        """Changes of a problem, each with the shape of its array or with one axis K more in front.
+        """Make changes of a problem, each with the shape of its array, or with an axis K in front.
 
-        The names are the names of the arrays with "d_" before them; None is no change.
+        A name is "d_" and the name of the array; None means no change.
         """
         names = [field.name for field in fields(cls)]
         arrays = {}
         for key, value in changes.items():
             name = key.removeprefix("d_")
             if key != f"d_{name}" or name not in names:
-                raise unknown_name(key, "change", [f"d_{known}" for known in names], where="along")
+                raise unknown_name(key, "change", [f"d_{array_name}" for array_name in names], where="along")
             if value is None:
                 continue
             array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
@@ -77,7 +77,7 @@ class ProblemChange:
         return cls(**arrays)
 
     def arrays(self) -> dict[str, Array]:
-        """The changes that there are, by the name of the array."""
+        """The changes other than None, by the name of the array."""
         return {name: x for name, x in vars(self).items() if x is not None}
 
     @property
@@ -107,22 +107,22 @@ class ProblemChange:
         """The problem after a step along the single direction, or along i times that direction."""
         moved = {}
         for name, along in self.arrays().items():
-            array, way = getattr(problem, name), step * along[0]
+            array, movement = getattr(problem, name), step * along[0]
             if imaginary:
                 moved[name] = np.empty(array.shape, np.complex128)
-                moved[name].real, moved[name].imag = array, way.reshape(way.shape[-array.ndim :])
+                moved[name].real, moved[name].imag = array, movement.reshape(movement.shape[-array.ndim :])
             else:
-                moved[name] = (array + way).reshape(array.shape)
+                moved[name] = (array + movement).reshape(array.shape)
         return problem.with_arrays(**moved)
 
 
 def derivative(
-    of: Callable[[Problem], Array], problem: Problem, change: ProblemChange, of_library: bool
+    function: Callable[[Problem], Array], problem: Problem, change: ProblemChange, of_library: bool
 ) -> Array:
-    """The derivative of arrays (T, n), given as a function f of the problem, along K directions, (K, T, n).
+    """The derivative of a function f of the problem with values (T, n), along K directions, (K, T, n).
 
-    For functions of the library's costs, which are made of analytic operations, by a complex step along each direction
-    d,
+    Functions of the library's costs consist of analytic operations; their derivative is a complex step along each
+    direction d,
 
         df = Im f(problem + i h d) / h,    h = 1e-30,
 
@@ -140,13 +140,16 @@ def derivative(
         change = ProblemChange(**arrays)
     slopes = []
     for number in range(change.directions):
-        one = change.part(slice(number, number + 1))
+        direction_change = change.part(slice(number, number + 1))
         with np.errstate(all="ignore"):
             if of_library:
-                slopes.append(np.imag(of(one.moved(problem, COMPLEX_STEP, imaginary=True))) / COMPLEX_STEP)
+                slopes.append(
+                    np.imag(function(direction_change.moved(problem, COMPLEX_STEP, imaginary=True)))
+                    / COMPLEX_STEP
+                )
                 continue
             h = np.inf
-            for name, direction in one.arrays().items():
+            for name, direction in direction_change.arrays().items():
                 array, along = np.broadcast_arrays(getattr(problem, name), direction[0])
                 array, along = np.abs(np.nan_to_num(array)), np.abs(np.nan_to_num(along))
                 if largest := along.max(initial=0.0):
@@ -155,7 +158,8 @@ def derivative(
                     h = min(h, 0.5 * STENCIL_SHARE * (array[moving] / along[moving]).min(initial=np.inf))
             h = float(h) if np.isfinite(h) else DIFFERENCE_STEP
             near, far = (
-                np.asarray(of(one.moved(problem, j * h))) - np.asarray(of(one.moved(problem, -j * h)))
+                np.asarray(function(direction_change.moved(problem, j * h)))
+                - np.asarray(function(direction_change.moved(problem, -j * h)))
                 for j in (1, 2)
             )
             slopes.append((8.0 * near - far) / (12.0 * h))

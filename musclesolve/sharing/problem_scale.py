@@ -11,11 +11,11 @@ from musclesolve.sharing.problem import Problem
 def slope_scale(
     problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
 ) -> Array:
-    """The scales theta_i, (T, n): how much each marginal cost changes over half the reach (T,) of activation.
+    """The scales theta_i, (T, n): the change of each marginal cost over half the reach (T,) of activation.
 
-    Of soft rows a thousandth of the change with the muscle's own activation counts: many combinations of activations
+    Soft rows count by a thousandth of their change with the muscle's own activation: many combinations of activations
     leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
-    derivative of the rows, if it is known already.
+    derivative of the rows, if computed already.
     """
     half = _half(problem, reach)
     middle = problem.lower + half
@@ -31,9 +31,9 @@ def slope_scale(
 def slope_size(
     problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
 ) -> Array:
-    """The scales theta_i, or the size of the marginal cost if that is larger, as it is for linear costs, (T, n).
+    """The scales theta_i, or the size of the marginal cost where larger, as for linear costs, (T, n).
 
-    The marginal cost is that at half the reach (T,) of activation; `row_curvature` (T, n) as for `slope_scale`.
+    The marginal cost is taken at half the reach (T,) of activation; `row_curvature` (T, n) as for `slope_scale`.
     """
     slope = np.abs(cost.gradient(problem, problem.lower + _half(problem, reach)))
     scale = slope_scale(problem, cost, reach, row_curvature)
@@ -46,7 +46,9 @@ def _half(problem: Problem, reach: Array | float) -> Array:
 
 
 def load(problem: Problem) -> Array:
-    """The largest moment as a share of the strongest possible one of its degree of freedom, (T,), 1e-3 to 1."""
+    """The largest share that a moment has of the largest possible moment about its degree of freedom, (T,), 1e-3 to
+    1.
+    """
     matrix, demand = problem.moment_matrix, problem.moment
     helping = np.maximum(matrix * np.sign(demand)[:, :, None], 0.0)
     most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]
@@ -60,16 +62,16 @@ def fallback_weight(problem: Problem, cost: Cost) -> Array:
 
 
 def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
-    """The weight of reserves that bear about 1 / stiffness of the moments, or of 1 N m, within reach, (T, m)."""
+    """The weight (T, m) with which reserves bear about 1 / stiffness of the moments within reach, or of 1 N m."""
     size = np.maximum(1.0, np.abs(problem.moment))
     weight: Array = 2.0 * stiffness * full_cost(problem, cost)[:, None] / np.square(size)
     return weight
 
 
 def full_cost(problem: Problem, cost: Cost) -> Array:
-    """The cost of all muscles at full activation, less that at rest, (T,); 1 where that is zero.
+    """The cost of all muscles at full activation less the cost at rest, (T,); 1 where the difference is zero.
 
-    Of a cost that is not least at rest the absolute changes on the way count.
+    For a cost that is not least at rest the absolute changes between rest and full activation add up.
     """
     full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
     width = problem.upper - problem.lower

@@ -81,12 +81,12 @@ class ActivationLimits:
 
     @classmethod
     def from_rate_limits(cls, limits: RateLimits | None, time: Array) -> ActivationLimits:
-        """The limits of frames at times (T,) [s]; without time constants, such that every activation keeps."""
+        """The limits of frames at times (T,) [s]; without time constants, limits that every activation satisfies."""
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])
 
     def with_loose_frames(self, count: int) -> ActivationLimits:
-        """The limits with so many frames more at the end, of which each may have any activation."""
+        """The limits with `count` further frames at the end, in which every activation is allowed."""
         none = np.zeros((count, 1))
         return ActivationLimits(np.vstack([self.e_a, none]), np.vstack([self.e_d, none]))
 

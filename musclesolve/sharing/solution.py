@@ -21,21 +21,21 @@ class Solution:
     Attributes:
         activation: (T, n).
         force: (T, n) [N], force capacity times activation.
-        reserve: (T, m) [N m], what had to be added to the moments of the muscles; zero where they suffice.
-        multiplier: (T, m) [cost per N m], how the least cost grows with each moment, d cost / d moment.
+        reserve: (T, m) [N m], moments added to the moments of the muscles; zero where the muscles suffice.
+        multiplier: (T, m) [cost per N m], derivative of the least cost by each moment, d cost / d moment.
         status: (T,) members of Status, as integers.
         kkt_residual: (T,) the certificate, recomputed from the problem whatever the solver; NaN where there
             was nothing to certify (INVALID_INPUT, INFEASIBLE).
         cost: (T,) the least cost, without the cost of the reserves.
         iterations: (T,).
         infeasibility_proof: (T, m) for an INFEASIBLE frame a combination y of the moments such that no admissible
-            activation reaches y . b; its large entries name the joints that ask too much. It is kept for a frame
-            that was then solved with reserves, and NaN elsewhere.
-        reserve_weight: (T, m) the weight that the reserves had [cost per (N m)^2]; infinite where there were none.
+            activation reaches y . b; its large entries mark the joints with too large moments. A frame that was then
+            solved with reserves keeps its proof; NaN elsewhere.
+        reserve_weight: (T, m) the weight of the reserves [cost per (N m)^2]; infinite where there were none.
         solver: name of the solver.
         cost_name: name of the cost.
         level_multiplier: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
-            moments that proves it; NaN below the last level and where nothing is solved.
+            moments that proves the level; NaN below the last level and where nothing is solved.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
@@ -64,14 +64,16 @@ class Solution:
         return is_solved(self.status)
 
     def __repr__(self) -> str:
-        """One line; `summary` has more."""
+        """A description in one line; `summary` has more."""
         muscles, dofs = np.shape(self.activation)[-1], np.shape(self.reserve)[-1]
         exact, helped = (
             np.count_nonzero(self.status == s) for s in (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
         )
         frames = np.size(self.status)
         counts = {"solved": exact, "with reserve": helped, "not solved": frames - exact - helped}
-        counted = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
+        counted = ", ".join(
+            f"{count} {label}" for label, count in counts.items() if count or label == "solved"
+        )
         return (
             f"<Solution of {frames} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
             f"{self.cost_name!r}: {counted}>"
@@ -91,7 +93,7 @@ class Solution:
 
 @dataclass
 class SolutionArrays:
-    """The arrays of a Solution, by the same names."""
+    """The arrays of a Solution while they are filled, by the same names."""
 
     activation: Array
     force: Array
@@ -117,7 +119,7 @@ class SolutionArrays:
 
     @classmethod
     def empty(cls, problem: Problem) -> SolutionArrays:
-        """Every frame INVALID_INPUT, after no iterations, and NaN."""
+        """Arrays of NaN in which every frame is INVALID_INPUT after no iterations."""
         arrays = cls.unfilled(*problem.moment_arm.shape)
         for array in fields(arrays)[:-1]:
             getattr(arrays, array.name).fill(np.nan if array.type == "Array" else 0)
@@ -140,14 +142,14 @@ class SolutionArrays:
         return is_solved(self.status)
 
     def store(self, which: Mask | slice, other: SolutionArrays) -> None:
-        """Store the arrays of some frames, (T,) or consecutive, among the arrays of all."""
+        """Store the arrays of some frames, a mask (T,) or consecutive frames, among the arrays of all frames."""
         for array in fields(self)[:-1]:
             getattr(self, array.name)[which] = getattr(other, array.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
     def store_levels(self, which: Mask | slice, levels: Array) -> None:
-        """Store the level multipliers of some frames (T,), (T', L, m), with L as large as needed."""
+        """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""
         before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])
         table = np.full((len(self.status), depth, levels.shape[2]), np.nan)

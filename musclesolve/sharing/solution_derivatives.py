@@ -17,8 +17,8 @@ gives
 
     sum w da = sum y u - sum mu v + sum_held (w - H y + A^T mu) d bound,
 
-because the system is symmetric but for a sign. The part of each array in u and v is read off: dA^T lambda - df' and
-db - dA a - d(1/w) lambda.
+because the system is symmetric except for a sign. u = dA^T lambda - df' and v = db - dA a - d(1/w) lambda show the
+contribution of each array.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 from musclesolve.sharing.solution import Solution
 
 LARGEST_BLOCK = 4_000_000  # largest number of entries of a temporary array
-BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of the domain of a cost depends on
+BOUNDING = (
+    "force_capacity",
+    "max_isometric_force",
+)  # arrays on which the end of the domain of a cost depends
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ def solution_derivatives(
 
     Args:
         solution: of the problem, by any solver.
-        cost: what was minimized, by name or as a Cost: smooth and convex.
+        cost: the cost that was minimized, by name or as a Cost: smooth and convex.
 
     Returns:
         The derivatives, NaN for frames that are not solved.
@@ -108,15 +111,15 @@ class SolutionDerivatives:
     Frames that are not solved are NaN throughout. So are those whose optimality conditions do not determine the
     derivative: the free muscles cannot vary every moment, or more than one mixture of activations is optimal.
 
-    Weights of reserves count as given numbers, also where `solve` chose them itself. A muscle without any moment arm is
-    held at rest, and its derivatives are zero as long as it has none.
+    Weights of reserves count as constants, also where `solve` chose them. A muscle without any moment arm is held at
+    rest, and its derivatives are zero.
 
     Attributes:
-        problem: what was solved.
-        cost: what was minimized.
-        which: (T,) the solved frames; what follows is of those only.
+        problem: the problem that was solved.
+        cost: the cost that was minimized.
+        which: (T,) mask of the solved frames; the next attributes contain only these frames.
         part: the problem, with upper bounds within the domain of the cost.
-        optimum: activations refined to all digits, and which of them are held at bounds.
+        optimum: activations refined to machine precision, and which of them are held at bounds.
         system: the linearized conditions of optimality.
     """
 
@@ -141,9 +144,9 @@ class SolutionDerivatives:
     def margin(self) -> Array:
         """The distance of the nearest muscle from a change of the active set, (T,), 0 to 1.
 
-        Of a held muscle it is the share of its marginal cost that is missing to make it leave the bound; of a free one
-        the distance to the nearer bound over the distance between the bounds, or the same ratio of its marginal cost,
-        whichever is larger.
+        The distance of a held muscle is the share of its marginal cost by which it stays at the bound; for a free
+        muscle it is the distance to the nearer bound over the distance between the bounds, or the same ratio of its
+        marginal cost, whichever is larger.
         """
         nearest = np.minimum(self.optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
@@ -198,8 +201,8 @@ class SolutionDerivatives:
             changes: d_moment (T, m), d_moment_arm (T, m, n), d_force_capacity (T, n), d_max_isometric_force (n,),
                 d_lower, d_upper (T, n), d_reserve_weight (T, m), d_fiber_velocity (T, n), d_optimal_fiber_length
                 (n,), d_reaction_matrix (T, k, n), d_reaction_offset (T, k), d_emg (T, n): the derivatives of these
-                arrays, each with one axis K more in front for K directions. An axis T or K of length one stands for
-                all. What is not given stays.
+                arrays, each with an axis K in front for K directions. An axis T or K of length one stands for
+                all. Arrays that are not named do not change.
 
         Raises:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
@@ -238,11 +241,11 @@ class SolutionDerivatives:
         if change.reserve_weight is not None:
             softer = -np.square(self._compliance) * change.reserve_weight * multiplier
             moment = moment - softer
-        held = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
-        # the directions last, (T, x, K), where they are (K, T, x), or (T, x) for all
+        bound_change = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
+        # directions as the last axis, (T, x, K), from (K, T, x), or from (T, x) for all
         right = (
             np.moveaxis(x if x.ndim == 3 else x[None], 0, -1)
-            for x in (slope * self.system.free, moment, held)
+            for x in (slope * self.system.free, moment, bound_change)
         )
         moved, multiplier_moved = (np.moveaxis(x, -1, 0) for x in self.system.solve(*right))
         reserve = self._compliance * multiplier_moved + softer
@@ -252,7 +255,7 @@ class SolutionDerivatives:
     def gradient_of(self, weight: ArrayLike) -> dict[str, Array]:
         """The gradient of sum(weight * activation) by every array of the problem (a reverse product).
 
-        One pass, where `along` needs a direction for each number.
+        One pass is enough, while `along` needs a direction for each number.
 
         Args:
             weight: (T, n); zero in frames that are left out.
@@ -290,24 +293,24 @@ class SolutionDerivatives:
             pulled = rows.weight * np.matmul(rows.matrix, y[..., None])[..., 0]
             bent = np.matmul(pulled[:, None, :], rows.matrix)[:, 0, :]
         # the weight on the movement of bounds
-        held = np.where(system.free, 0.0, weight - bent + problem.pull(mu))
+        on_bounds = np.where(system.free, 0.0, weight - bent + problem.pull(mu))
 
         both = multiplier[:, :, None] * y[:, None, :] + mu[:, :, None] * a[:, None, :]
         gradient = {
             "moment": -mu,
             "moment_arm": problem.force_capacity[:, None, :] * both,
             "force_capacity": (problem.moment_arm * both).sum(axis=1),
-            "lower": held * optimum.below,
-            "upper": held * optimum.above,
+            "lower": on_bounds * optimum.below,
+            "upper": on_bounds * optimum.above,
         }
         if problem.reserve_weight is not None:
             gradient["reserve_weight"] = -mu * np.square(self._compliance) * multiplier
         names = [field.name for field in fields(ProblemChange) if getattr(problem, field.name) is not None]
-        # the marginal costs: those of the library do not depend on what is not in OF_COSTS, a user's may on any array
+        # marginal costs of the library depend on the arrays of OF_COSTS only, a user's on any array
         for name in OF_COSTS if cost.built_in else names:
             if name in names:
                 gradient[name] = gradient.get(name, 0.0) - self._by_slopes(name, y)
-        # where the domain of the cost ends before the upper bound of the problem, strengths move that end
+        # where the domain of the cost ends before the upper bound of the problem, strengths move the end of the domain
         at_domain_end, upper = cost.largest_activation(problem) <= problem.upper, gradient["upper"]
         gradient["upper"] = np.where(at_domain_end, 0.0, upper)
         for name in BOUNDING if (at_domain_end & (upper != 0.0)).any() else ():
@@ -317,7 +320,7 @@ class SolutionDerivatives:
         return {name: gradient[name] for name in names if name in gradient}
 
     def _by_slopes(self, name: str, y: Array) -> Array:
-        """Sum y df' by each number of an array, as if each frame had an array of its own; y is (T, n)."""
+        """The derivative of sum y f' by each number of an array, as if each frame had its own array; y is (T, n)."""
         problem, cost, array = self.part, self.cost, getattr(self.part, name)
         shape = array.shape[1:] if name in PER_FRAME else array.shape
         total = np.zeros((problem.n_frames, *shape))
@@ -352,12 +355,12 @@ class SolutionDerivatives:
         return self.system.solve(nothing, np.broadcast_to(np.eye(dofs), (frames, dofs, dofs)), nothing)
 
     def _whole(self, array: Array, axis: int = 0, keep: bool = False) -> Array:
-        """An array of all frames, or of the single frame, from one of the solved frames."""
+        """Expand an array of the solved frames to all frames, or to the single frame without a frame axis."""
         whole = self._expanded(array, axis, keep)
         return np.squeeze(whole, axis) if self.problem.single_frame else whole
 
     def _expanded(self, array: Array, axis: int = 0, keep: bool = False) -> Array:
-        """NaN in frames that are not solved and, unless `keep`, in those without a derivative."""
+        """Expand an array to all frames: NaN in unsolved frames and, unless `keep`, in frames without a derivative."""
         if not (keep or self._determined.all()):
             array = np.where(_column(self._determined, array.ndim - axis), array, np.nan)
         if self.which.all():

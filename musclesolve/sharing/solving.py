@@ -49,8 +49,8 @@ def solve(
 
     Args:
         problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
-        cost: a name (`costs()` lists them) or a Cost. The default weights muscles of several joints, which
-            `Problem.joints_crossed` or the moment arms show (`Problem.crossed`).
+        cost: a name (`costs()` lists them) or a Cost. The default gives more weight to muscles that cross several
+            joints, by `Problem.joints_crossed` or the moment arms (`Problem.crossed`).
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
@@ -61,8 +61,8 @@ def solve(
         Activations [1], forces [N], multipliers, status and certificate of every frame.
 
     Raises:
-        InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
-            built in contradicts itself (cost/cost_check.py), or is declared convex and is not.
+        InputError: unknown cost, solver or option; the problem lacks data of the cost; a cost that is not built in
+            contradicts itself (cost/cost_check.py), or is declared convex and is not.
 
     Examples:
         >>> alike = ms.Problem(np.array([[0.05, 0.05]]), np.array([20.0]), np.full(2, 1000.0), np.full(2, 1000.0))
@@ -90,9 +90,11 @@ def solve(
     else:
         unresolved = arrays.status == UNRESOLVED
     if unresolved.any():
-        other = method if certify is None else getattr(method, "fallback", method)
+        remaining_method = method if certify is None else getattr(method, "fallback", method)
         part = problem if unresolved.all() else problem.frames(unresolved)
-        rest = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
+        rest = _solved(
+            part, chosen, remaining_method, on_infeasible, None if start is None else start[unresolved]
+        )
         if unresolved.all():
             arrays = rest
         else:
@@ -104,7 +106,7 @@ def solve(
 def _solved(
     problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None
 ) -> SolutionArrays:
-    """Attempts, certificates and proofs with any solver, from activations (T, n) if there is a start."""
+    """Solve with any solver, certify and prove, from activations (T, n) if there is a start."""
     problem = within_domain(problem, cost)
     arrays = SolutionArrays.empty(problem)
     empty = problem.valid & empty_box(problem)
@@ -116,10 +118,10 @@ def _solved(
             for stiffness in AT_EDGE:
                 _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
         if on_infeasible == "reserve":
-            again = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
+            unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
             weight = np.full_like(problem.moment, np.nan)
-            weight[again] = fallback_weight(problem.frames(again), cost)
-            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, again, start)
+            weight[unsolved] = fallback_weight(problem.frames(unsolved), cost)
+            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
     solved = arrays.solved
     there = problem.frames(solved)
     check_convexity(there, cost, arrays.activation[solved])
@@ -137,13 +139,13 @@ def _attempt(
     start: Array | None,
     stiffness: float | None = None,
 ) -> None:
-    """Solve some frames (T,) from activations (T, n), and store what can be certified.
+    """Solve some frames (T,) from activations (T, n), and store the results with a certificate or proof.
 
     `stiffness`, one of AT_EDGE, is for frames at the edge of reach. A moment may lie beyond reach by less than the
-    tolerance of the certificate. Then there is neither a proof nor are there multipliers: the multipliers of a solver
+    tolerance of the certificate. Then neither a proof nor finite multipliers exist: the multipliers of a solver
     that meets the moment exactly grow without bound, until round-off hides the marginal costs of other muscles. With
-    reserves so stiff that they bear less than the tolerance multipliers stay finite. The certificate is that without
-    reserves.
+    reserves so stiff that they bear less than the tolerance, multipliers stay finite. The certificate is computed
+    without reserves.
     """
     if not which.any():
         return
@@ -175,14 +177,14 @@ def _attempt(
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
     """Fix muscles that move nothing at their lower bound, unless the cost itself wants them active.
 
-    Their activation would otherwise depend on the cost alone, and be undefined where that is zero as well. A muscle
-    with an entry in the soft rows, or one whose cost depends on other muscles, stays free.
+    Their activation would otherwise depend on the cost alone, and be undefined where the cost is zero as well. A muscle
+    with an entry in the soft rows, or with a cost that depends on other muscles, stays free.
     """
     if not cost.needs <= {"separable", "rows"}:
         return problem
     idle, rows = cost.gradient(problem, problem.lower) >= 0, cost.soft_rows(problem)
     for matrix in (problem.moment_matrix,) if rows is None else (problem.moment_matrix, rows.matrix):
-        largest = np.abs(matrix).max(axis=1)  # a column is negligible beside the others
+        largest = np.abs(matrix).max(axis=1)  # a column that is negligible beside the others
         idle &= largest <= IDLE * largest.max(axis=1, keepdims=True)
     return problem.with_arrays(upper=np.where(idle, problem.lower, problem.upper))
 
@@ -190,11 +192,11 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
 def label_frames(
     problem: Problem, reserve: Array, multiplier: Array, residual: Array, claim: NDArray[Any]
 ) -> tuple[NDArray[np.int8], Array]:
-    """The status of each frame by its certificate (T,), and the checked proofs of infeasibility (T, m).
+    """Derive the status of each frame from its certificate (T,), and check the proofs of infeasibility (T, m).
 
     A frame without certificate is infeasible where its multipliers (T, m), or the residual of the nearest moments,
-    prove it. Of what the solver claims only that it ran out of iterations counts. Reserves are (T, m) [N m]; proofs are
-    NaN for the other frames, and where the problem has weights of reserves.
+    prove it. The only claim of the solver that counts is the end of its iterations. Reserves are (T, m) [N m]; proofs
+    are NaN for the other frames, and where the problem has weights of reserves.
     """
     status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
     status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS

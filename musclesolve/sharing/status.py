@@ -1,4 +1,4 @@
-"""The status of a frame, and the words for it and for what else may be wrong with a frame, from verdicts.toml."""
+"""The status of a frame, and the texts of all verdicts on a frame, from verdicts.toml."""
 
 from enum import IntEnum
 
@@ -11,7 +11,7 @@ from musclesolve.sharing.kernel import constants as kernel
 
 
 class Status(IntEnum):
-    """The status of one frame. `Status.sentence` explains it in words.
+    """The status of one frame. `Status.sentence` explains it in words, `Status.remedy` says what to do.
 
     Examples:
         >>> ms.Status(0).name
@@ -36,6 +36,11 @@ class Status(IntEnum):
         """The meaning of the status, as a sentence."""
         return verdict_words()[self.name.lower()]["sentence"]
 
+    @property
+    def remedy(self) -> str:
+        """The thing to do about a frame of this status, as a sentence."""
+        return verdict_words()[self.name.lower()]["remedy"]
+
 
 def is_solved(status: ArrayLike) -> Mask:
     """Return which members of Status (...) are solutions, SOLVED or SOLVED_WITH_RESERVE, as a mask (...)."""
@@ -44,7 +49,7 @@ def is_solved(status: ArrayLike) -> Mask:
 
 
 def verdict_words() -> dict[str, dict[str, str]]:
-    """Label, sentence, reason, color and pattern of every verdict of a frame, by its name in lower case."""
+    """Label, sentence, remedy, reason, color and pattern of every verdict of a frame, by its name in lower case."""
     return bundled_toml(__package__, "verdicts.toml")
 
 

@@ -1,4 +1,4 @@
-"""Recordings whose truth is known: strides that satisfy the equations of motion, and files made from them."""
+"""Recordings with known truth: strides that satisfy the equations of motion, and files made from them."""
 
 import lazy_loader
 

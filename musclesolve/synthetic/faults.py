@@ -20,18 +20,18 @@ from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_co
 SHOWS = 2.0
 """Vertical force below which software gives no center of pressure [N]."""
 SLIP = (0.018, 0.0144, 0.0192)
-"""Way of a marker that is shown in the tests: 30 mm in a direction that no segment is square to [m]."""
+"""Displacement [m] of a marker that the tests detect: 30 mm in a direction perpendicular to no segment."""
 
 Spoil = Callable[[Copy], None]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a recording that can be made in a copy."""
+    """A fault of a recording, to be planted in a copy."""
 
     name: str  # of the fault
-    about: str  # what was done wrong
-    code: str | None  # the finding of `musclesolve.check` that it should lead to; None where nothing shows it
+    about: str  # the mistake in the measurement
+    code: str | None  # the expected finding of `musclesolve.check`; None if the recording cannot show it
     spoil: Spoil  # does it to a copy
 
 
@@ -65,9 +65,9 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
 
 
 def fault(code: str | None) -> Callable[[Spoil], Spoil]:
-    """Register a function that spoils a copy; its name is the name of the fault, its docstring says what is wrong.
+    """Register a function that spoils a copy; its name is the name of the fault, its docstring the description.
 
-    code: the finding that it should lead to; None where the recording cannot show it.
+    code: the expected finding; None if the recording cannot show the fault.
     """
 
     def register(spoil: Spoil) -> Spoil:
@@ -84,7 +84,7 @@ def fault(code: str | None) -> Callable[[Spoil], Spoil]:
 def scale_plates(
     copy: Copy, factor: float | Sequence[float], roles: Sequence[str], side: Side | None = None
 ) -> None:
-    """Multiply what the plates of a side, or all, show by a factor, or by one of every axis (3,)."""
+    """Multiply the output of the plates of a side, or of all, by a factor, or by a factor for each axis (3,)."""
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
         raise input_error("synthetic.no_force_names_moment")
@@ -100,7 +100,7 @@ def move_points(copy: Copy, forward_mm: float = 0.0, left_mm: float = 0.0, side:
 
 
 def stamp_forces_late(copy: Copy, seconds: float) -> None:
-    """Add to the times of the forces."""
+    """Shift the times of the forces."""
     copy.forces = replace(copy.forces, time=copy.forces.time + seconds)
 
 
@@ -116,14 +116,13 @@ def let_points_stray(copy: Copy, side: Side, away_mm: float, seconds: float) -> 
 
 
 def run_forces_at(copy: Copy, rate: float) -> None:
-    """Let the clock of the forces run at another rate from the first sample on."""
+    """Change the rate of the forces' clock from the first sample on."""
     time = copy.forces.time
     copy.forces = replace(copy.forces, time=time[0] + rate * (time - time[0]))
 
 
 def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate what all plates show about the middle of where each was trodden: their axes differ from the axes of the
-    markers.
+    """Rotate the output of all plates, each about the middle of its contacts: their axes differ from the markers' axes.
 
     forward_deg: of the vertical toward forward; left_deg: toward the left.
     """
@@ -141,7 +140,7 @@ def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> 
 
 
 def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate markers and plates together: what the files call up is not the vertical."""
+    """Rotate markers and plates together: the upward axis of the files is not vertical."""
     rotation = _tilt(forward_deg, left_deg)
     for static in (False, True):
         markers = copy.static if static else copy.walk
@@ -154,7 +153,7 @@ def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0)
 
 
 def _tilt(forward_deg: float, left_deg: float) -> Array:
-    """Return the rotation (3, 3) that takes the vertical so far toward forward or to the left."""
+    """Return the rotation (3, 3) of the vertical by angles toward forward and to the left."""
     (s, c), (t, d) = ((np.sin(a), np.cos(a)) for a in np.radians([forward_deg, left_deg]))
     forward = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     return forward @ np.array([[1.0, 0.0, 0.0], [0.0, d, t], [0.0, -t, d]])
@@ -168,7 +167,7 @@ def mix_channels(copy: Copy, share: float, into: Sequence[float]) -> None:
 
 
 def mix_plates(copy: Copy, share: float) -> None:
-    """Let every plate show a share of the wrench of the others; its point of force follows from both."""
+    """Add a share of the wrench of the other plates to every plate; its point of force follows from the sum."""
     force = {plate: copy.plate(plate, "force") for plate in copy.plates()}
     point = {plate: copy.plate(plate, "point") for plate in copy.plates()}
     for plate in copy.plates():
@@ -188,9 +187,9 @@ def mix_plates(copy: Copy, share: float) -> None:
 
 
 def lift_right_plate(copy: Copy, first_n: float, last_n: float) -> None:
-    """Add a vertical force that the sensors of the right plate show together: it acts at the middle of the plate.
+    """Add a vertical force to the sensors of the right plate: it acts at the middle of the plate.
 
-    As on a real plate, what was wrong in the channels goes on into the center of pressure and the free moment.
+    As on a real plate, the error of the channels changes the center of pressure and the free moment.
     """
     plate, extra = copy.plates("r")[0], np.linspace(first_n, last_n, copy.forces.time.size)
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
@@ -215,7 +214,7 @@ def scale_positions(copy: Copy, factor: float, static: bool = False) -> None:
 
 
 def _frames(copy: Copy, start: float | None, frames: int | None) -> slice:
-    """Return so many frames from a share of the time range on, all that follow, or all of a recording."""
+    """Return `frames` frames from a share of the time range on, all following ones, or all of a recording."""
     first = None if start is None else copy.frame(start)
     return slice(first, None if first is None or frames is None else first + frames)
 
@@ -236,8 +235,8 @@ def move_marker(
     static: bool = False,
 ) -> None:
     """Move the marker of a landmark along SLIP, which is 30 mm long."""
-    way = way_mm / 30.0 * copy.in_file(SLIP)
-    copy.move(copy.marker(landmark), _frames(copy, start, frames), way, static=static)
+    shift = way_mm / 30.0 * copy.in_file(SLIP)
+    copy.move(copy.marker(landmark), _frames(copy, start, frames), shift, static=static)
 
 
 def set_key(copy: Copy, table: str, key: str, value: str) -> None:
@@ -269,7 +268,7 @@ for _name, _entry in bundled_toml(__package__, "faults.toml").items():
 
 
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
-    """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
+    """Return the contact, or the swing between two contacts, with the largest part in the time range."""
     time = copy.forces.time
     on = copy.plate(plate, "force")[:, 2] > LOADED_FROM_N
     start, end = copy.span
@@ -341,7 +340,7 @@ def plate_turned(copy: Copy) -> None:
 
 @fault("plate_axes")
 def pressure_runs_backward(copy: Copy) -> None:
-    """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
+    """The right plate is rotated by 180 degrees in the file: its center of pressure runs backward about its middle."""
     plate = copy.plates("r")[0]
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     for first, last in true_runs(force[:, 2] > LOADED_FROM_N):
@@ -364,8 +363,8 @@ def forces_in_other_axes(copy: Copy) -> None:
 @fault("durations_differ")
 def forces_cut(copy: Copy) -> None:
     """The forces begin a quarter of a second or more after the markers, at the beginning of the time range."""
-    kept = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
-    copy.forces = replace(copy.forces, time=copy.forces.time[kept], values=copy.forces.values[kept])
+    late = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
+    copy.forces = replace(copy.forces, time=copy.forces.time[late], values=copy.forces.values[late])
 
 
 @fault("truncated")
@@ -392,7 +391,7 @@ WAYS = ("medial", "lateral")
 @fault("joint_width")
 def knee_marker_20mm_inward(copy: Copy) -> None:
     """The right medial knee marker of the standing trial sits 20 mm too far from the bone."""
-    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{way}_r") for way in WAYS)
+    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{side}_r") for side in WAYS)
     inward = (medial - lateral) / np.linalg.norm(medial - lateral)
     copy.move(marker, slice(None), 0.02 * inward, static=True)
 
@@ -400,7 +399,7 @@ def knee_marker_20mm_inward(copy: Copy) -> None:
 @fault(None)
 def knee_marker_20mm_ahead(copy: Copy) -> None:
     """The left medial knee marker of the standing trial sits 20 mm too far forward: so do epicondyles of some knees."""
-    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{way}_l") for way in WAYS)
+    (marker, medial), (_, lateral) = (_standing_marker(copy, f"knee_{side}_l") for side in WAYS)
     ahead = np.cross(lateral - medial, copy.in_file((0.0, 0.0, 1.0)))
     copy.move(marker, slice(None), 0.02 * ahead / np.linalg.norm(ahead), static=True)
 
@@ -468,7 +467,7 @@ def frames_dropped(copy: Copy) -> None:
 
 @fault("frames_skipped")
 def frames_skipped(copy: Copy) -> None:
-    """Four frames were dropped and the others renumbered, so that the time column shows nothing."""
+    """Four frames were dropped and the others renumbered, so that the time column does not show it."""
     kept = _without(copy, 4)
     copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
 

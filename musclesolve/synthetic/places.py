@@ -18,7 +18,7 @@ from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, mar
 from musclesolve.synthetic.reference_stride import StrideSubject
 
 PAIR_OFFSET = np.array([0.03, 0.03, 0.0])
-"""How far either of two markers lies from the landmark in their middle [m]."""
+"""Distance of two markers from the landmark in their middle [m]."""
 
 CLUSTER_BODIES = {
     "thigh": "thigh",
@@ -30,22 +30,20 @@ CLUSTER_BODIES = {
 CLUSTER_ENDS = {"thigh": ("hip", "knee"), "shank_distal": ("knee", "ankle")}
 CLUSTER_SHARES = (0.3, 0.45, 0.6, 0.7)
 CLUSTER_OFFSETS = ((-0.02, -0.07), (0.06, -0.03), (-0.06, -0.03), (0.05, -0.04))
-"""Markers of a cluster that are no landmarks: how far down the segment, and ahead and to the left of its line [m].
-
-For the right side; on the left they are its mirror image.
+"""Markers of a cluster that are no landmarks: distances down the segment, ahead of and to the left of its line [m], on
+the right side; mirrored on the left.
 """
 
 
 FOOT_OFFSETS = ((-0.08, 0.0, 0.06), (-0.02, 0.05, 0.01))
-"""Markers of a foot that are no landmarks, on its back and at its inner edge: ahead of, left of and above the toe [m].
-
-For the right side; on the left they are its mirror image.
+"""Markers of a foot that are no landmarks, on its back and at its inner edge: distances ahead of, left of and above the
+toe [m], on the right side; mirrored on the left.
 """
 
 
 @dataclass(frozen=True)
 class Places:
-    """Markers and the places on bodies where they are."""
+    """Markers and their places on bodies."""
 
     names: tuple[str, ...]  # n markers
     standing: Array  # (n, 3) their places on the standing subject, from the middle of the hips [m]
@@ -54,14 +52,14 @@ class Places:
 
 
 def marker_places(person: StrideSubject, name: str | None, by_motion: bool = False) -> Places:
-    """The markers of a set by its name; without one, a marker on every landmark and named for it.
+    """The markers of a set by its name; without a set, a marker on every landmark with its name.
 
-    by_motion: knees and ankles are found by their motion, see `segment_places`.
+    by_motion: knees and ankles are functional, see `segment_places`.
     """
     if name is None:
         return segment_places(person) if by_motion else Places(*person.markers)
-    chosen, known = marker_sets()[name], landmark_places(person)
-    places = _on_landmarks(known, chosen)
+    chosen, landmarks = marker_sets()[name], landmark_places(person)
+    places = _on_landmarks(landmarks, chosen)
     for cluster, markers in chosen.clusters.items():
         kind, _, side = cluster.partition("_")
         body, loose = CLUSTER_BODIES[kind], [marker for marker in markers if marker not in places]
@@ -69,8 +67,8 @@ def marker_places(person: StrideSubject, name: str | None, by_motion: bool = Fal
             if body in CLUSTER_ENDS:
                 places[marker] = (_on_segment(person, body, side, k), f"{body}_{side}")
             else:
-                # What a set adds to a pelvis or a foot lies beside its landmarks.
-                at, carrier = known["sacrum" if body == "pelvis" else f"heel_{side}"]
+                # Additional markers of a set on pelvis or foot are beside its landmarks.
+                at, carrier = landmarks["sacrum" if body == "pelvis" else f"heel_{side}"]
                 places[marker] = (at - [0.0, 0.0, 0.03 * (k + 1)], carrier)
     standing, bodies = zip(*places.values(), strict=True)
     # Hip centers have no marker to take off: they are known in every frame.
@@ -87,7 +85,7 @@ def _on_segment(person: StrideSubject, body: str, side: str, number: int) -> Arr
 
 
 def segment_clusters() -> dict[str, list[str]]:
-    """Thigh, shank and foot of each side -> its markers, where knees and ankles are found by their motion."""
+    """Thigh, shank and foot of each side -> its markers, for functional knees and ankles."""
     loose = {"thigh": len(CLUSTER_SHARES), "shank": len(CLUSTER_SHARES), "foot": len(FOOT_OFFSETS)}
     named = {
         f"{body}_{side}": [f"{body}_{side}_{number}" for number in range(1, count + 1)]
@@ -100,7 +98,7 @@ def segment_clusters() -> dict[str, list[str]]:
 
 
 def segment_places(person: StrideSubject) -> Places:
-    """Markers on every thigh, shank and foot, and one on every landmark but epicondyles and malleoli."""
+    """Markers on every thigh, shank and foot, and one on every landmark except epicondyles and malleoli."""
     places = {
         name: (at, body)
         for name, at, body in zip(*person.markers, strict=True)
@@ -120,18 +118,22 @@ def segment_places(person: StrideSubject) -> Places:
 
 
 def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
-    """Markers that show a landmark, by the first way in which the set maps it; known: place and body of landmarks."""
+    """Markers that show a landmark, by its first definition in the set; known: place and body of landmarks."""
     places: dict[str, tuple[Array, str]] = {}
-    # Weighted sums last: they add one marker to those of other landmarks.
-    for landmark, (way, *_) in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
+    # Weighted sums last: they add one marker to the markers of other landmarks.
+    for landmark, (definition, *_) in sorted(
+        chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])
+    ):
         at, body = known[landmark]
-        if _is_weighted(way):
+        if _is_weighted(definition):
             # The marker that is not placed yet, where the weighted sum of all is the landmark.
-            (marker,) = set(way["weights"]) - set(places)
-            others = [weight * places[name][0] for name, weight in way["weights"].items() if name != marker]
-            places[marker] = ((at - sum(others, np.zeros(3))) / way["weights"][marker], body)
+            (marker,) = set(definition["weights"]) - set(places)
+            others = [
+                weight * places[name][0] for name, weight in definition["weights"].items() if name != marker
+            ]
+            places[marker] = ((at - sum(others, np.zeros(3))) / definition["weights"][marker], body)
             continue
-        markers = markers_of(way)
+        markers = markers_of(definition)
         for k, marker in enumerate(markers):
             aside = PAIR_OFFSET * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
             places[marker] = (at + aside, body)
@@ -143,7 +145,7 @@ def _is_weighted(way: Any) -> bool:
 
 
 def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
-    """Every landmark that a set may show: the landmarks of stride_subject.toml, and the ones that follow from them."""
+    """Every possible landmark of a set: the landmarks of stride_subject.toml, and others derived from them."""
     places = {name: (at, body) for name, at, body in zip(*person.markers, strict=True)}
     places["sacrum"] = (0.5 * (places["psis_r"][0] + places["psis_l"][0]), "pelvis")
     for side, mirror in (("r", 1.0), ("l", -1.0)):

@@ -26,12 +26,12 @@ MOST_TURN_DEG = 60.0
 
 
 class RecordingOptions(SyntheticSettings):
-    """Settings of a synthetic recording, checked; gaps: when markers are not seen."""
+    """Settings of a synthetic recording, checked; gaps: times at which markers are not seen."""
 
     gaps: tuple[Gap, ...]
 
     def __init__(self, gaps: tuple[Gap, ...] = (), **values: Any) -> None:
-        """Refuse what makes no recording."""
+        """Refuse options without a possible recording."""
         super().__init__(**values)
         rules = settings_of(SyntheticSettings)
         for name, value in values.items():
@@ -78,13 +78,13 @@ class RecordingOptions(SyntheticSettings):
 
     @property
     def cutoff(self) -> float | str:
-        """Cut-off of the filter as the trial file states it."""
+        """Cut-off of the filter for the trial file."""
         return CUTOFF_HZ[self.motion] if self.cutoff_hz is None else self.cutoff_hz
 
     def _need(self, name: str, good: object, expected: str) -> None:
         if not good:
             value = as_text(self[name])
-            raise input_error("synthetic.bad_option", where=name, expected=expected, name=name, value=value)
+            raise input_error("synthetic.bad_option", where=name, expected=expected, value=value)
 
 
 def _are_gaps(value: Any) -> bool:
@@ -115,15 +115,15 @@ SKIN_HARMONICS = 4
 
 
 def white(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -> Array:
-    """Independent from frame to frame: the noise of the cameras, (T, n, 3) of root mean square one."""
+    """Noise of the cameras, independent from frame to frame, (T, n, 3) of root mean square one."""
     return rng.normal(size=shape)
 
 
 def skin(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -> Array:
-    """A marker that slides with the stride, (T, n, 3) of root mean square one over many markers; phase (T,).
+    """Sliding of markers with the stride, (T, n, 3) of root mean square one over many markers; phase (T,).
 
-    A sum of the first four harmonics with random amplitudes that fall with the harmonic and random phases, the same
-    in every stride. No filter can remove it: it lies where the motion lies.
+    It is a sum of the first four harmonics with random amplitudes, smaller for higher harmonics, and random phases,
+    equal in every stride. No filter can remove it, because it has the frequencies of the motion.
     """
     harmonics = np.arange(1, SKIN_HARMONICS + 1)
     waves = 2.0 * np.pi * harmonics * phase[:, None]

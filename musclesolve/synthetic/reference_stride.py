@@ -2,15 +2,14 @@
 
 Motion and ground reaction are the coefficients of musclesolve/data/reference_stride/coefficients.toml, found by
 tools/reference_stride, of which the stride is a linear function: Fourier series of the motion, splines of the ground's
-wrench. The left side does what the right side does half a stride later, mirrored. Right heel strike is at time 0;
-before and after the first stride others of the same follow.
+wrench. The left side mirrors the right side half a stride later. Right heel strike is at time 0; the stride is repeated
+before and after.
 
 On a curved path the whole straight walk is carried along it, and leans into the curve. At time t the subject has gone
-s = v t. What lies at x in the straight walk lies at P(s) + R(s) (x - (s, 0, 0)): R is the heading
-phi(s) = phi_0 + curvature * s about the vertical and a lean of atan(v^2 curvature / g) about the path, so that gravity
-and the force that bends the path act together along the body's long axis. Joint angles stay as they are; the ground
-forces follow from the laws of motion again, nothing being left for the pelvis to be held by. The feet on the ground
-rotate with the subject, by some degrees in a stance.
+s = v t. A point at x in the straight walk is at P(s) + R(s) (x - (s, 0, 0)): R is the heading phi(s) = phi_0 +
+curvature * s about the vertical and a lean of atan(v^2 curvature / g) about the path, so that the sum of gravity and
+centripetal force acts along the body's long axis. Joint angles do not change; the ground forces follow from the laws of
+motion without a residual at the pelvis. The feet on the ground rotate with the subject, by some degrees in a stance.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
 
 @dataclass(frozen=True)
 class GroundForce:
-    """Ground reaction on one foot, as a plate measures it, global frame, T instants."""
+    """Ground reaction on one foot as from a plate, global frame, T instants."""
 
     force: Array  # (T, 3) [N]
     point: Array  # (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded
@@ -52,10 +51,10 @@ class GroundForce:
 class ReferenceStride:
     """A periodic stride of one subject."""
 
-    layout: StrideLayout  # which coefficients there are
+    layout: StrideLayout  # the layout of the coefficients
     coefficients: Array  # (P,) their values
 
-    # What it follows from, besides the laws of motion; the table [muscles] of its trial file.
+    # Its data besides the laws of motion; the table [muscles] of its trial file.
     source: ClassVar[str] = "normative curves"
     muscles: ClassVar[str] = ""
 
@@ -96,7 +95,7 @@ class ReferenceStride:
 
     @property
     def marker_names(self) -> tuple[str, ...]:
-        """Names of the landmarks that `markers` gives."""
+        """Names of the landmarks of `markers`."""
         return self.person.markers[0]
 
     def motion(self, time: Array) -> Motion:
@@ -111,8 +110,7 @@ class ReferenceStride:
     def wrenches(self, time: Array) -> list[Wrench]:
         """Return the ground reactions on the right and left foot at times (T,) [s]; no residual is left at the pelvis.
 
-        The splines miss the balance by a little; that remainder goes to the feet in proportion to the vertical force
-        they carry, so that it vanishes with it.
+        The splines leave a small residual, which is distributed to the feet in proportion to their vertical forces.
         """
         return self._balanced(self.motion(time))
 
@@ -237,7 +235,7 @@ def read_stride(path: Path) -> ReferenceStride:
     return ReferenceStride(layout, np.concatenate([np.asarray(part, float) for part in parts]))
 
 
-# Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
+# Mirrors force and moment of the left foot to the right: y of the force, x and z of the moment change sign.
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 
 WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_left", "moment_up")
@@ -251,7 +249,7 @@ class StrideLayout:
     person: StrideSubject  # the subject
     # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
     series: Mapping[str, Mapping[str, Any]]
-    # what the joints of the neck take back, degree of freedom -> series -> factor
+    # counter-rotation of the joints of the neck, degree of freedom -> series -> factor
     head: Mapping[str, Mapping[str, float]]
     splines: int  # how many cubic B-splines describe a component of the wrench over a stance
     onset: int  # knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only
@@ -274,7 +272,7 @@ class StrideLayout:
 
     @cached_property
     def links(self) -> list[tuple[int, str, float, float]]:
-        """(degree of freedom, series, factor, lead in phase) for everything that moves."""
+        """(degree of freedom, series, factor, lead in phase) for every moving degree of freedom."""
         dof = self.person.model.dof
         links = []
         for name, entry in self.series.items():
@@ -289,7 +287,7 @@ class StrideLayout:
         return links
 
     def basis(self, name: str, phase: Array, order: int = 0) -> Array:
-        """(T, size of the series): what each coefficient adds to a series, or to its derivative in time."""
+        """Factors (T, size of the series) of the coefficients in a series, or in its derivative in time."""
         columns = []
         for k in self.series[name]["harmonics"]:
             rate = 2.0 * np.pi * k / self.person.period
@@ -299,7 +297,7 @@ class StrideLayout:
         return np.stack(columns, axis=1)
 
     def contact_basis(self, phase: Array) -> Array:
-        """(T, splines): cubic B-splines over the stance, zero in swing.
+        """Cubic B-splines (T, splines) over the stance, zero in swing.
 
         They vanish with their slope at heel strike (for two knots there), with two derivatives at toe-off.
         """
@@ -320,11 +318,11 @@ class StrideLayout:
         return full
 
     def advance(self, phase: Array, order: int) -> Array:
-        """Return the forward position, or its derivative of an order, that a unit of mean speed adds, (T,)."""
+        """Return the forward position (T,), or its derivative of an order, per unit of mean speed."""
         return {0: phase * self.person.period, 1: np.ones_like(phase)}.get(order, np.zeros_like(phase))
 
     def wrench(self, coefficients: Array, phase: Array) -> Array:
-        """(T, 6): force and moment about its ball of the ground on the right foot [body weights, times m]."""
+        """Force and moment about its ball (T, 6) of the ground on the right foot [body weights, times m]."""
         start, stop = self.slices[WRENCH[0]].start, self.slices[WRENCH[-1]].stop
         return np.asarray(
             self.contact_basis(phase) @ coefficients[start:stop].reshape(len(WRENCH), self.splines).T
@@ -441,7 +439,7 @@ class CurvedStride(ReferenceStride):
         angle = self.heading + self.angular_velocity * time
         lean = np.arctan(self.curvature * self.speed**2 / STANDARD_GRAVITY)
         rotation = rotation_about(_UP, angle) @ rotation_about(_FORWARD, np.array(-lean))
-        # A chord of the arc: its length, and the direction half-way.
+        # A chord of the arc: its length, and its direction at half the arc.
         chord = self.speed * time * np.sinc(0.5 * self.angular_velocity * time / np.pi)
         middle = self.heading + 0.5 * self.angular_velocity * time
         return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)

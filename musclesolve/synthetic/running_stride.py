@@ -1,25 +1,25 @@
-"""A run with flight, periodic and in exact balance: the ground forces are given, and the body moves as they ask.
+"""A run with flight, periodic and in exact balance: ground forces are prescribed, and the body's motion follows.
 
 In a stance of duration t_s, with u from -1 to 1 over it and tau the time from its middle, the right foot is pushed by
 
     F_z = A (1 - u^2)^2 (1 + u^2),  F_x = k tau F_z,  F_y = b F_z,
 
-zero with its slope at both ends. A follows from carrying the body weight on average, k from how fast the center of
-pressure travels under the foot: no moment about the left axis through the center of mass C is left where it lies at
-C_x - C_z F_x / F_z. The left foot does the same half a stride later, mirrored. The angular momentum about the center of
-mass is constant in flight; about the forward and the upward axis it goes over into its opposite in proportion to the
-impulse, which takes the moment M = dH/dt.
+zero with its slope at both ends. A follows from the body weight as mean force, k from the speed of the center of
+pressure under the foot: with the center of pressure at C_x - C_z F_x / F_z there is no moment about the left axis
+through the center of mass C. The left foot mirrors the right one half a stride later. The angular momentum about the
+center of mass is constant in flight; about the forward and the upward axis it changes to its opposite in proportion to
+the impulse, which requires the moment M = dH/dt.
 
-The feet follow from the ground forces: the center of pressure lies below the center of mass at mid-stance, and there is
-the middle of the foot. The swing is a periodic cubic spline through a few plausible places, seen from a point that goes
-on at the mean speed. Where the foot goes in the swing is no more than plausible; what matters is its smoothness.
+The feet follow from the ground forces: at mid-stance the center of pressure and the middle of the foot are below the
+center of mass. The swing is a periodic cubic spline through a few plausible places, relative to a point that moves at
+the mean speed. The path of the foot in swing is only plausible and smooth.
 
-The joint angles are Fourier series that put the feet there. With joint angles as functions of time, the momentum of the
-whole body about its center of mass is H = R (I w + h): R rotates the pelvis, I is the inertia of the body and h the
-momentum of the joints' motion, both in the axes of the pelvis, w its angular velocity there. H is known from the ground
-forces, so dR/dt = R [w] follows. After half a stride the pelvis has to be its mirror image: that determines the three
-unknown amounts of H. As the pelvis moves, the legs have to move otherwise to reach the same places: a few rounds
-suffice. Whatever the series miss of the wanted places, the balance is exact, and in flight nothing acts but gravity.
+The joint angles are Fourier series with the feet at these places. With joint angles as functions of time, the momentum
+of the whole body about its center of mass is H = R (I w + h): R rotates the pelvis, I is the inertia of the body and h
+the momentum of the joints' motion, both in the axes of the pelvis, w its angular velocity there. H is known from the
+ground forces, so dR/dt = R [w] follows. After half a stride the pelvis has to be its mirror image: that determines the
+three unknown amounts of H. A changed motion of the pelvis requires another motion of the legs to reach the same places:
+a few rounds suffice. The balance is exact also where the series miss the places, and in flight only gravity acts.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ ARMS = {
     "shoulder_adduction": (-0.2, 0.0),
 }
 BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
-"""Where the search for the leg angles begins [rad]: a straight knee may bend either way."""
+"""Start of the search for the leg angles [rad]: a straight knee could bend in either direction."""
 TILT = 0.0
 """Tilt of the pelvis at foot strike [rad]."""
 KNEE = np.deg2rad([-8.0, 140.0])
-"""Where a knee may go [rad]: straight, and some noise of the series about it."""
+"""Least flexion of a knee [rad]: straight, with some noise of the series."""
 ROUNDS, FRAMES = 8, 96
 PRESSURE_TRAVEL = 0.16
-"""How far the center of pressure travels under the foot [m]."""
+"""Travel of the center of pressure under the foot [m]."""
 HEIGHT = 0.545
 """Mean height of the center of mass in statures."""
 
@@ -73,7 +73,7 @@ HEIGHT = 0.545
 class RunningStride(ReferenceStride):
     """A periodic stride of a run."""
 
-    contact: RunGround  # what the ground does to the feet
+    contact: RunGround  # the ground forces on the feet
     base: Base  # how the pelvis rotates
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
@@ -107,7 +107,7 @@ class RunningStride(ReferenceStride):
         return np.column_stack([angles, base])
 
     def motion(self, time: AnyArray) -> Motion:
-        """The motion at times (T,) [s]; its accelerations are those that the ground forces cause."""
+        """The motion at times (T,) [s]; the ground forces cause its accelerations."""
         time = np.asarray(time, float)
         joints, tree = self.joints(time), self.model.tree
         body, rotation = Carried.from_joints(self.model, joints), self.base.rotation(time)
@@ -141,7 +141,7 @@ class RunningStride(ReferenceStride):
         def missing(base: AnyArray) -> AnyArray:
             return projected_moments(self.model, moving(base), wrenches)[:, -6:]
 
-        # With the right acceleration nothing is left for the pelvis to be held by; what is left is linear in it.
+        # The residual at the pelvis is linear in the acceleration, and zero for the right one.
         wrenches, still = self.wrenches(time), np.zeros((time.size, 6))
         first = missing(still)
         slope = np.stack([missing(still + unit) - first for unit in np.eye(6)], axis=2)
@@ -209,7 +209,7 @@ def _stride(layout: StrideLayout, coefficients: AnyArray, ground: RunGround) -> 
 
 
 def _reaching(stride: RunningStride) -> AnyArray:
-    """Coefficients with which the legs reach the wanted places from where the pelvis is now."""
+    """Coefficients with which the legs reach the prescribed places from the present motion of the pelvis."""
     layout, ground, model = stride.layout, stride.contact, stride.model
     time = np.arange(FRAMES) * ground.period / FRAMES
     coordinates = stride.coordinates(time)
@@ -219,9 +219,9 @@ def _reaching(stride: RunningStride) -> AnyArray:
     right, left = (
         foot_points(layout.person, ground, path, time - shift) for shift in (0.0, 0.5 * ground.period)
     )
-    gone = np.array([0.5 * ground.period * ground.speed, 0.0, 0.0])
+    half_stride = np.array([0.5 * ground.period * ground.speed, 0.0, 0.0])
     for name in right:
-        feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + gone
+        feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + half_stride
     forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
     targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
     angles = fit_pose(model, targets, max_iterations=400, start=coordinates).coordinates
@@ -249,9 +249,9 @@ FOOT_OFFSET = 0.05
 MIDDLE = 0.09
 """The middle of the center of pressure ahead of the ankle [m]."""
 HEEL_OFF, LIFTED = -0.3, np.deg2rad(50.0)
-"""Where in the stance (u) the heel begins to rise, and how far the foot is pitched at its end [rad]."""
+"""Place in the stance (u) at which the heel begins to rise, and pitch of the foot at its end [rad]."""
 SWING = (
-    # share of the swing, ankle ahead of the pelvis as a share of the way in a stance, height [m], pitch [rad]
+    # share of the swing, ankle ahead of the pelvis as a share of the travel in a stance, height [m], pitch [rad]
     (0.22, -0.78, 0.25, 0.95),
     (0.45, -0.20, 0.27, 0.75),
     (0.65, 0.40, 0.20, 0.28),
@@ -262,9 +262,10 @@ PLANTED = np.linspace(-1.0, 1.0, 15)
 
 
 def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
-    """Ankle ahead of where the mean speed has led [m], its height [m], and the pitch of the foot [rad] over a stride.
+    """Spline (3,) over a stride of the ankle's place ahead of a point at mean speed [m], its height [m], and foot pitch
+    [rad].
 
-    A spline (3,) over the time from right heel strike to the next one [s].
+    Its time [s] is from right heel strike to the next one.
     """
     middle, reach = 0.5 * ground.contact, ground.speed * ground.contact
     center = float(ground.center(np.array([middle]))[0][0, 0])
@@ -302,7 +303,7 @@ def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, tim
 SIDEWAYS = 0.035
 """b: horizontal force toward the other foot over the vertical one."""
 MIRROR = np.array([1.0, -1.0, 1.0])
-"""A vector of the other side; a moment changes its other two signs."""
+"""Signs that mirror a vector to the other side; a moment changes its other two signs."""
 
 
 @dataclass(frozen=True)
@@ -340,17 +341,15 @@ class RunGround:
 
     def force(self, time: Array, side: int) -> Array:
         """Force on the right (0) or the left foot (1), (T, 3) [N], at times (T,) [s]; right heel strike is at 0."""
-        _, since = _whole(time - 0.5 * side * self.period, self.period)
+        _, since = _periods(time - 0.5 * side * self.period, self.period)
         up = np.where(since < self.contact, self.peak * self._bell(since), 0.0)
         tau = since - 0.5 * self.contact
         force = up[:, None] * np.stack([self.drive * tau, 0.0 * tau + SIDEWAYS, 0.0 * tau + 1.0], axis=1)
         return force * (MIRROR if side else 1.0)
 
     def alternation(self, time: Array) -> tuple[Array, Array]:
-        """Return the share of the alternating angular momentum that is left (T,), from 1 to -1 and back, and its rate
-        (T,) [1/s].
-        """
-        step, since = _whole(time, 0.5 * self.period)
+        """Return the factor (T,) of the alternating angular momentum, from 1 to -1, and its rate (T,) [1/s]."""
+        step, since = _periods(time, 0.5 * self.period)
         sign = 1.0 - 2.0 * (step % 2)
         total = self._bell.integ()
         done = np.where(since < self.contact, total(np.minimum(since, self.contact)), total(self.contact))
@@ -361,7 +360,7 @@ class RunGround:
     def center(self, time: Array) -> tuple[Array, Array]:
         """Position (T, 3) [m] and velocity (T, 3) [m/s] of the center of mass."""
         half = 0.5 * self.period
-        step, since = _whole(time, half)
+        step, since = _periods(time, half)
         sign = 1.0 - 2.0 * (step % 2)
         x, y, z, vx, vy, vz = (curve(since) for curve in self._step)
         place = np.stack([x + step * half * self.speed, sign * y, z], axis=1)
@@ -385,7 +384,7 @@ class RunGround:
 
         vx, vy = integral(self.drive * tau * up, 0.0), integral(SIDEWAYS * up, 0.0)
         vz = integral(up - STANDARD_GRAVITY, -STANDARD_GRAVITY)
-        # Forward on average the speed; sideways the opposite after a step; up and down on average nothing.
+        # The mean is the speed forward, zero vertically; sideways the velocity is opposite after a step.
         vx = raised(vx, self.speed - vx.integrate(0.0, half) / half)
         vy = raised(vy, -0.5 * vy(half))
         vz = raised(vz, -vz.integrate(0.0, half) / half)
@@ -394,7 +393,7 @@ class RunGround:
         return [x, y, z, vx, vy, vz]
 
 
-def _whole(time: Array, period: float) -> tuple[Array, Array]:
+def _periods(time: Array, period: float) -> tuple[Array, Array]:
     """Return the number of whole periods that have passed (T,), and the time since the last (T,), consistent despite
     round-off.
     """
@@ -403,12 +402,12 @@ def _whole(time: Array, period: float) -> tuple[Array, Array]:
 
 
 Joints = Callable[[Array], tuple[Array, Array, Array]]
-"""From times (T,) to joint angles and their two derivatives, (T, K) each."""
+"""A function from times (T,) to joint angles and their two derivatives, (T, K) each."""
 
 INTEGRATION_STEPS = 80
 """Steps of the integration in half a stride."""
 PRECISE, NEARBY = 1e-11, 1e-3
-"""Misfit after half a stride that is none [rad], and a change of the momentum to find its slope [kg m2/s]."""
+"""Negligible misfit after half a stride [rad], and step of the momentum for its slope [kg m2/s]."""
 
 
 @dataclass(frozen=True)
@@ -422,7 +421,7 @@ class Carried:
 
     @classmethod
     def from_joints(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
-        """Compute it from joint angles and their two derivatives (T, K)."""
+        """Inertia and momentum from joint angles and their two derivatives (T, K)."""
         base = np.zeros((len(joints[0]), 6))
         still = motion_from(model, base[:, 0], *(np.column_stack([part, base]) for part in joints))
         linear, spin = momentum(model, still.q, still.qd)
@@ -438,9 +437,9 @@ class Carried:
 
 @dataclass(frozen=True)
 class Base:
-    """Rotation of the pelvis over a stride, and the angular momentum that goes with it."""
+    """Rotation of the pelvis over a stride, and the angular momentum of the body."""
 
-    ground: RunGround  # what the ground does
+    ground: RunGround  # the ground forces
     amount: Array  # (3,) angular momentum in the flight before the right foot strikes [kg m2/s]
     rotations: Callable[[Array], Array]  # spline of the rotation matrices (9,) over a stride
 
@@ -457,7 +456,7 @@ class Base:
 
 
 def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -> Base:
-    """The pelvis that goes with joint angles; `tilt` is the pelvis's at right heel strike [rad]."""
+    """The motion of the pelvis for joint angles; `tilt` is its tilt at right heel strike [rad]."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * INTEGRATION_STEPS + 1)

@@ -44,9 +44,8 @@ WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETER = 1e-3
 FORCE_DECIMALS = 5
 MOMENT_NOISE = 0.01
-"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimeter.
-
-Both act at the middle of the plate, as the sensors do: the noise of the center of pressure is the same anywhere.
+"""Noise of a moment of a plate [N m] per newton of noise of its force: an arm of a centimeter. Both act at the middle
+of the plate, like the sensors: the noise of the center of pressure is equal everywhere.
 """
 
 
@@ -62,11 +61,11 @@ def synthetic_recording(
     and truth.nc with the true joint angles and moments, ground reaction and landmarks, which no laboratory knows.
 
     Args:
-        folder: of the files; made when it is missing.
+        folder: of the files; created if missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
         options: settings of `SyntheticSettings`: noise_mm, noise, marker_rate_hz, strides, marker_set, ...; and gaps:
-            (marker, first time, last time) of markers that are not seen [s].
+            (marker, first time, last time) [s] of markers that are not seen.
 
     Returns:
         The trial file.
@@ -88,10 +87,10 @@ def recording_files(
     stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
-    known = ("gaps", *settings_of(RecordingOptions))
+    names = ("gaps", *settings_of(RecordingOptions))
     for name in options:
-        if name not in known:
-            raise unknown_name(name, "option", known, where="synthetic_recording")
+        if name not in names:
+            raise unknown_name(name, "option", names, where="synthetic_recording")
     chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set, by_motion=chosen.functional_deg > 0.0)
@@ -117,7 +116,7 @@ def recording_files(
 
 
 def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStride:
-    """The stride on the path that the options ask for."""
+    """The stride on the path of the options."""
     if options.heading_deg == 0.0 and options.turn_deg == 0.0:
         return stride
     if type(stride) is not ReferenceStride:
@@ -129,10 +128,10 @@ def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStri
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it."""
-    there = [name for name in names if (folder / name).exists()]
-    if there and not (folder / TRUTH).is_file():
-        raise input_error("synthetic.another_recording", file=folder, there=there, truth=TRUTH)
+    """Refuse to replace a recording that may not be synthetic: one without a file of its truth."""
+    existing = [name for name in names if (folder / name).exists()]
+    if existing and not (folder / TRUTH).is_file():
+        raise input_error("synthetic.another_recording", file=folder, there=existing, truth=TRUTH)
 
 
 def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Places) -> None:
@@ -160,7 +159,7 @@ def times(stride: ReferenceStride, options: RecordingOptions, rate_hz: float) ->
 
 
 def walking(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
-    """Markers of the strides and their margins, as the files hold them."""
+    """Markers of the strides and their margins, as in the files."""
     time = times(stride, options, options.marker_rate_hz)
     true = stride.carried(time, places.standing, places.bodies)
     noise = NOISES[options.noise](np.random.default_rng([options.seed, 1]), true.shape, time / stride.period)
@@ -177,7 +176,7 @@ def standing(stride: ReferenceStride, options: RecordingOptions, places: Places)
     """Markers of the standing subject, soles on the ground."""
     count = options.standing_frames
     position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
-    # Standing still: skin does not slide, the cameras alone are left.
+    # Standing still: skin does not slide, only the cameras have noise.
     noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
     position = position + options.noise_mm * MILLIMETER * noise
     time = np.arange(count) / options.marker_rate_hz
@@ -188,7 +187,7 @@ BENDS, BENDING_PERIOD = 4, 2.0
 """How often, and how long each time [s], knees and ankles bend and straighten."""
 
 HIP_SHARE, DORSAL_SHARE = 0.5, 1.0 / 3.0
-"""Flexion of the hips over that of the knees, and share of the ankles' range that is dorsiflexion."""
+"""Flexion of the hips over flexion of the knees, and share of dorsiflexion in the ankles' range."""
 
 
 def bending(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
@@ -254,7 +253,7 @@ FOCAL_LENGTH = 1200.0
 def write_views(
     folder: Path, options: RecordingOptions, recordings: Mapping[str, Markers], axes: Array
 ) -> None:
-    """Write what the cameras saw of each recording as a camera file NAME.toml with its tables.
+    """Write the images of each recording in the cameras as a camera file NAME.toml with its tables.
 
     recordings: markers by the name of their file, in the axes of the files; axes R (3, 3): p_global = R p_file.
     """

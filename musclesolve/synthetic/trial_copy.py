@@ -27,11 +27,11 @@ class Copy:
     lines: list[str]  # of the trial file
     settings: RecordedSettings  # of the trial file, as it was read
     walk: Markers  # the motion, in the axes of its file [m]
-    static: Markers | None  # the standing trial, None where there is none
+    static: Markers | None  # the standing trial, or None
     forces: Table  # the table of the plates
     mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
     emg: Table | None = None  # the signals of EMG, None where the trial file names no file of them
-    # what is done to the text of files once they are written: (name of the file, text -> text)
+    # changes to the text of written files: (name of the file, text -> text)
     afterward: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property
@@ -54,8 +54,8 @@ class Copy:
     @property
     def span(self) -> tuple[float, float]:
         """First and last time to analyze [s]."""
-        given, time = self.settings.time, self.walk.time
-        start, end = given.start_s, given.end_s
+        stated, time = self.settings.time, self.walk.time
+        start, end = stated.start_s, stated.end_s
         return float(time[0] if start is None else start), float(time[-1] if end is None else end)
 
     def frame(self, share: float) -> int:

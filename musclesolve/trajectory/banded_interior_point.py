@@ -1,4 +1,4 @@
-"""A primal-dual interior-point method for a motion, which uses that muscles are chains in time.
+"""A primal-dual interior-point method for a motion, in which each muscle is a chain in time.
 
 The conditions of certificate.py are solved with the products of multipliers k and distances x from the bounds equal to
 sigma omega > 0, where sigma goes to zero: Mehrotra's pair of predictor and corrector (sharing/solver/mehrotra.py), a
@@ -12,9 +12,9 @@ da = d + u dz + v dy put in, the second derivatives by z and its rate y are
     L_zz + 2 u L_za + u^2 L_aa,      L_zy + u L_ya + v L_za + u v L_aa,      L_yy + 2 v L_ya + v^2 L_aa,
 
 where k / x of the bounds of z and a is a part of L_zz and L_aa. Activations, z and their distances from the bounds stay
-positive; balance and moments are met at the end. Where the second derivatives of a chain are not positive definite they
-get a shift; near the end, steps without it are tried as well, which get farther. The best iterate is the one with the
-best certificate.
+positive; balance and moments are met at the end. Second derivatives of a chain that are not positive definite are
+shifted; near the end, steps without shift are tried as well, which make more progress. The result is the iterate with
+the best certificate.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from musclesolve.trajectory.newton_system import NewtonSystem
 FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
 START_INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
-LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
+LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
 FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
-"""Sigma at the start, over the size of multipliers; the least sigma to begin with, and ever."""
+"""Sigma at the start, over the size of multipliers; the least sigma at the start, and of all steps."""
 WARM_START_DISTANCE = 1e-4
-"""Distance from bounds and limits at which a motion is taken up again from the optimum of one like it."""
+"""Distance from bounds and limits of a start at the optimum of a similar motion."""
 LEAST_DISTANCE = 1e-14
 LEAST_OMEGA = 1e-4
 UNWEIGHED = 1e-11
 SHARE_OF_PULL = 0.01
 TO_BOUNDARY = 0.995
 GOOD, GOOD_ENOUGH = 1e-7, 1e-6
-"""Certificates with which it ends: at once, and when it gets no better."""
+"""Certificates with which the method ends: immediately, and after steps without improvement."""
 PATIENCE = 4
 CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
 NEARLY = 1e-3  # a certificate from which on steps without convexity are tried
@@ -58,7 +58,7 @@ STUCK, STUCK_STEPS = 0.02, 12
 class Iterate:
     """The unknowns, costs over the unit of the method; barriers of z below and above, of a below and above, of limits.
 
-    missing (2, T-1, n): what the distances from the limits of activation are too large; length: of the last step.
+    missing (2, T-1, n): excess of the distances from the limits of activation; length: of the last step.
     """
 
     c: Array  # spline coefficients of z, (T, n)
@@ -74,10 +74,10 @@ class Iterate:
 
 @dataclass(frozen=True)
 class BandedInteriorPoint:
-    """Options: the most iterations; the certificate with which it ends at once.
+    """The method with its options: largest number of iterations; certificate with which it ends immediately.
 
-    progress: called before every iteration with the share of the way, 0 to 1, that the barrier has gone: the logarithm
-    of sigma falls as steadily as iterations go.
+    progress: called before every iteration with the progress of the barrier, 0 to 1, by the logarithm of sigma, which
+    falls steadily with iterations.
     """
 
     max_iterations: int = 150
@@ -87,13 +87,13 @@ class BandedInteriorPoint:
     certified: ClassVar[bool] = True
 
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
-        """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
+        """The best attempt from tendon coordinates (T, n) of a start; its activations are not used."""
         least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
         method = MotionInteriorPoint(problem, cost)
         return self.run(method, method.start(np.maximum(start[0], least)), Certifier(problem, cost))
 
     def resume(self, problem: MotionProblem, cost: MotionCost, near: MotionAttempt) -> MotionAttempt:
-        """The best attempt from the optimum of a motion that differs little: few steps, and on the same branch."""
+        """The best attempt from the optimum of a similar motion: few steps, and on the same branch."""
         method = MotionInteriorPoint(problem, cost)
         return self.run(method, method.near(near), Certifier(problem, cost))
 
@@ -106,7 +106,7 @@ class BandedInteriorPoint:
             first = x.sigma
 
             def better(x: Iterate, iteration: int) -> bool:
-                """Certify an iterate, and keep it where it is the best one."""
+                """Certify an iterate, and keep it if it is the best one."""
                 nonlocal best, residual, from_bounds, since
                 attempt = method.attempt(x, iteration)
                 misses = certifier.misses(attempt)
@@ -120,8 +120,8 @@ class BandedInteriorPoint:
 
             for iteration in range(1, self.max_iterations + 1):
                 if self.progress is not None:
-                    way = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
-                    self.progress(float(np.clip(np.nan_to_num(way), 0.0, 1.0)))
+                    progress = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
+                    self.progress(float(np.clip(np.nan_to_num(progress), 0.0, 1.0)))
                 near, moved = residual < NEARLY, None
                 if near and method.system.share.any() and iteration >= next_as_is:
                     moved = method.step(x, least, convex=False)
@@ -142,7 +142,7 @@ class BandedInteriorPoint:
                     if moved.sigma <= CLOSE * method.size:
                         better(moved, iteration)
                 x = moved
-                # where only the distance from the bounds is left, they come nearer
+                # if only the distance from the bounds remains, reduce it
                 if from_bounds and x.sigma <= least:
                     least = max(0.01 * least, floor)
                 if residual <= self.good or (residual <= GOOD_ENOUGH and since >= PATIENCE):
@@ -166,7 +166,8 @@ class Linearized:
     """The conditions around an iterate, to first order, factored (module docstring).
 
     capacity g; by_z, by_y: u and v; za, ya, aa: second derivatives L_za, L_ya, L_aa; limit: ratios k / x of the limits
-    of activation. What the conditions miss: slope_z and slope_a without the terms in mu, the imbalance and the moments.
+    of activation. Residuals of the conditions: slope_z and slope_a without the terms in mu, the imbalance and the
+    moments.
     """
 
     system: NewtonSystem
@@ -184,9 +185,9 @@ class Linearized:
     short: Array
 
     def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> Move:
-        """The changes that make up for an imbalance, slopes by z, y and a (T, n), and moments that lack (T, m).
+        """The changes that remove an imbalance, slopes by z, y and a (T, n), and missing moments (T, m).
 
-        With slopes that leave mu out, the change of mu is the whole of the new one.
+        With slopes without the terms in mu, the change of mu is the new mu.
         """
         basis, first = self.system.time, missing / self.capacity
 
@@ -203,9 +204,9 @@ class Linearized:
 
 
 class MotionInteriorPoint:
-    """The interior point on one motion: where it starts, its steps, and what they amount to.
+    """The interior point on one motion: its start, its steps, and their results.
 
-    The problem and the cost are those that a Certifier takes.
+    The problem and the cost are as for `Certifier`.
     """
 
     def __init__(self, problem: Any, cost: Any) -> None:
@@ -232,7 +233,7 @@ class MotionInteriorPoint:
         slack = np.maximum(problem.activation_limits.slack(a), 0.01)
         missing = problem.activation_limits.slack(a) - slack
         if self.compliance.any():
-            # the multipliers to expect: those of reserves for all the moments that lack at first, if large
+            # expected multipliers: those of reserves for the initial shortage of the moments, if large
             force = problem.state(z, basis.rates(c)).tendon.value
             short = problem.moment - np.einsum("tkn,tn->tk", problem.lever, force)
             soft = self.compliance > 0.0
@@ -248,9 +249,9 @@ class MotionInteriorPoint:
     def near(
         self, optimum: MotionAttempt, inside: float = WARM_START_DISTANCE, ratio: float = np.inf
     ) -> Iterate:
-        """The iterate of an optimum, of this motion or of one like it, a little inside of bounds and limits.
+        """The iterate at an optimum, of this motion or of a similar one, a little inside of bounds and limits.
 
-        With no distance from them it is the optimum itself; the ratios of multipliers and distances end at `ratio`.
+        At zero distance it is the optimum itself; the ratios of multipliers and distances are at most `ratio`.
         """
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
         low, high = coordinate_bounds(problem, self.cost)
@@ -259,7 +260,7 @@ class MotionInteriorPoint:
         c = basis.coefficients(z)
         lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
         a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
-        # what the bounds of a bear is what its slope leaves
+        # the multipliers of the bounds of a are the rest of its slope
         state = problem.state(z, basis.rates(c))
         by_activation = self.weight * self.cost.slopes(state.active.value, a)[2]
         multiplier, balance, of_z, of_limit = (
@@ -298,7 +299,7 @@ class MotionInteriorPoint:
         )
 
     def linearize(self, x: Iterate, convex: bool = True) -> Linearized | None:
-        """The conditions around an iterate, with chains made convex or as they are; None where it breaks down."""
+        """The linearized conditions at an iterate, with chains made convex or unchanged; None after a breakdown."""
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
         a, mu, h = x.a, x.balance, problem.mean_step
         z_low, z_high, a_low, a_high, limit = (barrier.k / barrier.x for barrier in x.barriers)
@@ -338,7 +339,7 @@ class MotionInteriorPoint:
         return Linearized(self.system, limits, *terms, slope_z, slope_a, missing, short)
 
     def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
-        """One step, sigma no less than `least`, with chains made convex or as they are; None where it breaks down."""
+        """One step, with sigma at least `least` and chains made convex or unchanged; None after a breakdown."""
         limits, mu = self.problem.activation_limits, x.balance
         linear = self.linearize(x, convex)
         if linear is None:

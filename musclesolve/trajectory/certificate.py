@@ -1,4 +1,4 @@
-"""The certificate of a motion: how far states and multipliers miss the conditions of an optimum.
+"""The certificate of a motion: the largest violation of the conditions of an optimum by states and multipliers.
 
 With the cost phi of a frame, weights w of the frames in the integral, levers R (moment of one norm force), the
 imbalance E = f - a g - p of tendon and fiber and the limits G a >= h of activation, the Lagrangian is
@@ -15,14 +15,14 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     limits         c = max(c - eta / S, 0),   c = G a - h
 
 Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
-such sum of the muscle in the motion, and 1e-5 of the sum of all muscles (of the terms by a, of the terms by z too:
-where forces cost and nothing is at a bound or limit, all terms by a vanish). The misses of the states are divided by
-their S. So the residual has no unit, as the residual of single frames has none (sharing/certificate.py).
-Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion
-is solved where all are at most 1e-6.
+such sum of the muscle in the motion, and 1e-5 of the sum of all muscles (for the terms by a also of the terms by z:
+with a cost of forces and without active bounds and limits, all terms by a vanish). The misses of the states are divided
+by their S. So the residual has no unit, like the residual of single frames (sharing/certificate.py). Moments are
+divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion is solved
+where all are at most 1e-6.
 
-The conditions are necessary for an optimum. The problem is not convex where tendons stretch: that no other optimum is
-better is not proved.
+The conditions are necessary for an optimum. With elastic tendons the problem is not convex: it is not proved that no
+other optimum is better.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -43,8 +43,8 @@ class MotionAttempt:
 
     coordinate z and activation a (T, n); multiplier of the moments (T, m) [cost per N m]; balance_multiplier of tendon
     and fiber (T, n); coordinate_multiplier of the bounds of z (T, n), positive at the lower and negative at the upper
-    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it
-    ended, if it was not at a solution.
+    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it ended
+    without a solution.
     """
 
     coordinate: Array
@@ -77,8 +77,8 @@ class Misses:
     @property
     def residual(self) -> Array:
         """The largest miss of each frame, (T,); infinite where a number is not finite."""
-        every = np.stack(list(vars(self).values()))
-        return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
+        misses = np.stack(list(vars(self).values()))
+        return np.where(np.isfinite(misses).all(axis=0), misses.max(axis=0), np.inf)
 
 
 class Certifier:
@@ -104,7 +104,7 @@ class Certifier:
         return self.problem.state(coordinate, self.rate(coordinate))
 
     def misses(self, attempt: MotionAttempt) -> Misses:
-        """The misses of each condition by an attempt; reserves are what the multipliers make them."""
+        """The misses of each condition by an attempt; reserves follow from the multipliers."""
         problem, basis, limits = self.problem, self.basis, self.limits
         z, a, mu = attempt.coordinate, attempt.activation, attempt.balance_multiplier
         if not np.isfinite(z).all():
@@ -148,10 +148,10 @@ class Certifier:
 
 
 def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
-    """Bounds of z, (T, n) each: from where the tendon has no force to where the domain of the cost ends.
+    """Bounds of z, (T, n) each: from zero tendon force to the end of the domain of the cost.
 
-    The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; the bound is the z
-    where it is the largest force of the cost.
+    The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; at the upper bound
+    it is the largest force of the cost.
     """
     lower, upper = problem.coordinate_range
     largest = cost.largest_force()
@@ -166,8 +166,8 @@ def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
 
 
 def _at_least(size: Array, other: float = 0.0) -> Array:
-    """Sizes (T, n), no less than a share of the largest, and of `other`, the sizes of other lines: all
-    here may vanish.
+    """Sizes (T, n), at least a share of the largest, and of `other`, sizes of other lines, because all sizes may
+    vanish.
     """
     largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))

@@ -9,10 +9,10 @@ A_i the moments of a muscle by its tendon coordinate and C the compliance of res
 
     S dlambda = b - sum_i A_i Z H_i^-1 r_i,      S = sum_i A_i (Z H_i^-1 Z^T) A_i^T + C.
 
-Each H_i is factored as a band (L D L^T). S couples all frames, but a tendon forgets: its blocks fall off within some
-tens of frames. Those up to a reach are computed exactly, from the entries of H_i^-1 next to the diagonal, and factored
-as a band (newton_system.py); they precondition conjugate gradients with the whole S, whose products cost a pass
-through the chains. All of it grows in proportion to the number of frames.
+Each H_i is factored as a band (L D L^T). S couples all frames, but its blocks decay within some tens of frames. Blocks
+up to a reach are computed exactly, from the entries of H_i^-1 next to the diagonal, and factored as a band
+(newton_system.py). They precondition conjugate gradients with the whole S, whose products cost a pass through the
+chains. The total work is proportional to the number of frames.
 
 A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.
 """
@@ -41,8 +41,9 @@ class Nodes(NamedTuple):
     """Second derivatives of the Lagrangian of n muscles in T frames, (n, T) each.
 
     zz, zy, yy: by the tendon coordinate and by its rate times the time between frames, the activation eliminated, and
-    without the limits of activation; by_z, by_y: the change of the activation that goes with them; limit: second
-    derivative of the limits by the activation of a frame; beside: by the activations of a frame and of the next one.
+    without the limits of activation; by_z, by_y: changes of the activation with the coordinate and with this rate;
+    limit: second derivative of the limits by the activation of a frame; beside: by the activations of a frame and of
+    the next one.
     """
 
     zz: Any
@@ -64,7 +65,7 @@ LEAST_PIVOT, ROUND_OFF = 1e-15, 1e-13
 def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Any) -> None:
     """The band (T, 4) of H of muscle i: sums over frames of second derivatives times the rows of the basis.
 
-    Of the negative eigenvalue of a frame this share is left out: what is left is convex for share 1.
+    This share of the negative eigenvalue of a frame is removed: the sum is convex for share 1.
     """
     frames = basis.first.size
     for j in range(frames):
@@ -122,7 +123,7 @@ def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
 def factor_chain(band: Any, shift: float, out: Any) -> int:
     """The factors L and D with L D L^T = H + shift diag(H), (T, 4), in place.
 
-    Returns the number of negative pivots, -1 where one vanishes.
+    Returns the number of negative pivots, -1 if one vanishes.
     """
     negative = 0
     for j in range(band.shape[0]):
@@ -143,10 +144,10 @@ def factor_chain(band: Any, shift: float, out: Any) -> int:
 
 @compiled
 def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, out: Any) -> float:
-    """Factors of H, made convex as far as it needs; returns the share that was left out, inf where nothing helps.
+    """Factors of H, made convex as far as necessary; returns the removed share, inf if all attempts fail.
 
-    before: the share of the step before; what is tried grows fourfold up to 1; then more and more of
-    the diagonal is added.
+    before: the share in the previous step; trial shares grow fourfold up to 1; then increasing multiples of the
+    diagonal are added.
     """
     assemble_chain(basis, nodes, i, 0.0, band)
     if factor_chain(band, 0.0, out) == 0 or factor_chain(band, ROUND_OFF, out) == 0:
@@ -188,7 +189,7 @@ def inverse_beside(factor: Any, inverse: Any) -> None:
     """The entries (j, j + q) of X = (L D L^T)^-1 for q up to the width of `inverse` (T, width), from the last row up.
 
     From L^T X = D^-1 L^-1, whose upper triangle is the diagonal 1 / d_j:  X_jk = [j = k] / d_j - sum_p L_j+p,j X_j+p,k
-    (Takahashi et al. 1973): entries within a band need only entries within it.
+    (Takahashi et al. 1973): entries within a band depend only on entries within the band.
     """
     frames, width = inverse.shape
     for j in range(frames - 1, -1, -1):
@@ -296,7 +297,9 @@ def factor(basis, nodes, share, band, out):
 
 
 def factor_as_is(basis, nodes, band, out):
-    """Factors of all chains as they are, convex or not; the number of their negative pivots, -1 where one vanishes."""
+    """Factors of all chains without change, convex or not; returns the number of negative pivots, -1 if one
+    vanishes.
+    """
     negative = 0
     for i in range(out.shape[0]):
         assemble_chain(basis, nodes, i, 0.0, band)

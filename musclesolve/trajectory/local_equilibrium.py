@@ -1,4 +1,4 @@
-"""Tendon force, and what the fiber bears, as functions of the tendon coordinate z and its rate y, with derivatives.
+"""Tendon force and fiber force as functions of the tendon coordinate z and its rate y, with derivatives.
 
 Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
 
@@ -95,7 +95,7 @@ def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Arra
     f_zy = curvature * v_z * v_y + slope * v_zy
     f_yy = curvature * np.square(v_y)
 
-    # the capacity: that factor times the one of z alone
+    # the capacity: this factor times the factor of z
     g, g_z, g_zz = _product(
         _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal), along_tendon
     )

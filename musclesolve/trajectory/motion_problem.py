@@ -5,9 +5,9 @@ With an elastic tendon the force capacity of a muscle depends on the solution. A
     the active tendon force a * capacity   (force_squared, stress_cubed, soft_saturation, ...), or of
     the activation a itself                (activation_power, activation_volume, emg_tracking, ...),
 
-which shows when the capacity of a problem is doubled: the first keeps its value at half the activation, the second at
-the same one. A sum of costs is taken apart into both. A cost of neither kind (muscle power, which needs the velocity
-of fibers; joint reactions) is refused.
+The kind is detected by doubling the capacity of a problem: the first keeps its value at half the activation, the second
+at the same activation. A sum of costs is separated into both kinds. A cost of neither kind (muscle power, which needs
+the velocity of fibers; joint reactions) is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from musclesolve.trajectory.time_basis import TimeBasis
 FEWEST_FRAMES = 4  # of which a cubic spline through the frames has velocities
 LONGEST_STEP = 0.05  # between frames [s]: in more time than this muscles activate and fall silent unseen
 LARGEST_COORDINATE = 2.5
-"""Two and a half times the strain at one maximum isometric force: no muscle pulls as hard."""
+"""Largest tendon strain, as a multiple of the strain at one maximum isometric force, beyond the force of any muscle."""
 _USUAL = RateLimits()
 
 
@@ -49,13 +49,13 @@ class MotionProblem:
         e_d a(t) <= a(t + h) <= 1 - e_a (1 - a(t))         activation dynamics (sharing/rate_limits.py)
         lower <= a <= upper
 
-    with a reserve s, that costs 1/2 w s^2, only where there is a reserve weight w. Frames follow each other without
-    gaps: each run of valid frames is a motion by itself.
+    with a reserve s at the cost 1/2 w s^2, only with a reserve weight w. Frames follow each other without gaps: each
+    run of valid frames is a separate motion.
 
     Args:
         time: (T,) [s], increasing.
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
-        moment: (T, m) [N m], the net joint moments: whole tendon forces produce them, passive parts included.
+        moment: (T, m) [N m], the net joint moments, which the tendon forces with their passive parts produce.
         musculotendon_length: (T, n) [m].
         musculotendon_velocity: (T, n) [m/s].
         muscles: their parameters.
@@ -63,7 +63,7 @@ class MotionProblem:
         lower, upper: bounds of the activation, broadcast to (T, n).
         limits: time constants of activation; None: activation may jump.
         reserve_weight: broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly.
-        emg: (T, n) measured activations, NaN where not measured, for the cost that tracks them.
+        emg: (T, n) measured activations, NaN where not measured, for the cost of EMG tracking.
 
     Raises:
         InputError: shapes that do not fit, numbers that are not finite, too few frames, or frames too far apart.
@@ -124,7 +124,7 @@ class MotionProblem:
 
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
-        """Tendon coordinates from where there is no force to where no muscle pulls as hard, (T, n) each."""
+        """Range of tendon coordinates (T, n), from zero force to more than the force of any muscle."""
         shape = self.musculotendon_length.shape
         return np.broadcast_to(self.muscles.start, shape), np.full(shape, LARGEST_COORDINATE)
 
@@ -154,7 +154,7 @@ class MotionProblem:
 
     @cached_property
     def compliance(self) -> Array:
-        """One over the weight of a reserve in the integral, (T, m); zero where there is none."""
+        """One over the weight of a reserve in the integral, (T, m); zero without a reserve."""
         if self.reserve_weight is None:
             return np.zeros_like(self.moment)
         return 1.0 / (self.weight[:, None] * self.reserve_weight)
@@ -172,7 +172,7 @@ class MotionProblem:
     def isometric(self) -> Problem:
         """The frames as a problem in which every muscle bears its maximum isometric force at activation 1.
 
-        So a cost of forces takes the active tendon force over F0 for the activation.
+        In a cost of forces the activation is then the active tendon force over F0.
         """
         strongest = self.muscles.parameters.max_isometric_force
         return Problem(
@@ -191,7 +191,7 @@ class MotionProblem:
         )
 
     def frames(self, which: Indices | slice) -> MotionProblem:
-        """Some of the frames as a motion by itself."""
+        """Some of the frames as a separate motion."""
         per_frame = (
             *("time", "moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"),
             *("lower", "upper", "reserve_weight", "emg"),
@@ -229,11 +229,7 @@ class MotionCost:
 
     @classmethod
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
-        """Take a cost apart.
-
-        Raises:
-            InputError: a cost that is not smooth, convex and a sum over muscles, or of neither kind.
-        """
+        """Separate a cost into costs of force and of activation."""
         isometric = problem.isometric
         for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
@@ -271,7 +267,7 @@ class MotionCost:
 
 
 def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
-    """The costs that a sum of sums is made of, with their factors."""
+    """The single costs in a sum of sums, with their factors."""
     if not isinstance(cost, WeightedSum):
         return [(factor, cost)]
     return [single for weight, part in cost.summands for single in _singles(part, factor * weight)]

@@ -34,11 +34,11 @@ class MotionSolution:
         tendon_strain: (T, n), of its slack length; zero for rigid tendons.
         tendon_energy: (T, n) [J] stored in the tendon.
         reserve: (T, m) [N m]; multiplier: (T, m) [cost per N m].
-        falling_multiplier, rising_multiplier: (T-1, n) how much less the motion would cost if an activation could
-            fall or rise by one unit more between two frames.
-        defect: (T-1, n) in the middle between two frames, where nothing holds the balance of tendon and fiber: the
-            activation that balances them there, less the one between the two; an error of the time between frames.
-        solver: the method that found it; iterations: its steps; notes: what a user should know, sentences.
+        falling_multiplier, rising_multiplier: (T-1, n) decrease of the cost of the motion if an activation could fall
+            or rise by one unit more between two frames.
+        defect: (T-1, n) at the middle between two frames, where the balance of tendon and fiber is not enforced: the
+            activation that balances them minus the interpolated activation; an error due to the time between frames.
+        solver: the method of the solution; iterations: its steps; notes: sentences for users.
         lacks: whether a motion is not solved because the muscles cannot produce the moments.
     """
 
@@ -86,7 +86,7 @@ _LEAST_CAPACITY = 0.05
 def label_solution(
     problem: MotionProblem, cost: MotionCost, attempt: MotionAttempt, notes: tuple[str, ...] = ()
 ) -> MotionSolution:
-    """Certify an attempt; a motion is solved as a whole, or not at all."""
+    """Certify an attempt; either all frames of a motion are solved, or none."""
     certifier, muscles = Certifier(problem, cost), problem.muscles
     state = problem.state(attempt.coordinate, certifier.rate(attempt.coordinate))
     residual = certifier.misses(attempt).residual
@@ -111,7 +111,7 @@ def label_solution(
         fiber_length=state.fiber_length,
         fiber_velocity=state.fiber_velocity,
         cos_pennation=state.cos_pennation,
-        # where the tendon is slack and longer than the path, what the fiber leaves of the path
+        # if the tendon is slack and longer than the path, the path length minus the fiber
         tendon_length=np.where(taut < path, taut, path - state.fiber_length * state.cos_pennation),
         tendon_strain=np.where(muscles.elastic, muscles.strain(attempt.coordinate), 0.0),
         tendon_energy=tendon_energy(muscles, attempt.coordinate),
@@ -130,8 +130,8 @@ def label_solution(
 def defects(problem: MotionProblem, certifier: Certifier, attempt: MotionAttempt) -> Array:
     """The misses of the balance of tendon and fiber midway between frames, (T-1, n), as an activation.
 
-    Lengths run between frames as the cubic with their values and rates; activations straight. Where a fiber could bear
-    less than a twentieth of F0, the miss counts over that.
+    Between frames lengths are cubic by values and rates, activations linear. Misses are divided by the capacity, at
+    least a twentieth of F0.
     """
     from scipy.interpolate import CubicHermiteSpline
 

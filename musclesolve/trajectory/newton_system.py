@@ -8,12 +8,12 @@ from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
 REACH = 24  # frames up to which the blocks of S are factored
-LARGEST = 1000  # multipliers of a motion whose S is factored as a whole where it is not made convex
+LARGEST = 1000  # largest number of multipliers for which S is factored as a whole and not made convex
 ALL = 60  # frames of a motion so short that all blocks of S are factored
 _ENOUGH = 1e-11
 _FEW_STEPS = 40
 LITTLE = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
-"""Added to the unit diagonal of the blocks of S, the first that makes them positive definite."""
+"""Additions to the unit diagonal of the blocks of S, tried in order until these are positive definite."""
 
 
 class NewtonSystem:
@@ -33,7 +33,7 @@ class NewtonSystem:
     def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
         """Factor the system for second derivatives, levers by the coordinate (T, m, n) and compliances (T, m).
 
-        Chains that are not convex are made so (chain_kernel.py). False where numbers broke down.
+        Chains that are not convex are made convex (chain_kernel.py). Returns False after a numerical breakdown.
         """
         frames, _, _ = self.shape
         band = np.empty((frames, HALF + 1))
@@ -50,7 +50,7 @@ class NewtonSystem:
             self.reach = min(2 * self.reach, frames - 1)
 
     def factor_as_is(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
-        """Factor the system without making anything convex; for motions that are not long (`LARGEST`)."""
+        """Factor the system without changes for convexity; only for short motions (`LARGEST`)."""
         from scipy.linalg import lu_factor
 
         frames, moments, _ = self.shape
@@ -99,7 +99,7 @@ class NewtonSystem:
         return band
 
     def _factor_band(self, band: Array) -> bool:
-        """Factor blocks of S with a unit diagonal and, where round-off needs it, a little more on it."""
+        """Factor blocks of S with a unit diagonal, plus a small addition if round-off requires it."""
         from scipy.linalg import LinAlgError, cholesky_banded
 
         self.scale = 1.0 / np.sqrt(np.where(band[0] > 0.0, band[0], 1.0))
@@ -118,7 +118,7 @@ class NewtonSystem:
         return False
 
     def _solve_coupling(self, b: Array) -> Array:
-        """Conjugate gradients for S x = b; the reach is doubled for the next time where they take many steps."""
+        """Conjugate gradients for S x = b; after many steps the reach is doubled for the next solve."""
         from scipy.linalg import cho_solve_banded, lu_solve
 
         if self.whole is not None:

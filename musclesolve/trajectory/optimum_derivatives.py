@@ -1,15 +1,14 @@
 """Change of the optimum of a motion with the parameters of its muscles.
 
-The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. Where the bounds and limits
-that hold go on holding, its derivative by a parameter p follows from the theorem of implicit functions (Fiacco 1983),
+The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. As long as the same bounds
+and limits are active, its derivative by a parameter p follows from the implicit function theorem (Fiacco 1983),
 
     G_x dx = -G_p,
 
 and G_x is the matrix of Newton's method at the optimum (`BandedInteriorPoint`), factored once for all parameters:
-bounds and limits are in it by the ratios k / x of their multipliers and distances, large where they hold, zero where
-they do not.
-At the optimum nothing is made convex. Every parameter belongs to one muscle, so that G_p at fixed x is a column of each
-muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
+bounds and limits enter by the ratios k / x of their multipliers and distances, large for active ones, zero for the
+others. At the optimum the chains are not changed. Every parameter belongs to one muscle, so that G_p at fixed x has
+separate columns for muscles: the difference of two evaluations, in which the parameters of all muscles differ at once.
 """
 
 from dataclasses import dataclass, replace
@@ -25,9 +24,9 @@ from musclesolve.trajectory.local_equilibrium import Equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 DIFFERENCE_STEP = 1e-4
-"""Half the difference of the logarithm of a parameter; its square is the relative error."""
+"""Half the difference of the logarithm of a parameter in difference quotients; its square is the relative error."""
 LARGEST_RATIO = 1e8
-"""Largest multiplier of a bound over the scale of the cost: more says no more, and costs digits."""
+"""Largest multiplier of a bound over the scale of the cost: larger ones only lose digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +42,8 @@ class OptimumDerivatives:
     """The derivatives at the optimum of a motion, by the logarithms of the four `QUANTITIES` of its muscles.
 
     Args:
-        problem: the motion; with a reserve weight where muscles may lack something.
-        cost: what was minimized.
-        attempt: an optimum, such as `BandedInteriorPoint` finds it.
+        problem: the motion; with a reserve weight if muscles may be too weak. cost: the minimized cost. attempt: an
+            optimum, from `BandedInteriorPoint`.
 
     Attributes:
         known: whether the conditions determine a derivative.
@@ -113,7 +111,7 @@ class OptimumDerivatives:
 
 
 def with_parameters(problem: MotionProblem, parameters: MuscleParameters) -> MotionProblem:
-    """The motion with other numbers of the same muscles; their curves stay."""
+    """The motion with other parameters of the same muscles and the same curves."""
     muscles = problem.muscles
     strain = np.where(muscles.elastic, parameters.tendon_strain - muscles.strain_at_start, 0.0)
     changed: ElasticMuscles = replace(muscles, parameters=parameters, strain_by_coordinate=strain)

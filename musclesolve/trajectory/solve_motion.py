@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     Method = BandedInteriorPoint | Collocation
 
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
-"""Shares of the usual weight of a reserve where muscles lack something, and how many times as much where they do not:
-the first of each with which the motion is solved."""
+"""Factors, tried in order, on the usual weight of reserves: where muscles are too weak, and where they are not."""
 MAX_ITERATIONS, MAX_SECONDS = 200, 60.0
-"""The limits of Ipopt, a fifth of a second for an iteration on the leg of a walk; it needs fewer than a hundred."""
+"""Limits of Ipopt: an iteration on the leg of a walk takes a fifth of a second; it needs fewer than a hundred."""
 # Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere.
 LARGEST_SOFT_RESERVE = 0.05
 
@@ -43,7 +42,7 @@ _NO_SOLUTION = "The {} method found no solution; this is the reference, collocat
 
 
 def find_method(name: str) -> Method:
-    """The method of a name, with its usual options."""
+    """The method of a name, with default options."""
     check_choice(name, "the method", METHODS, where="method")
     if name == "structured":
         return BandedInteriorPoint()
@@ -60,8 +59,8 @@ def solve_motion(
 ) -> MotionSolution:
     """Activations of least cost for a motion with elastic tendons and activation dynamics.
 
-    A motion that the structured method does not solve goes to the reference, collocation with Ipopt; `solver` and
-    `notes` of the solution say so. Moments that the muscles cannot produce are found by a solution with reserves.
+    If the structured method does not solve a motion, the reference method is used, collocation with Ipopt; `solver` and
+    `notes` of the solution state it. A solution with reserves shows moments that the muscles cannot produce.
 
     Args:
         problem: the motion.
@@ -97,7 +96,7 @@ def solve_motion(
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """A motion with its cost, its start and what is unusual about its muscles."""
+    """A motion with its cost, its start and notes on its muscles."""
 
     problem: MotionProblem
     cost: MotionCost
@@ -105,10 +104,10 @@ class _Case:
     notes: tuple[str, ...]
 
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
-        """The motion solved without reserves where that is possible, then with reserves.
+        """The motion solved without reserves if possible, else with reserves.
 
-        The reference does not seek a solution without reserves where single frames have none: the vain search takes
-        long.
+        If single frames have no solution without reserves, the reference method does not search for one, because this
+        takes long.
         """
         problem, exact = self.problem, None
         if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:
@@ -139,7 +138,7 @@ class _Case:
         return label_solution(problem, self.cost, attempt, self.notes)
 
     def _with_reserves(self, method: Method) -> MotionSolution:
-        """Soft ones first; then stiff ones wherever muscles suffice."""
+        """The motion solved with soft reserves, then with stiff ones where the muscles are strong enough."""
         usual = fallback_weight(self.problem.isometric, self.cost.cost)
         for share in SOFT:
             soft = share * usual
@@ -160,9 +159,10 @@ class _Case:
         return first
 
     def _from_reserves(self, method: Method, helped: MotionSolution) -> MotionSolution:
-        """Once more without reserves, from where they helped: methods solve some motions from some starts only.
+        """The motion solved without reserves from the solution with reserves: methods solve some motions from some
+        starts only.
 
-        Where reserves were little, and single frames need none, the reference has a look, too.
+        If reserves were small, and single frames need none, the reference method is tried, too.
         """
         force = (helped.force + helped.passive_force) / self.problem.muscles.parameters.max_isometric_force
         near = self.problem.muscles.curves.tendon.inverse(force)
@@ -196,7 +196,7 @@ class StaticStart(NamedTuple):
 
 
 def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
-    """The static optimum, with reserves where muscles do not suffice."""
+    """The static optimum, with reserves where muscles are too weak."""
     static, passive = static_problem(problem)
     optimum = solve(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(optimum.force) + passive) / problem.muscles.parameters.max_isometric_force

@@ -1,4 +1,4 @@
-"""Solve a whole motion within rate limits, all its frames as one convex problem or frame by frame, and certify it.
+"""Solve a whole motion within rate limits, as one convex problem or frame by frame, and certify it.
 
 Whether a motion can be produced within its limits at all is a linear program: the least total reserve
 sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits G a >= h (sharing/rate_limits.py). Its dual
@@ -6,13 +6,14 @@ gives a combination y of the moments and multipliers v >= 0 of the limits. The m
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v; the Farkas ratio is as in sharing/certificate.py, summed over frames.
+which is checked independently of the source of y and v; the Farkas ratio is as in sharing/certificate.py, summed over
+frames.
 
 The frames are a motion for `BandedInteriorPoint`, of muscles without tendon and passive force: a muscle has the tendon
 force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its activation; a muscle
-without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the coefficients
-themselves. All costs of a frame alone may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with levers
-sqrt(w) G and a reserve of weight one.
+without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the coefficients. All
+costs of single frames may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with levers sqrt(w) G and a
+reserve of weight one.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def solve_rate_limited(
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
         method: "together": all frames as one convex problem, which anticipates later frames (`BandedInteriorPoint`, as
-            for elastic tendons). "frame_by_frame": each frame within what the frame before leaves it; not optimal, and
+            for elastic tendons). "frame_by_frame": each frame within its limits from the frame before; not optimal, and
             it may end in infeasible frames. A frame whose bounds are disjoint from those limits is INFEASIBLE, with
             reserves as well; the next one follows the last one solved.
         solver: for single frames.
@@ -179,7 +180,9 @@ def _together(
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
-    """Each frame within what the one before leaves it; where that ends outside its own bounds it has no room at all."""
+    """Each frame within its limits from the frame before; where that ends outside its own bounds it has no room at
+    all.
+    """
     chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
     arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
@@ -213,7 +216,7 @@ def _without_multipliers(
     return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
 
 
-BEYOND_BOUNDS = 1.0  # bounds of z beyond those of the activation, so that they are never met
+BEYOND_BOUNDS = 1.0  # bounds of z beyond the bounds of the activation, so that they are never active
 LEAST_INSIDE = 1e-15
 """Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
 
@@ -233,7 +236,7 @@ class GivenCapacities:
     def from_problem(
         cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array
     ) -> GivenCapacities:
-        """The frames of a problem with weights of reserves (T, m), infinite where there is none."""
+        """The frames of a problem with weights of reserves (T, m), infinite without a reserve."""
         bounds = problem.lower, problem.upper
         return cls(problem.moment, problem.moment_matrix, 1.0 / reserve_weight, *bounds, limits)
 
@@ -285,7 +288,7 @@ class GivenCapacities:
 
 @dataclass(frozen=True, eq=False)
 class ActivationCost:
-    """A cost of activations at given capacities; its soft rows count or not."""
+    """A cost of activations at given capacities, with or without its soft rows."""
 
     problem: Problem
     cost: Cost
@@ -303,7 +306,7 @@ class ActivationCost:
         return none, none, slope(self.problem, inside), self.cost.hessian_diagonal(self.problem, inside)
 
     def largest_force(self) -> Array:
-        """Infinite forces, (T, n): the bounds of the activation end where the domain of the cost does."""
+        """Infinite forces, (T, n): the bounds of the activation lie within the domain of the cost."""
         return np.full_like(self.problem.lower, np.inf)
 
 
@@ -333,10 +336,10 @@ class CapacityCertifier:
 
 
 GOOD = 1e-8
-"""Certificate with which the method ends at once: a convex motion gets there a few steps after 1e-7."""
+"""Certificate with which the method ends immediately: a convex motion reaches it a few steps after 1e-7."""
 RESERVE = 1e-3
 STIFF = 1e4
-START_SHARE = 0.3  # of the way from the lower to the upper bound: where activations start
+START_SHARE = 0.3  # start of activations, as a share of the distance from lower to upper bound
 
 
 def solve_coupled(
@@ -344,7 +347,7 @@ def solve_coupled(
 ) -> MotionAttempt:
     """The activations of least total cost, three frames or more; weights (T, m) are infinite without reserves.
 
-    The attempt is in the form that its certificate takes (`CapacityCertifier`).
+    The attempt is in the form of its certificate (`CapacityCertifier`).
     """
     whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
     certifier = CapacityCertifier(whole, ActivationCost(problem, cost, rows=True))
@@ -366,7 +369,7 @@ class CoupledResult:
 
 @dataclass(frozen=True, eq=False)
 class CoupledMotion:
-    """Frames of a motion, of which the last one is repeated, without limits, where there are fewer than three."""
+    """Frames of a motion; with fewer than three, the last one is repeated without limits."""
 
     problem: Problem
     limits: ActivationLimits
@@ -378,31 +381,33 @@ class CoupledMotion:
         """The frames of a problem at times (T,) [s]."""
         frames = problem.n_frames
         more = max(ROW - frames, 0)
-        which = np.minimum(np.arange(frames + more), frames - 1)
+        repeated = np.minimum(np.arange(frames + more), frames - 1)
         coupling = ActivationLimits.from_rate_limits(limits, time).with_loose_frames(more)
-        return cls(problem.frames(which), coupling, cost, frames)
+        return cls(problem.frames(repeated), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
-        """The result with the reserves of the problem, if any; where single frames are infeasible a proof is first."""
+        """The result with the reserves of the problem, if any; if single frames are infeasible, infeasibility is
+        proved first.
+        """
         weight = self.problem.reserve_weight
         if weight is not None:
-            return self._attempt(weight)
+            return self._solved(weight)
         none = np.full_like(self.problem.moment, np.inf)
-        result = None if infeasible_frames else self._attempt(none)
+        result = None if infeasible_frames else self._solved(none)
         if result is not None and result.arrays.solved.all():
             return result
         reach = least_reserves(self.problem, self.limits)
         if reach.proved:
             result = self._unsolved(Status.INFEASIBLE, reach.shortage)
             result.arrays.infeasibility_proof[:] = reach.direction
-        return self._attempt(none) if result is None else result
+        return self._solved(none) if result is None else result
 
     def with_reserves(self, shortage: Array) -> CoupledResult:
-        """Soft reserves where the muscles lack something, (T, m) [N m], stiff ones elsewhere."""
+        """The result with soft reserves where the muscles lack moments (T, m) [N m], and stiff ones elsewhere."""
         lacking = needs_reserve(np.nan_to_num(shortage), self.problem.moment).any(axis=1)
         soft = RESERVE * fallback_weight(self.problem, self.cost)
         weight = soft * np.where(lacking, 1.0, STIFF)[:, None]
-        return replace(self._attempt(weight), shortage=shortage)
+        return replace(self._solved(weight), shortage=shortage)
 
     def without_limits(self, activation: Array, multiplier: Array, iterations: int) -> CoupledResult:
         """The result from activations (T, n) and multipliers (T, m) of single frames, certified with the limits."""
@@ -414,11 +419,11 @@ class CoupledMotion:
             attempt, np.full_like(self.problem.moment, np.inf) if weight is None else weight
         )
 
-    def _attempt(self, weight: Array) -> CoupledResult:
+    def _solved(self, weight: Array) -> CoupledResult:
         return self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), weight)
 
     def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
-        """The result with weights of reserves (T, m), if the certificate of every frame holds."""
+        """The result with weights of reserves (T, m); solved if the certificate of every frame holds."""
         problem = self.problem
         motion = GivenCapacities.from_problem(problem, self.limits, weight)
         certifier = CapacityCertifier(motion, ActivationCost(problem, self.cost, rows=True))
@@ -448,7 +453,7 @@ class CoupledMotion:
 class Reach:
     """The least reserves of a motion."""
 
-    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # (T, m) [N m] moments that the muscles cannot produce, signed like the moments; zero where they can. NaN where the
     # program was not solved.
     shortage: Array
     direction: Array  # y, (T, m)
@@ -495,7 +500,7 @@ def farkas_ratio(
 ) -> float:
     """The Farkas ratio of a motion; above 1e-6 it proves that the motion is infeasible.
 
-    The direction is y, (T, m), the limit multiplier v, (2, T-1, n), never negative; reserves are left out of account.
+    The direction is y, (T, m), the limit multiplier v, (2, T-1, n), never negative; reserves are ignored.
     """
     pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + limits.pull(limit_multiplier)
     most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
@@ -512,6 +517,7 @@ def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_m
     one = np.ones((frames - 1, 1))
     pairs = (-limits.e_d, one), (limits.e_a, -one)
     rows = [
-        sparse.diags([here[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames)) for here, after in pairs
+        sparse.diags([present[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames))
+        for present, after in pairs
     ]
     return sparse.kron(sparse.vstack(rows), sparse.identity(muscles), format="csr")

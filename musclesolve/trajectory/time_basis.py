@@ -2,10 +2,10 @@
 
     z(t) = sum_j c_j B_j(t),     z_t = (Z c)_t,     dz/dt_t = (Y c)_t
 
-with as many coefficients as frames: the third derivative is zero in the first and in the last interval. In each frame
-three coefficients count. Rates of a smooth motion are exact to the fourth order of the time between frames; a
-trapezoid rule would be exact to the second, and leaves rates free to alternate from frame to frame. Here values that
-alternate have nearly no rate in the frames: nothing but their forces keeps them small (docs/elastic_tendons.md).
+with as many coefficients as frames: the third derivative is zero in the first and in the last interval. Each frame
+depends on three coefficients. Rates of a smooth motion are exact to the fourth order of the time between frames; a
+trapezoid rule would be exact to the second, and would allow rates to alternate from frame to frame. Here, alternating
+values have nearly no rate in the frames: only their forces keep them small (docs/elastic_tendons.md).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 
 ROW = 3
-"""Coefficients that count in a frame."""
+"""Number of coefficients on which a frame depends."""
 
 
 @dataclass(frozen=True, eq=False)
 class TimeBasis:
     """The rows of Z and Y.
 
-    first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
-    dz/dt_t [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine;
-    empty where there is none.
+    first (T,): the first of the three coefficients of a frame; value, rate (T, 3): their factors in z_t and in dz/dt_t
+    [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine; empty without a
+    spline.
     """
 
     first: Indices
@@ -61,7 +61,7 @@ class TimeBasis:
 
     @classmethod
     def from_frame_count(cls, count: int) -> TimeBasis:
-        """The basis of three frames or more that no spline joins: z_t = c_t, without rates."""
+        """The basis of three or more frames without a spline: z_t = c_t, without rates."""
         rows = np.arange(count)
         first = np.clip(rows - 1, 0, count - ROW)
         value = (first[:, None] + np.arange(ROW) == rows[:, None]).astype(np.float64)

@@ -1,10 +1,11 @@
-"""What a finding says the trial file has to state, mends it: stated so, the recording has this fault no more."""
+"""The change of the trial file that a finding proposes removes the fault: with it, the trial has no such finding."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from examined import examined
 
 import musclesolve as ms
 from musclesolve.desk.trial_document import TrialDocument
@@ -25,9 +26,9 @@ from musclesolve.results.finding import Finding
 )
 def test_the_change_of_a_finding_mends_it(tmp_path: Path, fault: str, code: str) -> None:
     trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False, faults=(fault,)))
-    found = [each for each in ms.check(trial.path).findings if each.code == code]
+    found = [each for each in examined(trial.path).findings if each.code == code]
     changes = dict(pair for each in found for pair in each.change)
     assert changes
     assert all(Finding.from_dict(each.as_dict()) == each for each in found)
     trial.state_all(changes)
-    assert code not in {each.code for each in ms.check(trial.path).findings if each.severity != "note"}
+    assert code not in {each.code for each in examined(trial.path).findings if each.severity != "note"}

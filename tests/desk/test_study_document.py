@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.steps.trial_list import listed
+from musclesolve.desk.steps.trial_list import Row, counted_by_verdict, listed
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 
 STUDY = """\
@@ -134,3 +135,12 @@ def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None
         ("two", "error", "no such file"),
         ("three", "waits", ""),
     ]
+
+
+def test_the_list_of_trials_is_counted_by_verdict() -> None:
+    """A result that is not plausible does not count as usable."""
+    titles = ("Refused", LABELS[NOT_PLAUSIBLE], LABELS[USABLE], "Waiting", LABELS[USABLE])
+    rows = [Row(str(k), title, "", "", Path(), None) for k, title in enumerate(titles)]
+    assert counted_by_verdict(rows) == (
+        f"2 {LABELS[USABLE].lower()}, 1 {LABELS[NOT_PLAUSIBLE].lower()}, 1 refused, 1 waiting"
+    )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.validation import constitution
 from benchmarks.validation.__main__ import SECTIONS
-from benchmarks.validation.page import Absent, data_folder, picture, table, write_sections, written
+from benchmarks.validation.page import data_folder, picture, table, write_sections, written
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.pipeline.mechanics import mechanics
@@ -56,7 +56,7 @@ def test_a_page_is_rewritten_only_where_that_is_asked(tmp_path, capsys):
 
 def test_without_recordings_a_section_is_absent(tmp_path, monkeypatch):
     monkeypatch.setenv("MUSCLESOLVE_DATA", str(tmp_path))
-    with pytest.raises(Absent):
+    with pytest.raises(SystemExit, match="set MUSCLESOLVE_DATA"):
         data_folder()
 
 

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from examined import examined
 
-import musclesolve as ms
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 
 MOTIONS = ("DJ1", "walking2", "walking3")
@@ -40,7 +40,7 @@ def test_every_motion_is_drafted_and_check_names_what_is_left_open(
         assert ("force" in content) == forces
         named = path.stem.removeprefix("trial_")
         assert content["files"].get("forces") == (f"{named}_grf.mot" if forces else "predicted")
-        missing = [each.what for each in ms.check(path).findings if each.severity == "error"]
+        missing = [each.what for each in examined(path).findings if each.severity == "error"]
         keys = ("mass_kg", "stature_m", "sex", *(f"{j}_medial_{s}" for j in ("knee", "ankle") for s in "rl"))
         assert all(
             any(f"'{key}' is missing" in what for what in missing) for key in keys if key not in str(content)

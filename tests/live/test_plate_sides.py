@@ -16,7 +16,7 @@ def plate(x: float, y: float, force: float) -> np.ndarray:
 
 
 def test_stated_plates_keep_their_feet_wherever_these_are():
-    wrench, amiss = PlateSides(("l", "r"), 20.0, 800.0).wrenches(
+    wrench, amiss = PlateSides(("l", "r"), 20.0, 800.0, 100.0).wrenches(
         np.array([plate(0.1, -0.1, 500), plate(5, 5, 90)]), None
     )
     assert not amiss
@@ -25,7 +25,7 @@ def test_stated_plates_keep_their_feet_wherever_these_are():
 
 
 def test_a_plate_goes_to_the_foot_on_it_and_stays_there_while_it_is_loaded():
-    sides = PlateSides((None, None), 20.0, 800.0)
+    sides = PlateSides((None, None), 20.0, 800.0, 100.0)
     both = np.array([plate(0.1, -0.1, 500), plate(0.7, 0.1, 300)])
     wrench, amiss = sides.wrenches(both, FEET)
     assert not amiss and np.allclose(wrench[:, 2], [500, 300])
@@ -40,12 +40,12 @@ def test_a_plate_goes_to_the_foot_on_it_and_stays_there_while_it_is_loaded():
 
 def test_a_load_that_is_no_foots_is_nobodys_and_neither_leg_is_measured():
     for odd, feet in ((plate(3.0, 3.0, 300), FEET), (plate(0.1, -0.1, 300), None)):
-        wrench, amiss = PlateSides((None,), 20.0, 800.0).wrenches(odd[None], feet)
+        wrench, amiss = PlateSides((None,), 20.0, 800.0, 100.0).wrenches(odd[None], feet)
         assert np.isnan(wrench).all() and "plate 1" in amiss
 
 
 def test_both_feet_on_a_plate_are_not_told_apart():
-    sides = PlateSides((None,), 20.0, 800.0)
+    sides = PlateSides((None,), 20.0, 800.0, 100.0)
     sides.wrenches(plate(0.1, -0.1, 300)[None], FEET)
     wrench, amiss = sides.wrenches(plate(0.7, 0.1, 300)[None], FEET)
     assert np.isnan(wrench).all() and amiss
@@ -53,7 +53,7 @@ def test_both_feet_on_a_plate_are_not_told_apart():
 
 def test_a_plate_that_says_nothing_is_not_zero():
     lost = np.full((1, 9), np.nan)
-    wrench, _ = PlateSides(("r",), 20.0, 800.0).wrenches(lost, FEET)
+    wrench, _ = PlateSides(("r",), 20.0, 800.0, 100.0).wrenches(lost, FEET)
     assert np.isnan(wrench[0]).all() and np.array_equal(wrench[1], np.zeros(6))
 
 
@@ -68,7 +68,7 @@ def test_a_plate_that_says_nothing_is_not_zero():
     ],
 )
 def test_what_cannot_be_of_a_foot_is_not_measured(sample, said):
-    stated = PlateSides(("r", "l"), 20.0, 800.0)
+    stated = PlateSides(("r", "l"), 20.0, 800.0, 100.0)
     other = plate(0.7, 0.1, 300)
     wrench, amiss = stated.wrenches(np.array([sample, other], float), FEET)
     assert np.isnan(wrench[0]).all() and "right foot" in amiss and said in amiss

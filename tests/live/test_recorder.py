@@ -1,4 +1,4 @@
-"""What a session records is read by the project, whatever happens to the session."""
+"""The project reads the recording of a session, whatever happens to the session."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+from examined import examined
 from refusals import refused
 
 import musclesolve as ms
@@ -24,12 +25,14 @@ from musclesolve.live.recorder import Recorder, read_frames
 from musclesolve.live.replay import samples
 from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source
+from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
 from musclesolve.recording.text.opensim_text import read_mot, read_trc
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.sharing.status import Status
 
 
 class Given:
@@ -213,7 +216,8 @@ def test_a_clock_that_has_changed_begins_other_files(live, tmp_path):
     recorder, frames = recorded(live, tmp_path, changed=changed)
     first, second = (read_trc(tmp_path / name) for name in ("markers.trc", "markers_2.trc"))
     assert [path.name for path in recorder.trials] == ["trial.toml", "trial_2.toml"]
-    assert first.time.size == 50 and second.time[0] < -190.0
+    assert first.time.size == 50 and first.time[0] == second.time[0] == 0.0
+    assert read_frames(tmp_path, part=2)["sample_time"][0] < -190.0
     assert second.time.size == len(frames) - 50 - sum("refused" in "".join(frame.notes) for frame in frames)
     assert read_frames(tmp_path, part=2).sizes["time"] == second.time.size
     assert read_trial(recorder.trials[1]).markers.path.name == "markers_2.trc"
@@ -344,3 +348,68 @@ def test_a_process_that_is_killed_leaves_its_recording(live, tmp_path):
         atol=1e-7,
     )
     assert ms.run(trial)["valid"].any()
+
+
+# ---- sessions with a planted fault: reported, recorded, analyzed again
+
+START = 12_664.7
+"""A clock counts from the start of its computer [s]."""
+FROM, TO = 42, 72
+"""Samples with the fault."""
+
+
+def faulty_session(live, folder, plant):
+    """Return the counts, the recorder and the frames of a session; plant: changes a sample with the fault."""
+
+    def changed(k, sample):
+        sample = sample._replace(
+            time=sample.time + START, markers=sample.markers.copy(), plates=sample.plates.copy()
+        )
+        if FROM <= k < TO:
+            plant(sample)
+        return [sample]
+
+    kept, recorder = Kept(), Recorder(folder, lambda text: None)
+    passed = run_session(live, Given(live, changed), [recorder, kept, SessionWatch(lambda text: None)])
+    return passed, recorder, kept.frames
+
+
+def test_exchanged_markers_are_exchanged_back_in_the_recording(live, tmp_path):
+    one, other = (live.markers.index(name) for name in ("knee_lateral_r", "ankle_lateral_r"))
+
+    def plant(sample):
+        sample.markers[[one, other]] = sample.markers[[other, one]]
+
+    passed, recorder, _ = faulty_session(live, tmp_path, plant)
+    (found,) = passed.findings
+    ((first, last),) = found.where.times
+    assert abs(first - FROM / live.rate) < 0.1 and abs(last - TO / live.rate) < 0.1  # from the first sample
+    written, whole = read_trc(tmp_path / "markers.trc"), live.trial.markers
+    assert written.time[0] == 0.0 and "knee_lateral_r" in (tmp_path / "notes.csv").read_text()
+    for name in ("knee_lateral_r", "ankle_lateral_r"):
+        assert np.allclose(
+            np.linalg.norm(written[name], axis=1), np.linalg.norm(whole[name], axis=1), atol=1e-6
+        )
+    assert "labels_exchanged" not in examined(recorder.trials[0]).codes
+
+
+def test_a_plate_that_drops_is_named_and_does_not_spoil_the_recording(live, tmp_path):
+    passed, recorder, frames = faulty_session(live, tmp_path, lambda sample: sample.plates[1].fill(np.nan))
+    assert "plate 2 sends no numbers" in {note for frame in frames for note in frame.notes}
+    assert "sends no numbers" in passed.reason
+    report = examined(recorder.trials[0])
+    assert not {"force_without_contact", "pressure_outside", "gait_events"} & set(report.codes), str(report)
+
+
+def test_a_plate_that_repeats_its_numbers_measures_nothing(live, tmp_path):
+    loads = []
+
+    def plant(sample):
+        loads.append(sample.plates[1].copy())
+        sample.plates[1] = np.array([3.0, -2.0, 400.0, *loads[0][3:]])
+
+    _, _, frames = faulty_session(live, tmp_path, plant)
+    seen = [k for k, frame in enumerate(frames) if "plate 2 repeats its numbers" in frame.notes]
+    assert FROM < seen[0] <= FROM + 0.2 * live.rate and seen[-1] == TO - 1
+    left = live.sides.index("l")
+    assert all(frames[k].status[left] == Status.NOT_MEASURED for k in range(seen[0] + 4, TO))

@@ -174,7 +174,7 @@ def test_every_sink_is_closed_even_where_another_fails(live):
 
 
 def answer(source: Joined) -> Arrival | None:
-    """What comes of a reading that was put in, however long that takes; None where it was left out as late."""
+    """Return the result of a reading that was put in, however long that takes; None if it was left out as late."""
     late, until = source.late, perf_counter() + 60.0
     while perf_counter() < until:
         if (arrival := source.wait(0.01)) or source.late > late:
@@ -194,6 +194,21 @@ def test_emg_that_comes_late_is_used_where_the_wait_is_long_enough(live, monkeyp
         in_order += of_emg[2:][k - late : k - late + 1] if k >= late else []
     found, _ = joined(live, *in_order, *of_emg[-late:], wait_ms=60e3)
     assert np.allclose([each.emg[0] for each in found], times[2:])
+
+
+def test_the_wait_that_late_emg_needs_is_in_the_summary(live, monkeypatch):
+    monkeypatch.setattr(live, "channels", ("soleus",))
+    stream = Given()
+    source = Joined(live, {"given": stream}, wait_ms=10.0)
+    of_markers = markers(live, 1.4)._replace(received=5.0)
+    stream.put(of_markers)
+    answer(source)
+    for time in (1.0, 1.01, 1.395):  # the last one is in time for its sample
+        stream.put(Reading("emg", time, np.array([0.1]), of_markers.received))
+    assert source.wait(0.05) is None
+    source.close()
+    (remark,) = source.remarks
+    assert "2 readings" in remark and "400 ms" in remark and "--wait-ms 440" in remark
 
 
 def test_without_waiting_a_late_reading_is_left_out(live):
@@ -245,7 +260,7 @@ def test_a_sample_waits_for_plates_that_come_later(live, monkeypatch):
 
 
 def test_plates_in_readings_of_their_own_of_one_time_are_all_used(live, monkeypatch):
-    """Whatever comes first; one that is not measured any more is not waited for longer than `wait_ms`."""
+    """The order does not matter; a plate that is not measured any more is not waited for longer than `wait_ms`."""
     monkeypatch.setattr(joining, "SILENT", 60.0)
 
     def part(time: float, number: int) -> Reading:
@@ -487,7 +502,7 @@ def test_frames_go_out_as_json_that_names_its_numbers(live, port):
 
 
 def test_a_sink_that_cannot_send_does_not_end_the_session(live, caplog):
-    """What the system answers to a broadcast that nobody allowed."""
+    """The system refuses a broadcast that nobody allowed; one remark states it."""
     sample = next(samples(live, live.trial))
     sink = open_sink("udp:255.255.255.255:5006")
     sink.begin(live)

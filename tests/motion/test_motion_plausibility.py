@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from said import summary
 
 import musclesolve as ms
@@ -134,12 +135,12 @@ def test_feet_of_the_recorded_walk(
     file = tmp_path / "driven.toml"
     text = recorded_walk_trial.path.read_text(encoding="utf-8")
     file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")
-    found = [f for f in ms.check(file).findings if f.code == "foot_displaced"]
+    found = [f for f in examined(file).findings if f.code == "foot_displaced"]
     assert [f.severity for f in found] == ["warning"] * 2 and "joint_angles" in found[0].remedy
     # Were the limit lower, frames would be lost, and both check and the result would say so.
     monkeypatch.setattr(plausibility, "FOOT_LIMIT", 0.05)
     monkeypatch.setattr("musclesolve.results.dataset.recording_labels.FOOT_LIMIT", 0.05)
-    assert "error" in [f.severity for f in ms.check(file).findings if f.code == "foot_displaced"]
+    assert "error" in [f.severity for f in examined(file).findings if f.code == "foot_displaced"]
     result = ms.run(driven, side="r")
     lost = frames.reason_names(result, "r") == frames.DISPLACED
     assert lost.any() and not lost.all() and not frames.credible(result, "r")[lost].any()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from examined import examined
 
 import musclesolve as ms
 from musclesolve.recording.data import Trial
@@ -40,7 +41,7 @@ def test_a_run_is_filtered_at_15_hz_and_its_moments_are_nearer_to_the_true_ones(
     ran, error = moments_beside_the_truth(trial, noisy_run.parent)
     assert ran.attrs["cutoff_hz"] == 15.0
     assert sum("filtered at 15 Hz" in note for note in ran.attrs["notes"]) == 1
-    assert not any(each.code == "cutoff" for each in ms.check(noisy_run).findings)
+    assert not any(each.code == "cutoff" for each in examined(noisy_run).findings)
     slow, of_walking = moments_beside_the_truth(
         trial.with_settings(filter={"cutoff_hz": 6.0}), noisy_run.parent
     )

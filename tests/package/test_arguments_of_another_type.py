@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from refusals import refused
@@ -18,6 +19,11 @@ TAKE_A_FILE = {
     "read_osim": ms.read_osim,
     "export": lambda given: ms.export(given, "walk.sto"),
     "share_model": lambda given: ms.share_model("leg.osim", "ik.mot", loads=given),
+    "check": ms.check,
+    "run_many": lambda given: ms.run_many([given], "results"),
+    "run_many into": lambda given: ms.run_many("trial.toml", given),
+    "calibrate_muscles": lambda given: ms.calibrate_muscles([given]),
+    "write_values": lambda given: ms.write_values(pd.DataFrame(), given),
 }
 TAKE_VALUES = {
     "gait_events": ms.gait_events,
@@ -50,3 +56,32 @@ def test_cycles_and_names_that_cannot_be():
 def test_values_of_another_type_are_refused(name, given):
     with refused("bad_type"):
         TAKE_VALUES[name](given)
+
+
+@pytest.mark.parametrize("function", [lambda given: ms.run_many(given, "results"), ms.calibrate_muscles])
+def test_one_thing_that_is_no_trial_is_refused(function):
+    with refused("bad_type", "3 is not a path"):
+        function(3)
+
+
+def test_only_a_table_is_written():
+    with refused("bad_type", "3 is no table of values"):
+        ms.write_values(3, "values.csv")
+
+
+@pytest.mark.parametrize("name", ["max_isometric_force", "moment", "lower", "reserve_weight"])
+def test_true_is_no_number(name):
+    arrays = {
+        "moment_arm": [[0.05]],
+        "moment": [1.0],
+        "force_capacity": [100.0],
+        "max_isometric_force": [100.0],
+    }
+    with refused("not_numbers", "True"):
+        ms.Problem(**arrays | {name: [True]})
+
+
+def test_a_refused_option_of_a_recording_is_named_once(tmp_path):
+    with pytest.raises(ms.InputError) as error:
+        ms.synthetic_recording(tmp_path, noise_mm="x")
+    assert str(error.value).splitlines()[0].count("noise_mm") == 1

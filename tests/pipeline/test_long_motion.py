@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from elastic_stride import elastic_trial
@@ -10,9 +12,10 @@ import musclesolve as ms
 from musclesolve.checking.check import findings_of, judged_result
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import body, recorded_body
-from musclesolve.pipeline.body import JoinedGroup, LaterParts
+from musclesolve.pipeline.body import JoinedGroup, KeptArms, LaterParts
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
+from musclesolve.results.dataset import picture
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""
@@ -22,6 +25,7 @@ WEAK = 0.5
 def in_blocks(monkeypatch):
     """Motions of more than 64 frames are long."""
     monkeypatch.setattr(recorded_body, "LONG", 64)
+    monkeypatch.setattr(picture, "LONG", 64)
     monkeypatch.setattr(body, "BLOCK", 64)
     monkeypatch.setattr(body, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
@@ -53,12 +57,18 @@ def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     assert "_whole" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
 
 
-def test_what_is_not_kept_is_made_again(trial, in_blocks, monkeypatch):
-    prepared = prepare(trial)
-    (part, *_) = share(prepared).parts
-    assert isinstance(part, JoinedGroup)
+@pytest.fixture
+def whole_and_long(trial, in_blocks, monkeypatch):
+    """The right leg shared at once and block by block."""
+    (part, *_) = share(prepare(trial)).parts
     monkeypatch.setattr(recorded_body, "LONG", 10_000)
     (whole, *_) = share(prepare(trial)).parts
+    return whole, part
+
+
+def test_what_is_not_kept_is_made_again(whole_and_long):
+    whole, part = whole_and_long
+    assert isinstance(part, JoinedGroup)
     for name in ("moment_arm", "moment", "force_capacity", "passive_force"):
         np.testing.assert_array_equal(getattr(part.problem, name), getattr(whole.problem, name))
     for name in ("across", "moment_across", "patella"):
@@ -66,6 +76,25 @@ def test_what_is_not_kept_is_made_again(trial, in_blocks, monkeypatch):
     np.testing.assert_array_equal(
         part.part.loads.matrix @ part.tension[:, :, None], whole.part.loads.matrix @ whole.tension[:, :, None]
     )
+
+
+@pytest.mark.parametrize("key", [65, slice(60, 90), np.array([65, 3]), (slice(None), 2), (4, slice(1, 3), 5)])
+def test_moment_arms_are_kept_where_they_are_not_zero(whole_and_long, key):
+    whole, kept = (part.state.moment_arm for part in whole_and_long)
+    assert isinstance(kept, KeptArms) and kept.nbytes < 0.8 * whole.nbytes
+    np.testing.assert_array_equal(kept[key], whole[key])
+
+
+def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
+    prepared = prepare(weak)
+    result = pickle.loads(pickle.dumps(judged_result(prepared, findings_of(weak, prepared))))
+    some, traced = {"time": [65, 3], "path_point": slice(5, 20), "axis": 1}, []
+    with pytest.MonkeyPatch.context() as patch:
+        trace = paths.trace_paths
+        patch.setattr(paths, "trace_paths", lambda *given: traced.append(len(given[1])) or trace(*given))
+        read = result["path_position"].isel(some).values
+    assert set(traced) == {2}  # the two frames, of each leg
+    np.testing.assert_array_equal(read, at_once["path_position"].isel(some))
 
 
 def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):

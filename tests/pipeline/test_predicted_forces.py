@@ -10,17 +10,17 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 import xarray as xr
+from examined import examined
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.live.live import Live
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import with_predicted_spans
+from musclesolve.recording.trial.trial_file import rotation_of, with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic.running_stride import running_stride
@@ -89,7 +89,7 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     result = ms.run(without_plates())
     assert result.attrs["ground_reactions"] == "predicted"
     assert any("predicted" in note for note in result.attrs["notes"])
-    assert "predicted_forces" in {finding.code for finding in ms.check(without_plates()).findings}
+    assert "predicted_forces" in {finding.code for finding in examined(without_plates()).findings}
     measured = ms.run(ms.synthetic_recording(mkdtemp()))
     assert measured.attrs["ground_reactions"] == "measured"
     off = (result.joint_moment - measured.joint_moment.sel(time=result.time, method="nearest").values).sel(
@@ -109,7 +109,25 @@ def test_a_tilted_laboratory_is_named() -> None:
     found = [each.warnings(trial.mapping, "nearest") for each in (level, tilted)]
     assert [each.code for each in found[0]] == []
     (of_floor,) = [each for each in found[1] if each.code == "floor_tilted"]
-    assert "2.9 degrees" in of_floor.what
+    assert "2.9 degrees" in of_floor.what and "tilt_deg = 2.9 in [laboratory]" in of_floor.remedy
+
+
+def test_a_tilted_laboratory_is_turned_back(tmp_path: Path) -> None:
+    """The remedy of `floor_tilted`: markers of motion and standing trial are written tilted, and read with tilt_deg."""
+    path, angle = without_plates(), np.radians(3.0)
+    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    level = recording_of(path, "this test")
+    axes = rotation_of(level.document, level.settings.laboratory)
+    for name in ("walk.trc", "static.trc"):
+        markers = read_trc(path.parent / name)
+        tilted = markers.position @ (axes.T @ turn @ axes).T
+        write_trc(tmp_path / name, replace(markers, position=tilted, path=tmp_path / name))
+    text = path.read_text(encoding="utf-8").replace("[laboratory]", "[laboratory]\ntilt_deg = 3.0")
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    turned = recording_of(tmp_path / "trial.toml", "this test")
+    assert turned.static is not None and level.static is not None
+    np.testing.assert_allclose(turned.markers.position, level.markers.position, atol=2e-5)
+    np.testing.assert_allclose(turned.static.position, level.static.position, atol=2e-5)
 
 
 def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +139,6 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
 
 def test_who_needs_plates_says_so() -> None:
     trial = recording_of(without_plates(), "this test")
-    with refused("conflict", "forces", "predicted"):
-        Live(trial)
     with refused("conflict", "forces", "predicted"):
         ms.calibrate_body([trial])
 
@@ -181,7 +197,7 @@ def test_steps_without_a_plate_come_back() -> None:
     assert predicted.any() and not predicted.all() and not result.ground_predicted.sel(side="r").any()
     assert not np.isnan(result.joint_moment.sel(dof="hip_flexion_l")).any()
     codes, left_out = (
-        {each.code for each in ms.check(each).findings} for each in (path, one_plate("l", "left_out"))
+        {each.code for each in examined(each).findings} for each in (path, one_plate("l", "left_out"))
     )
     assert "predicted_forces" in codes - left_out and "contact_without_force" in left_out - codes
     assert ("ground_reactions",) in {each.path for each in statements(Facts(result))}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from refusals import refused
 from small_model import TEXT, save_model
 from synthetic_trial import write_trial
@@ -87,7 +88,7 @@ def test_a_set_of_the_user_that_cannot_be_placed_is_refused_at_once(tmp_path, ol
     (tmp_path / "own.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
     path = write_trial(tmp_path, ('"silva_2003"', '"own.toml"'))
     refusal(path, place, *parts)
-    assert any(parts[0] in found.what for found in ms.check(path).findings)
+    assert any(parts[0] in found.what for found in examined(path).findings)
 
 
 def test_run_reads_the_trial_file_itself(tmp_path):
@@ -115,7 +116,7 @@ def test_words_of_elastic_tendons_are_looked_up_with_their_line(tmp_path, lines,
     key = next(key for key in ("[muscles.tendon_strain]", "tendon_strain", "curves") if key in lines)
     line = text[: text.index(key)].count("\n") + 1
     assert refusal(path, *parts).startswith(f"{path}, line {line}, [muscles")
-    assert any(f"line {line}" in str(found.where) for found in ms.check(path).findings)
+    assert any(f"line {line}" in str(found.where) for found in examined(path).findings)
 
 
 def test_options_carry_tendons_curves_and_strains_to_the_muscles(tmp_path):

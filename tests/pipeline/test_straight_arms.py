@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examined import examined
 from straight_arms import write_straight_arms
 
-from musclesolve.checking.check import check
 from musclesolve.live.live import Live
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments, mechanics
@@ -35,13 +35,13 @@ def test_the_balance_is_kept_and_no_frame_is_lost(tmp_path, seed):
 
 
 def test_nothing_is_found_on_straight_arms(tmp_path):
-    report = check(write_straight_arms(tmp_path, 19))
+    report = examined(write_straight_arms(tmp_path, 19))
     assert not {"pose", "pose_ambiguous", "joint_leap", "refused"} & {found.code for found in report.findings}
 
 
 @pytest.mark.parametrize("seed", [19, 35])
 def test_arms_go_on_live_as_offline(tmp_path, seed):
-    """From the past alone a straight arm lags behind what the whole motion shows; the legs hardly know of it."""
+    """Computed from the past alone, a straight arm lags behind its pose in the whole motion; the legs hardly differ."""
     live = Live(write_straight_arms(tmp_path, seed))
     recorded, near, poses = live.body.mechanics, None, []
     for position in filtered_markers(live.trial, recorded.measured.filter, MARGIN).position:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
@@ -36,7 +36,7 @@ def test_both_feet_were_measured_from_0_45_s_on(path):
 
 
 def test_check_finds_nothing_wrong(path):
-    report = ms.check(path)
+    report = examined(path)
     assert report.ok
     assert {finding.severity for finding in report.findings} == {"note"}
     (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
@@ -67,10 +67,10 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     ),
 )
 def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, name):
-    assert check(plant(name, path, tmp_path)).codes == (faults()[name].code,)
+    assert examined(plant(name, path, tmp_path)).codes == (faults()[name].code,)
 
 
 def test_a_contact_that_was_not_measured_ends_the_range(path, tmp_path):
-    report = check(plant("contact_not_measured", path, tmp_path))
+    report = examined(plant("contact_not_measured", path, tmp_path))
     (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
     assert report.ok and "left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said

@@ -7,10 +7,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from examined import examined
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.checking.check import check
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TEXT = (REPOSITORY / "tests" / "real" / "rajagopal_walk.toml").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_every_landmark_left_out(recorded_walk_text: str, tmp_path: Path, names:
     """Check and run agree: what one takes the other takes."""
     path = tmp_path / "trial.toml"
     path.write_text(without(recorded_walk_text, names), encoding="utf-8")
-    report = check(path)
+    report = examined(path)
     assert "check_failed" not in report.codes
     try:
         result = ms.run(ms.read_trial(path))

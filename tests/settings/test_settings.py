@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from musclesolve.settings import other_files, trial
+from musclesolve.cli import app as cli
+from musclesolve.settings import live, other_files, trial
 from musclesolve.settings.json_schema import of_setting, schema_text
 from musclesolve.settings.schema import KINDS, Setting, Settings, settings_of, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
@@ -18,7 +20,7 @@ from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_argu
 ROOT = Path(__file__).parents[2]
 CLASSES = [
     each
-    for module in (trial, other_files)
+    for module in (trial, other_files, live)
     for each in vars(module).values()
     if isinstance(each, type) and issubclass(each, Settings) and each is not Settings
 ]
@@ -84,6 +86,20 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
         assert set(described.get("properties", {})) == set(table.settings)
     cutoff = schema["properties"]["filter"]["properties"]["cutoff_hz"]["anyOf"]
     assert cutoff[0]["exclusiveMinimum"] == 0.0 and "enum" in cutoff[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("live", "no.toml", "--from", "replay", "--lag-ms", "nan"),
+        ("live", "no.toml", "--from", "replay", "--plate", "x"),
+        ("watch", "no", "--template", "no.toml", "--settled", "601"),
+        ("desk", "no", "--port", "70000"),
+    ],
+)
+def test_options_of_sessions_have_the_ranges_of_their_settings(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 2 and words[-2] in done.output and words[-1] in done.output
 
 
 def test_a_range_holds_for_every_number_of_a_table() -> None:

@@ -143,7 +143,8 @@ def test_moments_count_from_one_newton_meter(moment):
 
 
 def test_every_status_is_a_sentence():
-    assert all(status.sentence.endswith(".") and Status(int(status)) is status for status in Status)
+    assert all(status.sentence.endswith(".") and status.remedy.endswith(".") for status in Status)
+    assert all(Status(int(status)) is status for status in Status)
     assert Status.SOLVED == 0
 
 

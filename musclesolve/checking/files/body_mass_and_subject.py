@@ -13,9 +13,9 @@ from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
 from musclesolve.results.finding import Finding, Severity, finding
 
-# How far the mass may be from the one that the forces accelerate: noted as wrong, and surely wrong.
+# Differences of the mass from the mass that the forces accelerate: a warning, and an error.
 MASS, FAR_MASS = 0.06, 0.2
-# The same where the plates hold no more than single supports: the pelvis alone shows how the body rises, to 4 % in
+# Differences where the plates measure only single supports: the pelvis alone shows the rise of the body, to 4 % in
 # walking and 10 % in running.
 ALONE, FAR_ALONE = 0.15, 0.25
 # Body mass index of nearly everybody [kg/m^2]; leg length over stature; mass of a shoe [kg]; strength factor.
@@ -38,7 +38,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
             values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
             yield finding("mass", severity, values, place, change=change)
         return
-    # What the plate of each foot bears while it carries the body alone, over what the body weighs.
+    # Force on the plate of each foot in single support over the body weight.
     for side, shares in support_shares(case.trial).items():
         off = float(np.median(shares)) - 1.0 if shares else 0.0
         if abs(off) >= ALONE:
@@ -57,7 +57,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.SUPPORT)
 def unusual_values(case: Case) -> Iterator[Finding]:
-    """Look for values of the subject and of the muscles that are very rare."""
+    """Find very rare values of the subject and of the muscles."""
     subject, factor = case.trial.subject, case.trial.settings.muscles.strength
     mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
     index = mass / stature**2

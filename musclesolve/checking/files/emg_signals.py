@@ -1,6 +1,6 @@
 """Signals of EMG: is each channel of a muscle, does the amplifier saturate, does the mains hum, are they envelopes?
 
-What is wrong with a channel is decided in recording/emg_state.py, for the analysis as for this report.
+recording/emg_state.py decides on the state of a channel, for the analysis and for this report.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def emg_channels(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def emg_kind(case: Case) -> Iterator[Finding]:
-    """Find channels that are envelopes where the trial file says raw, or the other way round."""
+    """Find channels that are envelopes where the trial file states raw signals, or the reverse."""
     emg = case.trial.emg
     if emg is None:
         return
@@ -61,7 +61,7 @@ def emg_kind(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def emg_refusals(case: Case) -> Iterator[Finding]:
-    """Ask what the analysis would refuse of the signals."""
+    """Report refusals of the analysis that concern the signals."""
     emg = case.trial.emg
     if emg is None:
         return

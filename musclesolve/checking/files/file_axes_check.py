@@ -18,10 +18,10 @@ from musclesolve.results.finding import Finding, Where, finding
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
 UP = np.array([0.0, 0.0, 1.0])
-# A subject who faces the forward axis less than this (cosine) faces another one, and who turns by less than the second
-# [rad] in the whole recording faces one axis.
+# Cosine with the forward axis below which a subject faces another axis, and change of direction [rad] below which a
+# subject faces one axis in the whole recording.
 FORWARD, TURNING = 0.5, 0.8
-# A pelvis that goes this far against the way it faces goes backward [m].
+# Displacement against the facing direction from which a pelvis goes backward [m].
 BACKWARDS = 0.3
 
 
@@ -38,13 +38,13 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
 
 @check_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
-    """Find the axis from feet to shoulders where it is not the one stated as up."""
+    """Find the axis from feet to shoulders where it differs from the stated upward axis."""
     up = upward(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
     forward = _forward_axis(case, case.trial.markers, up, laboratory.forward, name)
-    # Forces that point along the axis stated as up show that it is the markers alone that were exported otherwise.
+    # Forces along the stated upward axis show that only the markers were exported with other axes.
     total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
     in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
@@ -53,7 +53,7 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     values = {"axis": name, "axes": axes, "up": laboratory.up}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
-    # That nothing is stated is an error already.
+    # A missing statement is already an error.
     unstated = "up" in case.unknown
     text = "unstated" if unstated else "all_files" if in_all_files else "markers"
     yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair, change=change)
@@ -62,10 +62,9 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
 def _forward_axis(
     case: Case, markers: Markers, up: Array, stated: str, up_name: str, rotation: Array | None = None
 ) -> str:
-    """Return the name of the file axis that the pelvis faces, the stated one where that is not seen.
+    """Return the name of the file axis that the pelvis faces, or the stated axis if the pelvis is not seen.
 
-    Which way is forward is only known once it is known what is up: `up` (3,), along the axis `up_name`, to which
-    another axis is square where this one is not.
+    The forward direction is perpendicular to `up` (3,), which lies along the axis `up_name`.
     """
     faced = ahead(case.trial, markers)
     across = np.full(3, np.nan) if faced is None else square_to(up, seen_mean(faced))
@@ -75,7 +74,7 @@ def _forward_axis(
 
 @check_at(Stage.FORWARD_AXIS)
 def forward_axis(case: Case) -> Iterator[Finding]:
-    """Compare the way the subject faces with the forward axis, and with the way the pelvis goes: warnings.
+    """Compare the facing direction of the subject with the forward axis and with the motion of the pelvis: warnings.
 
     Joint angles, moments and muscle forces do not depend on it, and subjects walk along a walkway in both directions.
     """
@@ -96,7 +95,7 @@ def forward_axis(case: Case) -> Iterator[Finding]:
             yield finding("walking_direction.unstated", "note", values, where, repair, change=change)
         else:
             yield finding("walking_direction", "warning", values, where, repair, change=change)
-    # How far the pelvis goes frame by frame as it faces.
+    # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
         gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
@@ -107,7 +106,7 @@ def forward_axis(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
-    """The standing trial may face anywhere, but it stands up."""
+    """Find a standing trial whose subject is not upright; the facing direction is free."""
     static = case.trial.static
     up = None if static is None else upward(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:

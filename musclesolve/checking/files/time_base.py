@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case import REACH, Case, collect_errors, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve.checking.case import REACH, Case, collect_errors
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
@@ -15,15 +15,15 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.results.finding import Finding, Where, finding
 
-# A step of so many times the usual one is a hole, not an uneven clock.
+# Ratio to the usual step from which a step is a hole, not an uneven clock.
 HOLE = 1.6
-# Frames in which all markers go so much farther than in the frames around them.
+# Ratio by which all markers move farther than in the frames around.
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
-"""A marker that moves less than this per frame shows nothing about lost frames [m]."""
+"""Displacement per frame below which a marker does not show lost frames [m]."""
 LOWEST_RATE_HZ = 50.0
 LONGEST_DIFFERENCE = 0.1
-"""Ends of markers and forces may differ by so much [s]."""
+"""Largest allowed difference between the ends of markers and forces [s]."""
 
 
 @check_at(Stage.SAMPLE_TIMES)
@@ -32,7 +32,7 @@ def sample_times(case: Case) -> Iterator[Finding]:
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
         if markers is not None and (uneven := _uneven(markers.time, markers.path)):
-            # Without holes the clock that stamped the frames stuttered, not the cameras.
+            # Without holes the clock of the time column was uneven, not the cameras.
             steady = np.linspace(markers.time[0], markers.time[-1], markers.time.size)
             restamped = replace(markers, time=steady)
             repaired = even(markers) if uneven.code == "frames_missing" else restamped
@@ -51,7 +51,7 @@ def sample_times(case: Case) -> Iterator[Finding]:
 
 
 def even(markers: Markers) -> Markers:
-    """Return markers on evenly spaced frames; what lies between two frames is interpolated."""
+    """Return markers on evenly spaced frames, by interpolation between frames."""
     step = float(np.median(np.diff(markers.time)))
     count = max(2, 1 + round((markers.time[-1] - markers.time[0]) / step))
     time = np.linspace(markers.time[0], markers.time[-1], count)
@@ -60,7 +60,7 @@ def even(markers: Markers) -> Markers:
 
 
 def _uneven(time: Array, path: Path) -> Finding | None:
-    """Return what is uneven about times (T,), None where nothing is; the reader refuses it anywhere in a file."""
+    """Return the finding of uneven times (T,), None if they are even; the reader refuses uneven times in any file."""
     step = np.diff(time)
     usual = float(np.median(step))
     off = off_grid(time)
@@ -87,13 +87,13 @@ def copied_frames(case: Case) -> Iterator[Finding]:
         return
     both = ~np.isnan(position[1:]) & ~np.isnan(position[:-1])
     still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
-    # A subject who stands still as a whole is no fault of the recording.
+    # A subject who stands still is no fault of the recording.
     if not still.any() or still.mean() > 0.5:
         return
     repeated = np.concatenate([[False], still])
     flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
     values = {"count": still.sum(), "reach": REACH}
-    where = Where(markers.path, times=stretches(repeated, markers.time))
+    where = Where(markers.path, times=time_spans(repeated, markers.time))
     repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
     yield finding("frames_repeated", "error", values, where, repair)
 
@@ -106,7 +106,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
         return
     step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
     around = 0.5 * (step[:-2] + step[2:])
-    # Before and after: a frame beside copies of itself has a step of zero beside it.
+    # Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
     moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
     moving &= around > SLOWEST_STEP
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -114,7 +114,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     enough = moving.sum(axis=1) >= 5
     share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
     at = np.flatnonzero(share > SKIPPING_SHARE) + 1
-    # Frames get lost now and then; where it is all the time, the clock is at fault.
+    # Single frames may get lost; if jumps occur all the time, the clock is at fault.
     if not at.size or at.size > MOST_SKIPS:
         return
     lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
@@ -125,7 +125,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     values = {"ratio": np.nanmedian(ratio[at[0] - 1]), "lost": frames}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
     repair = replace_fields(markers=even(replace(markers, time=time)))
-    # What was lost before the time range shifts all of it against the forces.
+    # Frames lost before the time range shift the whole range against the forces.
     anywhere = bool(markers.time[at[0]] < case.trial.time_range[1])
     yield finding("frames_skipped", "error", values, where, repair, anywhere=anywhere)
 
@@ -145,7 +145,7 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
 @check_at(Stage.PLATE_POSITION)
 def durations(case: Case) -> Iterator[Finding]:
     """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
-    # That a file was cut is reported with the file.
+    # A cut file is reported with the file.
     if not case.trial.forces or case.found("truncated"):
         return
     walk, plate, (start, end) = case.trial.markers.time, case.trial.forces[0].time, case.trial.time_range

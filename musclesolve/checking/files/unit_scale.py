@@ -14,9 +14,9 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.results.finding import Finding, Where, finding
 
-# factor that a number must be multiplied with -> what unit it is in, read as meters, newtons.
+# factor on a number read as meters or newtons -> its true unit.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
-# As inches and feet stand under a header of meters, centimeters or millimeters.
+# Inches and feet under a header of meters, centimeters or millimeters.
 HEADERS = (1.0, 100.0, 1000.0)
 LENGTHS = (
     {factor: f"{size} too small" for factor, size in SIZES.items()}
@@ -32,16 +32,16 @@ FORCES = {
 }
 # Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
 SHARE = 0.82
-# How far the number may be from the usual one, once the unit is right.
+# Allowed ratio of a number to the usual one, in the right unit.
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
-# What points of force may be in, and the factor to meters.
+# Possible units of points of force, with the factor to meters.
 POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
-# While more than this share of the greatest force rests on a foot, its center of pressure travels about so far, and
-# even on the belt of a treadmill never as far as the third [m].
+# Share of the greatest force that defines a loaded foot, usual travel of its center of pressure, and a travel that is
+# never reached, even on a treadmill [m].
 LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
-# A free moment is not so large [N m].
+# Free moment that is never reached [N m].
 LARGEST_MOMENT = 500.0
 
 
@@ -58,7 +58,7 @@ def marker_units(case: Case) -> Iterator[Finding]:
         low, high = ([point for point in points if point is not None] for points in (feet, tops))
         if not low or not high:
             continue
-        # Whatever the axes.
+        # Independent of the axes.
         apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
         factor = unit_factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND) if height > 0.0 else None
@@ -69,7 +69,7 @@ def marker_units(case: Case) -> Iterator[Finding]:
 
 
 def unit_factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
-    """Return the factor that brings a ratio nearest to one, None where it is right as it is or none does."""
+    """Return the factor that brings a ratio nearest to one; None if the ratio is right, or no factor helps."""
     if band[0] <= ratio <= band[1]:
         return None
     best = min(known, key=lambda factor: abs(np.log(ratio * factor)))
@@ -83,7 +83,7 @@ def force_units(case: Case) -> Iterator[Finding]:
     if not plates or not weight > 0.0:
         return
     total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in plates], axis=0)
-    # Not the very greatest: one spike must not decide on a unit.
+    # A high quantile, not the maximum: one spike must not decide on a unit.
     peak = float(np.quantile(total, 0.98))
     factor = unit_factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
     if factor is None:
@@ -101,9 +101,9 @@ def force_units(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
-    """Compare points of force and free moments with what fits under a foot."""
+    """Compare points of force and free moments with the size of a foot."""
     for index, plate in enumerate(case.trial.forces):
-        # Points of little force are quotients of small numbers, and a zero that drifts is little force throughout.
+        # Points of a small force are quotients of small numbers, and a drifting zero is a small force throughout.
         least = max(case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0))
         loaded = plate.force[:, 2] > least
         if loaded.sum() < 5:

@@ -1,8 +1,8 @@
 """Newton's second law for the whole body: the forces must accelerate the center of mass as the markers show it.
 
-From it follows whether forces and markers are of one instant: the shift with which the forces best accelerate the
-subject. It is tested in the frames in which the plates hold all that carries the subject. Contact and force must go
-together: no force on a foot in the air, no unloaded foot on the ground.
+The law shows whether forces and markers are synchronous, by the shift with which the forces best accelerate the
+subject. The law is tested in frames in which the plates measure the whole support of the subject. Contact and force
+must agree: no force on a foot in the air, no unloaded foot on the ground.
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough
-from musclesolve.checking.case import Case, stretches
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans
+from musclesolve.checking.case import Case
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     Foot,
@@ -33,11 +33,11 @@ from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_c
 from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.results.finding import Finding, Where, finding
 
-# Too little to judge by [s].
+# Duration too short for a judgement [s].
 SHORTEST_JUDGED = 0.25
-# The hip centers lie about so far below the middle of ASIS and PSIS [m]; for the center of mass this is good enough.
+# Depth of the hip centers below the middle of ASIS and PSIS [m], accurate enough for the center of mass.
 HIP_DROP = 0.08
-# Correlation time of what errors of the markers leave of the balance of forces [s].
+# Correlation time of the force residual from errors of the markers [s].
 CORRELATION = 0.08
 
 
@@ -79,7 +79,7 @@ def _law(trial: Trial, whole_range: bool) -> Law | None:
 def carried_mass(case: Case, required: Law) -> tuple[float, float]:
     """Return the mass that the plates carry and accelerate [kg], and the standard deviation of its error [kg].
 
-    By least squares of F_z = m (a_z + g); the unexplained remainder counts once in twice its correlation time.
+    Least squares of F_z = m (a_z + g); the residual has one independent sample in twice its correlation time.
     """
     due = required.due[required.frames][:, 2]
     force = total_force(case, required.time[required.frames])[:, 2]
@@ -105,7 +105,7 @@ def total_force(case: Case, time: Array) -> Array:
 def center_of_mass(trial: Trial) -> Array | None:
     """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
-    Arms that are not seen move with the trunk. None where pelvis, knees, ankles or shoulders are not seen.
+    Unseen arms move with the trunk. None where pelvis, knees, ankles or shoulders are not seen.
     """
     table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []
@@ -147,7 +147,7 @@ def _first(trial: Trial, *names: str) -> Array | None:
 # Shifts that are tried [s]: both ways, step.
 FARTHEST, SHIFT_STEP = 0.2, 0.002
 SHIFTED_SAMPLES = 10_000
-"""Samples that are shifted at once."""
+"""Number of samples shifted at once."""
 COMPARED = 3000
 """Frames, spread over the recording, of which the shift is found: half a minute of markers at 100 Hz."""
 # Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
@@ -157,13 +157,13 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 
 def time_offset(case: Case) -> float | None:
-    """Return how much later the forces are than the markers [s], None where it cannot be measured."""
+    """Return the delay of the forces behind the markers [s], None where it cannot be measured."""
     return None if "plates" in case.unknown else _time_offset(case.trial)
 
 
 @once
 def _time_offset(trial: Trial) -> float | None:
-    # A great shift sets feet and plates at odds: then all frames must do. Wrong axes of the plates spoil the forward
+    # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
         required = _law(trial, whole_range)
@@ -195,10 +195,10 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
         inside = (at >= first) & (at <= last)
         total = np.sum([at_times(clock, values, at.ravel()) for clock, values in forces], axis=0)
         vectors = total.reshape(*at.shape, 3), np.broadcast_to(due, (*at.shape, 3))
-        # Upward and, if asked for, forward (K, T, 2); zero where no force is known.
+        # Upward and, if requested, forward (K, T, 2); zero where no force is known.
         force, needed = (
-            inside[..., None] * np.stack([each[..., 2], np.sum(each * way, axis=-1) * ahead], axis=-1)
-            for each in vectors
+            inside[..., None] * np.stack([vector[..., 2], np.sum(vector * way, axis=-1) * ahead], axis=-1)
+            for vector in vectors
         )
         mean = needed.sum(axis=1) / np.maximum(inside.sum(axis=1), 1)[:, None]
         variation = np.sum(inside[..., None] * (needed - mean[:, None]) ** 2, axis=(1, 2))
@@ -236,7 +236,7 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
     }
 
 
-# Axes that are wrong hide a shift: it is looked for again.
+# Wrong axes hide a shift, so the search is repeated.
 @check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
@@ -256,7 +256,7 @@ def synchrony(case: Case) -> Iterator[Finding]:
     )
 
 
-# Contact and force may disagree by so long before it is used to judge others [s].
+# Longest disagreement between contact and force that is ignored [s].
 DEEP = 0.08
 
 
@@ -281,7 +281,7 @@ def eroded(mask: Mask, count: int) -> Mask:
 
 
 def grown(mask: Mask, count: int) -> Mask:
-    """Return a mask (T,) with so many samples more at both ends of each run."""
+    """Return a mask (T,) with each run extended by `count` samples at both ends."""
     return ~eroded(~mask, count)
 
 
@@ -293,7 +293,7 @@ def within(trial: Trial) -> Mask:
 
 
 def _recorded(trial: Trial) -> Mask:
-    """Return the frames (T,) of which every plate was recorded."""
+    """Return the frames (T,) in which every plate was recorded."""
     time = trial.markers.time
     recorded = np.ones(time.size, bool)
     for plate in trial.forces:
@@ -302,14 +302,14 @@ def _recorded(trial: Trial) -> Mask:
 
 
 def measured(trial: Trial) -> Mask:
-    """Return the frames (T,) in which the plates hold all that carries the subject, as far as the feet show it."""
+    """Return the frames (T,) in which the plates measure the whole support of the subject, as far as the feet show."""
     whole = within(trial) & clearly_seen(trial, list(trial.mapping))
     count = round(DEEP * trial.markers.rate)
     for side, foot in seen_feet(trial).items():
         loaded = vertical_force(trial, side) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
-    # Contacts that the time range leaves out for what their plates lack show nothing of the others.
+    # Contacts that the time range leaves out for lack of plate data show nothing about other contacts.
     for frames in (
         unmeasured_contacts(trial) if trial.legs or trial.predicted_spans is not None else {}
     ).values():
@@ -318,7 +318,7 @@ def measured(trial: Trial) -> Mask:
 
 
 def away(case: Case, plate: PlateForce, point: Array) -> float:
-    """Return the middle horizontal distance from points of force (S, 3) to the middle of the foot on the plate [m]."""
+    """Return the median horizontal distance of points of force (S, 3) from the middle of the foot on the plate [m]."""
     foot = seen_feet(case.trial).get(plate.side)
     loaded = plate.force[:, 2] > 0.3 * plate.force[:, 2].max(initial=0.0)
     loaded &= np.isfinite(point).all(axis=1)
@@ -328,36 +328,39 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
 
 
 def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
-    """Return the middle horizontal distance from points (S, 3) at times (S,) to the middle of a foot [m]; 0 of none."""
+    """Return the median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without
+    any.
+    """
     middle = 0.5 * (foot.heel + foot.toe)
     distance = np.linalg.norm(point[:, :2] - at_times(case.trial.markers.time, middle[:, :2], time), axis=1)
     known = np.isfinite(distance)
     return float(np.median(distance[known])) if known.any() else 0.0
 
 
-# Shorter disagreements are those of the threshold [s].
+# Duration below which a disagreement follows from the threshold [s].
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 
 @check_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
-    """Compare what the feet do with what the plates show, within the time range."""
+    """Compare contacts of the feet with forces of the plates, within the time range."""
     if not case.trial.forces:
         return
     time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case.trial)
     edge, least, path = max(1, round(EDGE * rate)), touch(case.trial), case.trial.forces[0].path
     for side, foot in seen_feet(case.trial).items():
         name, vertical = SIDE_NAMES[side], vertical_force(case.trial, side)
-        loaded = eroded(foot.air, edge) & inside & (vertical > least)
+        known = inside & case.trial.measured(side, time)
+        loaded = eroded(foot.air, edge) & known & (vertical > least)
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
         if loaded.any():
             values = {"most": vertical[loaded].max(), "side": name, "limit": least}
-            where = Where(path, plate=name, times=stretches(loaded, time))
+            where = Where(path, plate=name, times=time_spans(loaded, time))
             yield finding("force_without_contact", "error", values, where)
-        standing = eroded(foot.ground, edge) & inside & case.trial.measured(side, time) & (vertical < least)
+        standing = eroded(foot.ground, edge) & known & (vertical < least)
         standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
         if standing.any():
-            spans = stretches(standing, time)
+            spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))
             has_plate = any(plate.side == side for plate in case.trial.forces)
             values = {

@@ -1,9 +1,9 @@
 """Horizontal axes of the plates: rotated, mirrored or exchanged ones break Newton's law.
 
-A rotation by any angle about the vertical counts only where it is clear. What markers and segment masses leave
-unexplained of the sideward forces is as large as the effect of some ten degrees, and part of it always goes along with
-the forward forces. So an angle counts only where it explains most of what is unexplained, and where braking and
-push-off of every foot agree on it, which push opposite ways.
+A rotation by any angle about the vertical counts only where it is clear. Errors of markers and segment masses in the
+sideward forces are as large as the effect of some ten degrees, and part of them always correlates with the forward
+forces. So an angle counts only where it explains most of the residual, and where braking and push-off of every foot,
+which have opposite directions, agree on it.
 
 Horizontal force that accelerates nothing, and horizontal channels that measure nothing.
 
@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case import Case, on_plate, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     along_walking_direction,
     away,
@@ -40,7 +40,7 @@ from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Where, finding
 
-# What a horizontal force may have become: its forward and left parts, in the numbers of the file.
+# Possible changes of a horizontal force: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "forward is reversed": ((-1, 0), (0, 1)),
     "left is reversed": ((1, 0), (0, -1)),
@@ -50,19 +50,19 @@ CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "the axes are rotated by 90 degrees to the left": ((0, -1), (1, 0)),
     "the axes are rotated by 90 degrees to the right": ((0, 1), (-1, 0)),
 }
-# A change must leave this share of the variation at most, and this share of what is left without it.
+# Largest residual after a change, as a share of the variation, and of the residual without the change.
 UNEXPLAINED, BETTER = 0.4, 0.5
-# Points are rotated with the forces where that brings them so much nearer to a step [m].
+# Gain in the travel of a step from which points are rotated with the forces [m].
 CLEARLY = 0.02
-# A center of pressure that goes back under the foot by so much in a contact [m].
+# Backward travel of the center of pressure in a contact from which it is reversed [m].
 BACK = -0.05
-# A pelvis that goes so far forward during a contact [m] walks or runs over the foot.
+# Forward displacement of the pelvis in a contact [m] from which the subject walks or runs over the foot.
 OVER = 0.2
 
 
 @check_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
-    """Find the change of axes of one plate, or of all, after which the forces accelerate the subject as seen."""
+    """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration."""
     required, mass = law(case), case.trial.subject.mass
     if required is None or not mass > 0.0:
         return
@@ -143,10 +143,10 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
 
 
 def _travel(case: Case, plate: PlateForce) -> list[float]:
-    """Return how far the pressure goes forward under the foot in every whole contact of a walk forward [m].
+    """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m].
 
-    Only while the pelvis goes forward over the foot, as it is taken where no pelvis is seen: a subject who walks
-    backward, jumps or squats rolls over the foot in another way.
+    Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis): a subject who walks
+    backward, jumps or squats rolls over the foot differently.
     """
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
     travel = []
@@ -177,17 +177,17 @@ def pressure_direction(case: Case) -> Iterator[Finding]:
 
 Group = tuple[int, ...]
 
-# Nearer to a multiple of a quarter of a circle it is an exchange of axes, or nothing [deg].
+# Distance from a multiple of 90 degrees below which a rotation is an exchange of axes, or nothing [deg].
 SMALLEST = 12.0
-# Share of what is unexplained that a rotation must explain to be reported, and to be an error: of all plates together,
-# and of one plate alone, which an error of the motion imitates more easily, and which is an error from an angle on
+# Share of the residual that a rotation must explain to be reported, and to be an error: for all plates together, and
+# for one plate alone, which an error of the motion imitates more easily; and angle from which the latter is an error
 # [deg].
-# With random errors of the sideward motion of up to 90 % of what is due, one correct recording in 150 has a warning and
-# one in 6000 an error.
+# With random errors of the sideward motion of up to 90 % of the required force, one correct recording in 150 has a
+# warning and one in 6000 an error.
 TOGETHER, ALONE, FAR_ALONE = (0.4, 0.55), (0.5, 0.7), 25.0
-# Share of the pieces of steps that must show a third of the angle at least; the angle of every plate is half of it.
+# Share of the pieces of steps that must show at least a third of the angle; every plate must show half of it.
 AGREEING, OF_PIECE, OF_PLATE = 0.75, 1.0 / 3.0, 0.5
-# Forces below this share of the greatest one show nothing; nor do fewer samples.
+# Least share of the greatest force, and least number of samples, that are informative.
 FAINT, FEWEST_SAMPLES = 0.1, 5
 
 
@@ -195,10 +195,10 @@ FAINT, FEWEST_SAMPLES = 0.1, 5
 class PlateRotation:
     """A rotation of plates about the vertical that explains the forces."""
 
-    plates: Group  # which plates
-    angle: float  # by which their forces must be rotated, to the left [rad]
-    explained: float  # share of what is unexplained without it that it explains
-    sure: bool  # whether this is beyond what errors of correct recordings can imitate
+    plates: Group  # numbers of the plates
+    angle: float  # angle by which their forces must be rotated to the left [rad]
+    explained: float  # share of the residual that the rotation explains
+    sure: bool  # whether errors of correct recordings cannot imitate the rotation
 
     @property
     def change(self) -> Array:
@@ -215,9 +215,9 @@ def rotation_matrix(angle: float) -> Array:
 def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateRotation | None:
     """Return the rotation of one of the groups of plates that explains the forces best, None where none does clearly.
 
-    force: horizontal force (T, 2) of every plate [N]; due (T, 2): what their sum must be by the motion [N].
+    force: horizontal force (T, 2) of every plate [N]; due (T, 2): their sum required by the motion [N].
     """
-    # Along the axes of the motion: it is the small variation across the way in which a rotation shows.
+    # Along the axes of the motion: a rotation shows in the small variation across the walking direction.
     variation, axes = np.linalg.eigh(np.cov(due.T))
     if not (variation > 0.0).all():
         return None
@@ -253,16 +253,16 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
 def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:
     """Return whether every plate, and braking and push-off of its steps, show the angle by which they are rotated."""
     left = due - np.sum(rotated, axis=0)
-    # The small further rotations of all plates that explain best what is left.
+    # The small further rotations of all plates that best explain the residual.
     across = np.stack(
         [np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1).ravel() for k in group], axis=1
     )
     of_plates = angle + np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
     steps = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
-    # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
+    # For a foot that only brakes, or only pushes, an error of the sideward motion correlates with the forward force.
     if not all(steps):
         return False
-    # The same of every piece of a step alone.
+    # The rotation that best explains each piece of a step.
     pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
     way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
@@ -270,7 +270,7 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
 
 
 def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:
-    """Return the force (T, 2) of one plate while it pushes one way along the motion, step by step; else zero."""
+    """Return the force (T, 2) of one plate while it pushes in one direction along the motion, by step; else zero."""
     along = force[plate][:, 1]
     faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in force)
     pieces = []
@@ -290,18 +290,18 @@ LEAN = 0.025
 """Mean horizontal force that accelerates nothing, a share of the vertical one: sound recordings have 0.012 at most, a
 tilt by 2 degrees makes 0.035."""
 VELOCITY = 0.2
-"""The markers show changes of the velocity of the center of mass to within this [m/s]: over T it is a force of
+"""Accuracy with which markers show changes of the velocity of the center of mass [m/s]: over T a force of
 VELOCITY / (g T) body weights."""
 DEAD = 0.002
-"""A horizontal channel that stays below this share of the body weight in all contacts measures nothing."""
+"""Share of the body weight below which, in all contacts, a horizontal channel measures nothing."""
 LEAST_HORIZONTAL = 0.01
-"""Horizontal force that the motion needs, root mean square as a share of the body weight, from which a channel that
-shows none is lost; less is needed in quiet standing."""
+"""Required horizontal force, root mean square as a share of the body weight, from which a channel without force is
+lost; quiet standing requires less."""
 
 
 @check_at(Stage.PLATES)
 def lost_channels(case: Case) -> Iterator[Finding]:
-    """Find plates of which a horizontal channel shows nothing while the center of mass is accelerated that way."""
+    """Find plates with a horizontal channel without force while the center of mass is accelerated in its direction."""
     required, weight = law(case), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or not np.isfinite(weight):
         return
@@ -365,10 +365,10 @@ ENDS = (0.05, 0.95)
 # How far off it may be before a plate counts as displaced, and before its moments are wrong [m]; smaller displacements
 # show in the balance of forces.
 DISPLACED, FAR_DISPLACED = 0.06, 0.08
-# Markers of both feet sit too far in or out by so much at most [m].
+# Largest placement error of the markers of both feet, inward or outward [m].
 FOOT_ASYMMETRY = 0.025
 SHORTEST_CONTACT = 0.02
-# A shorter piece of a contact does not show where the whole of it lies under the foot [s].
+# Least duration of a piece of a contact that shows the place of the whole contact under the foot [s].
 SHORTEST_TRACK = 0.2
 # Share of a contact that a track must cover to count as whole.
 WHOLE = 0.75
@@ -384,7 +384,7 @@ class Track:
     across: Array  # (S,) to the left of the line from heel to toe [m]
     length: Array  # (S,) from heel to toe marker, horizontally [m]
     axis: Array  # (2,) mean horizontal direction from heel to toe
-    whole: bool  # whether it runs from the beginning to the end of a contact
+    whole: bool  # whether the track runs from the beginning to the end of a contact
 
 
 def tracks(case: Case, plate: PlateForce) -> list[Track]:
@@ -396,12 +396,12 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
-    loaded = plate.force[:, 2] > least
+    loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    contacts = stretches(loaded, plate.time)
+    contacts = time_spans(loaded, plate.time)
     of_plate = []
-    for start, end in stretches(good, plate.time):
+    for start, end in time_spans(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
         if end - start < SHORTEST_TRACK or samples.sum() < 8:
             continue
@@ -419,7 +419,9 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
 
 
 def _off(track: Track, stature: float, runs: bool) -> Array:
-    """Return from where the middle of a track usually is to where it is (2,) [m]; runners may land on the forefoot."""
+    """Return the displacement (2,) [m] of the middle of a track from its usual place; runners may land on the
+    forefoot.
+    """
     usual = USUAL_PASSAGE * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
     middle, toe = float(np.quantile(track.along, ENDS).mean()), float(np.median(track.length))
     ahead = middle - float(np.clip(middle, usual, max(usual, toe if runs else usual)))
@@ -429,10 +431,10 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
 
 @dataclass(frozen=True)
 class Passage:
-    """Place at which the center of pressure of a plate passes under its foot, in all its whole contacts."""
+    """Place of the center of pressure of a plate under its foot, over all whole contacts."""
 
-    plate: int  # which plate
-    off: Array  # (2,) from where it usually passes, forward and left [m]
+    plate: int  # number of the plate
+    off: Array  # (2,) displacement from the usual place, forward and left [m]
     ahead: Array  # (2,) horizontal unit vector from heel to toe
     outward: Array  # (2,) horizontal unit vector square to it, away from the other foot
     times: tuple[Run, ...]  # of the contacts
@@ -458,7 +460,7 @@ def passages(case: Case) -> list[Passage]:
 def displaced_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose center of pressure is off the foot by the same amount all the time.
 
-    Toe and heel markers that sit too far in or out do so on both feet: what both show of it is left out.
+    Toe and heel markers are placed too far in or out on both feet alike: the common displacement is subtracted.
     """
     under_feet = passages(case)
     for passage in under_feet:
@@ -500,7 +502,7 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
             lengthwise = np.maximum(-BEHIND - track.along, track.along - track.length - AHEAD)
             beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - BESIDE), 0.0)
             inside = (track.time >= first) & (track.time <= last)
-            for start, end in stretches((beyond > MARGIN) & inside, track.time):
+            for start, end in time_spans((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST_CONTACT:
                     spans.append((start, end))
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))

@@ -1,27 +1,27 @@
-"""Small errors of plates, found by the force and moment that the pelvis lacks: place, scale, sign of free moment.
+"""Small errors of plates, found from the residual at the pelvis: place, scale, sign of the free moment.
 
-With what the plates measure as it is, the motion lacks a force and a moment about mid-hip: the residual r (T, 6). To
-first order an error of a plate adds to it a known pattern times its size,
+With the measured loads the motion lacks a force and a moment about mid-hip: the residual r (T, 6). To first order an
+error of a plate adds a known pattern times its size to the residual,
 
     r = sum_j A_j theta_j + sum_k B_k beta_k + e,
 
 theta the corrections of the plates: the shift of a point of force (e x F), the scale of a plate (its wrench), the sign
 or scale of its free moment (T), the delay of all forces (the derivative of their wrench). beta are the errors of the
-body model, which every sound recording has and which are of the same size on everybody: masses of the segments, place
-of the center of mass of the trunk, total mass. e is what is left: smooth errors of the markers, correlated in time.
+body model, which every sound recording has with similar sizes: masses of the segments, place of the center of mass of
+the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
 number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
-the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j follows
-from generalized least squares with the covariance of everything else,
+the usual errors of plates, have normal priors. The model is then linear and normal: the estimate of theta_j follows
+from generalized least squares with the covariance of all other terms,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
-with the standard deviation of its error from (A' S^-1 A)^-1. Priors are standard deviations of sound recordings. What
-is looked for is what no sound plate has; a hypothesis at a time, the one that explains most first.
+with the standard deviation of its error from (A' S^-1 A)^-1. Priors are standard deviations of sound recordings. The
+search is for errors that no sound plate has, one hypothesis at a time, beginning with the one that explains most.
 
-The points of force are also compared with the feet: under each foot they pass where they do on everybody, to within
-what the placement of heel and toe markers leaves open, which is much the same on both feet.
+The points of force are also compared with the feet: they pass under each foot at the usual place, up to the placement
+error of heel and toe markers, which is similar on both feet.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 from musclesolve.results.finding import Finding, finding
 
-# What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
+# Standard deviations of sound recordings: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
 PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
 # Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outward [m]; its mass,
@@ -56,15 +56,15 @@ CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
 # Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
 LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
-# A plate is judged from so much vertical impulse on while its foot carries the body alone [s x body weight], with less
-# than a share of the weight on the other one, and the balance from so many seconds on.
+# Least vertical impulse for a judgement of a plate while its foot carries the body alone [s x body weight], largest
+# share of the weight on the other foot, and least duration for a judgement of the balance [s].
 CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
-# What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
-# plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
+# Limits of a reported displacement [m] and scale; and the least logarithm of the likelihood ratio to the usual: for one
+# plate, where sound recordings come to 3.1, and for all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
-# A body mass as it is stated may be off by this share: clothes, shoes, another day, a scale.
+# Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
-# Standard deviation of an error that was found: any size, while others are looked for; of a factor of free moments.
+# Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
 # logarithm, and so many standard errors from the factor 1.
@@ -73,7 +73,7 @@ FACTOR, REVERSED, CLEAR = 0.4, 3.0, 2.0
 # Sports Med Arthrosc Rehabil Ther Technol 1:19): late less early, positive about the upward axis for the right foot, in
 # body weights x stature, and how much it varies.
 EARLY, LATE, TURN, TURN_VARIES = (0.10, 0.45), (0.60, 0.95), 0.0020, 0.0015
-# Findings that leave the balance as good as it is.
+# Findings that do not affect the balance.
 HARMLESS = (
     "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
     "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
@@ -82,14 +82,14 @@ HARMLESS = (
 
 @dataclass(frozen=True)
 class BalanceFit:
-    """The residual at the pelvis in the frames in which both feet are measured, and what the plates add to it."""
+    """The residual at the pelvis in the frames in which both feet are measured, and the contributions of the plates."""
 
     time: Array  # (T,) [s]
     residual: Array  # (T, 6) force [N] and moment about mid-hip [N m]
     size: Array  # (6,) body weight [N] and body weight times stature [N m]
     wrench: list[Array]  # of every plate, (T, 6), moments about mid-hip
     twist: list[Array]  # of every plate, its free moment (T, 6)
-    change: Array  # (T, 6) change of the wrench of all plates in a second, about mid-hip as it is
+    change: Array  # (T, 6) rate of change of the wrench of all plates [1/s], about the present mid-hip
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
 
 
@@ -130,7 +130,7 @@ def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
 
 
 def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
-    """Return what the residual gains with the mass of each segment, (T, 6) per factor, the mass of the body kept.
+    """Return the change of the residual with the mass of each segment, (T, 6) per factor, at constant body mass.
 
     A body needs the force m (a - g) and about mid-hip the moment (c - o) x m (a - g) + dL/dt. With a factor 1 + b on
     the bodies of a segment and all masses scaled to the same sum, the need changes by b (need of the segment - its
@@ -150,10 +150,9 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
 
 
 def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
-    """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
+    """Return the contributions of plate corrections to the residual, (T, 6, p), with their usual sizes (p,).
 
-    "place 0" belongs to plate 0, "place" to all plates together. Plates that are not judged may be as wrong as
-    any.
+    "place 0" belongs to plate 0, "place" to all plates together. Plates that are not judged may have any error.
     """
     terms: dict[str, tuple[Array, list[float]]] = {}
     for k, (wrench, twist) in enumerate(zip(measured.wrench, measured.twist, strict=True)):
@@ -161,14 +160,14 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
         terms[f"place {k}"] = _moved(wrench), [large * PLACE] * 2
         terms[f"scale {k}"] = wrench[..., None], [large * SCALE]
         terms[f"twist {k}"] = twist[..., None], [large * TWIST]
-    # Not more than usual of every plate: what all share is there already.
+    # No more than usual for every plate: the common part is a term of its own.
     terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(measured.wrench))], axis=0), [1e-4] * 2
     terms["twist"] = np.sum(measured.twist, axis=0)[..., None], [1e-3]
     return terms
 
 
 def _moved(wrench: Array) -> Array:
-    """Return what a wrench (T, 6) gains where its point moves by a meter forward and to the left, (T, 6, 2)."""
+    """Return the change (T, 6, 2) of a wrench (T, 6) when its point moves by a meter forward and to the left."""
     x, y, z = wrench[:, :3].T
     gained = np.zeros((len(wrench), 6, 2))
     # e_x x F = (0, -Fz, Fy), e_y x F = (Fz, 0, -Fx)
@@ -179,7 +178,7 @@ def _moved(wrench: Array) -> Array:
 
 @dataclass(frozen=True)
 class Observed:
-    """The balance and the feet as independent observations of variance one, and what adds to them."""
+    """The balance and the feet as independent observations of variance one, and the terms that contribute to them."""
 
     values: Array  # (N,)
     terms: dict[str, BalanceTerm]
@@ -198,7 +197,7 @@ class Observed:
 def observed(
     measured: BalanceFit, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
 ) -> Observed:
-    """Return the observations; the residual is measured by what is left of it where any plate may be wrong."""
+    """Return the observations; the residual is scaled by its remainder when any plate may be wrong."""
     plates, total = patterns(measured, judged), np.sum(measured.wrench, axis=0)
     left = [1.0 if plate.side == "l" else -1.0 for plate in forces]
     outward = np.sum([s * _moved(w)[..., 1] for s, w in zip(left, measured.wrench, strict=True)], axis=0)
@@ -238,12 +237,12 @@ def observed(
 def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     """Find plates that are displaced, of a wrong scale, or whose free moment has the wrong sign.
 
-    Silent where something was found that may be why, and where the subject runs: what is usual was seen in walking.
+    No finding where another finding may be the cause, or the subject runs: the usual errors come from walking.
     """
     trial = case.trial
     if any(f.severity != "note" and f.code not in HARMLESS and f.repair is None for f in case.findings):
         return
-    # What leans may be the plates, a channel or the laboratory, which are not repaired alike.
+    # A leaning force may come from the plates, a channel or the laboratory, which need different repairs.
     if any(f.severity != "note" and f.code == "leaning_force" for f in case.findings):
         return
     measured = balance(trial, recorded)
@@ -289,7 +288,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
 
 
 def _accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
-    """Return the errors of plates that are likelier and larger than sound plates have."""
+    """Return the errors of plates that are larger and more likely than the errors of sound plates."""
     fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
     return {
         name: fit
@@ -304,7 +303,7 @@ def _likeliest(fits: dict[str, Estimate]) -> str:
 
 
 def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> float | None:
-    """Return a mass, as likely as the one stated, with which the scale of a plate is no fault [kg], None without one.
+    """Return a mass [kg] as likely as the stated one with which no scale of a plate is a fault; None without one.
 
     The balance compares what each plate carries with the stated mass. Where one carries too little and the other too
     much, the mass decides which of them is accused. The stated one may be off by `STATED_MASS_ERROR`; where plates and
@@ -359,8 +358,8 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
 def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
     """Find free moments of the wrong sign, the clearest first: of all plates, or of one.
 
-    By the balance the factor of what was measured is 1 + c, and near -1 or near 1; by its own course it is the moment
-    of a walk as it is, or reversed. The evidence is the logarithm of how much likelier the wrong sign is than the right
+    By the balance the factor on the measured moment is 1 + c, near -1 or near 1; by its time course the moment of a
+    walk is normal or reversed. The evidence is the logarithm of the likelihood ratio of the wrong sign to the right
     one; zero where the balance hardly shows it.
     """
     turns = {k: turn for k in judged if (turn := _turn(trial, trial.forces[k])) is not None}
@@ -415,11 +414,11 @@ class BalanceTerm:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An error as the residual shows it."""
+    """An estimated error of plates or of the body model."""
 
     size: Array  # (p,) its parameters
     covariance: Array  # (p, p) of their errors
-    # by how much its likelihood exceeds that of the same error as small as its prior has it, a logarithm
+    # logarithm of its likelihood over the likelihood of an error of the size of its prior
     evidence: float
 
     @property
@@ -431,7 +430,7 @@ class Estimate:
 def whitened(values: Array, time: Array, deviation: Array) -> Array:
     """Return series (T, c, ...) as independent samples of variance one: of the first order in time, by component (c,).
 
-    Frames that do not follow each other begin anew.
+    Whitening restarts after a gap between frames.
     """
     scaled = values / deviation.reshape(1, -1, *[1] * (values.ndim - 2))
     step = np.diff(time)
@@ -442,7 +441,7 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
 
 
 def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -> Estimate:
-    """Estimate one error from observations (N,) of variance one; all others are as likely as their priors say."""
+    """Estimate one error from observations (N,) of variance one; all other errors follow their priors."""
     loads = np.concatenate([term.effect * term.prior for term in terms if term is not free], axis=1)
     # (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L'
     inner = np.linalg.inv(np.eye(loads.shape[1]) + loads.T @ loads)
@@ -460,7 +459,7 @@ def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -
 
 
 def remainder(observed: Array, terms: Sequence[BalanceTerm]) -> Array:
-    """Return what all errors together, each as large as fits best with its prior, leave of observations (N,)."""
+    """Return the remainder (N,) of observations after the best fit of all errors with their priors."""
     loads = np.concatenate([term.effect * term.prior for term in terms], axis=1)
     return np.asarray(
         observed - loads @ np.linalg.solve(np.eye(loads.shape[1]) + loads.T @ loads, loads.T @ observed)

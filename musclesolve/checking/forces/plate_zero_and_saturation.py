@@ -1,12 +1,12 @@
-"""The plates themselves: zero, drift, saturation, and which foot they belong to."""
+"""Faults of the plates themselves: zero, drift, saturation, wrong foot."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case import Case, on_plate, stretches
+from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
@@ -16,16 +16,16 @@ from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, finding
 
-# An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
+# Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
 ZERO, DRIFT = 5.0, 10.0
 AXES = ("forward", "to the left", "upward")
-# A greater force is that of another subject on the plate [N].
+# Force above which another subject is on the plate [N].
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
-# A peak that keeps exactly its height for so long is cut off [s].
+# Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
-# Distance from the middle of its foot [m]: a force that is farther away and near the other foot belongs to that.
+# Distance from the middle of its foot [m] beyond which a force near the other foot belongs to the other foot.
 FOOT_REACH = 0.2
 SHORTEST_CONTACT = 0.1
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
@@ -33,7 +33,7 @@ OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 @check_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
-    """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
+    """Find plates that show a force while their foot is in the air: a wrong or drifting zero."""
     feet = seen_feet(case.trial)
     for index, plate in enumerate(case.trial.forces):
         zeros = _zeros(case, plate, feet[plate.side]) if plate.side in feet else []
@@ -44,7 +44,7 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         within = (np.abs(level) <= ZERO).all() and (spread <= DRIFT).all()
         if within or np.abs(force).max() > LARGEST_ZERO:
             continue
-        # The zero (S, 3) of the plate from some of its values: even, along a line, or from one to the next.
+        # The zero (S, 3) of the plate from some of its values: constant, linear, or interpolated.
         if len(at) < 2 or np.ptp(at) < 0.3:
             zero = np.zeros_like(plate.force) + force.mean(axis=0)
         else:
@@ -73,12 +73,12 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     time = case.trial.markers.time
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     zeros = []
-    for start, end in stretches(air, time):
+    for start, end in time_spans(air, time):
         samples = plate.force[(plate.time >= start) & (plate.time <= end)]
         if end - start < SWING or len(samples) < 5:
             continue
         middle = np.median(samples, axis=0)
-        # A zero is there throughout the swing; what comes and goes is a touch.
+        # A wrong zero lasts throughout the swing; a short force is a touch.
         count = np.arange(len(samples))
         slope, level = np.polyfit(count, samples, 1)
         off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
@@ -98,7 +98,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         flat = vertical >= peak * (1.0 - 1e-9)
         step = 1.0 / plate.rate
         spans = tuple(
-            (a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+            (a, b) for a, b in time_spans(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
         )
         if spans:
             duration = sum(b - a + step for a, b in spans)

@@ -1,14 +1,14 @@
 """Are the forces filtered less than the markers, although the foot strikes with an impact?
 
-The ground stops a foot that strikes. Of force F and acceleration of the foot, which belong to one another, the filters
-keep what lies below the cut-offs of forces and markers. What lies between the two is force without acceleration: at a
-height h of the hip its horizontal part leaves a moment of up to h |dF| there, and less at the knee,
+The ground stops a foot that strikes. The filters keep the parts of force F and foot acceleration below the cut-offs of
+forces and markers. The force between the two cut-offs has no acceleration: at a height h of the hip its horizontal part
+leaves a moment of up to h |dF| at the hip, and less at the knee,
 
     dF = low-pass at the cut-off of the forces (F) - low-pass at the cut-off of the markers (F).
 
-Divided by the mass it is 0.1 N m/kg on the synthetic walk and 0.16 to 0.18 on the recorded walk, both without impacts,
-and 0.3 to 0.7 on a treadmill (6 and 25 Hz). There peaks of hip extension grow by 0.1 to 0.5 N m/kg; where the truth is
-known (`benchmarks/heel_strike.py`) they grow by 0.3, none of it made by muscles.
+Divided by the mass this moment is 0.1 N m/kg on the synthetic walk and 0.16 to 0.18 on the recorded walk, both without
+impacts, and 0.3 to 0.7 on a treadmill (6 and 25 Hz). There peaks of hip extension grow by 0.1 to 0.5 N m/kg; where the
+truth is known (`benchmarks/heel_strike.py`) they grow by 0.3, none of it made by muscles.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.results.finding import Finding, finding
 
 STRIKE = 0.08
-"""How long after a contact begins counts as heel strike [s]."""
+"""Duration of a heel strike after the beginning of a contact [s]."""
 HIP_HEIGHT = 0.52
 """Height of the hip in standing, as a share of the stature; 0.51 and 0.53 in two people."""
 SPURIOUS = 0.25
-"""Moment of the hip that is reported [N m/kg]: between walks without impacts and with them."""
+"""Moment of the hip from which it is reported [N m/kg]: between walks without and with impacts."""
 
 
 @check_at(Stage.ANALYSIS)

@@ -1,8 +1,8 @@
 """Distances between the markers of one body: in every frame, usually in the motion, and in the standing trial.
 
-They show markers that carry each other's label, throughout or for a while: exchanged they fit each other's place in the
-body better; where labels are exchanged for a while, the paths of the two markers cross. And they show whether the
-standing trial is of this subject, with the same markers in the same places.
+The distances show markers with exchanged labels, throughout or for a while: such markers fit better at each other's
+place in the body; where labels are exchanged for a while, the paths of the two markers cross. The distances also show
+whether the standing trial belongs to this subject, with the same markers in the same places.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve._util.arrays import Array, Mask, long_enough, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.case import Case
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import landmark, once
 from musclesolve.checking.repair import (
@@ -60,7 +60,7 @@ class Distances:
 
     names: tuple[str, ...]  # n marker names of the motion
     one: Indices  # (P,) index of the first marker of each pair
-    other: Indices  # (P,) index of the second
+    other: Indices  # (P,) index of the second marker
     usual: Array  # (P,) median distance in the motion [m]
     standing: Array  # (P,) median distance in the standing trial [m], NaN where it is not known
 
@@ -105,7 +105,7 @@ def _distance(one: Array, other: Array) -> float:
 
 
 def middle(columns: Array) -> Array:
-    """Return the median (P,) of columns (T, P) over what is no gap, NaN where all is."""
+    """Return the median (P,) of columns (T, P) without gaps, NaN for a column of gaps."""
     seen = np.isfinite(columns)
     if seen.all() and len(columns):
         return np.asarray(np.median(columns, axis=0))
@@ -113,11 +113,11 @@ def middle(columns: Array) -> Array:
     return np.where(seen.any(axis=0), np.nanmedian(whole, axis=0), np.nan)
 
 
-# A marker off its place in the body by so much is looked at [m]; skin and bending toes move by half of that.
+# Distance from its place in the body from which a marker is examined [m]; skin and bending toes move by half of it.
 SUSPECT = 0.03
-# In its right place a marker fits to within so much [m], and so much better.
+# Largest misfit of a marker in its right place [m], and least improvement as a ratio.
 FITS, BETTER = 0.02, 0.5
-# An exchange makes the distances fit by so much on average at least [m]: the hind spines lie near each other.
+# Least mean improvement of the distances by an exchange [m]: the posterior iliac spines lie near each other.
 LEAST_GAIN = 0.003
 # Labels that are exchanged in more than this share of the frames are exchanged in the others.
 MOST_FRAMES = 0.6
@@ -125,7 +125,7 @@ MOST_EXCHANGES = 12
 
 
 def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
-    """Return the median (...) over the pairs of a marker of how far their distance is off; zero where none is known."""
+    """Return the median error (...) of the distances of a marker over its pairs; zero where none is known."""
     off = np.abs(error[..., pairs.of(marker)])
     counted: Mask = np.asarray(np.isfinite(off).any(axis=-1))
     return np.where(counted, np.nanmedian(np.where(counted[..., None], off, 0.0), axis=-1), 0.0)
@@ -153,7 +153,7 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         if other is None:
             continue
         trial, one, two = case.trial, pairs.names[worst], pairs.names[other]
-        # The recording in which the body comes out in order is the one that is right.
+        # The recording with the landmarks in order is the right one.
         after = violations(trial, exchanged(trial.markers, one, two))
         walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
         role: Role = "markers" if walk_wrong else "static"
@@ -232,7 +232,7 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     if pairs is None:
         return None
     position, concerned = trial.markers.position, pairs.of(pair[0]) | pairs.of(pair[1])
-    # How far the distances (T, p) of both markers are from the usual ones, as they are and exchanged [m].
+    # Errors of the distances (T, p) of both markers, present and exchanged [m].
     now, then = (
         np.abs(pairs.measured(path) - pairs.usual)[:, concerned]
         for path in (position, swapped(position, *pair))
@@ -244,12 +244,12 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     if not wrong.any() or wrong.sum() > MOST_FRAMES * sum(part.sum() for part in parts):
         return None
     size = max(float(np.median(off[np.isfinite(off)])) for off in now[wrong].T if np.isfinite(off).any())
-    # Where one of them is lost its label may already be on the other one.
+    # Where one marker is lost its label may already be on the other one.
     for frame in np.flatnonzero(np.isfinite(position[:, list(pair)]).all(axis=2).sum(axis=1) == 1):
         wrong[frame] = _mean(then[frame]) < BETTER * _mean(now[frame]) - LEAST_GAIN
     one, other = (pairs.names[k] for k in pair)
     values = {"one": one, "other": other, "frames": f" in {wrong.sum()} frames", "size": size}
-    where = Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time))
+    where = Where(trial.markers.path, markers=(one, other), times=time_spans(wrong, trial.markers.time))
     repair = exchange_labels(one, other, wrong)
     return finding("labels_exchanged.frames", "error", values, where, repair)
 
@@ -261,14 +261,14 @@ def _mean(off: Array) -> float:
 
 Pair = tuple[int, int]
 
-# Markers that go on less far than this from where they were expected have not changed places [m].
+# Distance from the expected place below which markers have not changed places [m].
 LEAST = 0.02
-# Each is so much nearer to where the other one was expected.
+# Ratio by which each marker is nearer to the expected place of the other one.
 NEARER = 0.4
 
 
 def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
-    """Return pair of markers -> the frames at which they take each other's place; position (T, n, 3) [m], NaN in gaps.
+    """Return pair of markers -> frames at which they exchange places; position (T, n, 3) [m], NaN in gaps.
 
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
     moving subject it is within centimeters of that.
@@ -299,7 +299,7 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
 def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]:
     """Return the frames (T,) of each stretch within which two markers cannot have changed places.
 
-    A stretch ends where they take each other's place and where one of them is lost.
+    A stretch ends where the markers exchange places and where one of them is lost.
     """
     seen: Mask = np.asarray(np.isfinite(position[:, list(pair)]).all(axis=(1, 2)))
     number = np.cumsum(np.diff(seen.astype(int), prepend=int(seen[0])) != 0)
@@ -310,7 +310,8 @@ def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]
 # Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
 # how many must agree on it.
 LONG, SIZE, FAR_SIZE, FEWEST_AGREEING = 0.08, 0.03, 0.06, 6
-# A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
+# Distance from its standing place beyond which a marker was moved [m] (skin moves it by half of it), and least number
+# of other markers that must show it.
 MOVED, FEWEST_LEFT = 0.03, 3
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
@@ -332,7 +333,7 @@ def moved_markers(case: Case) -> Iterator[Finding]:
         # Without one of them the others must still show the segment.
         while len(names) > FEWEST_LEFT:
             fits = {name: _fit(case.trial, static, name, [n for n in names if n != name]) for name in names}
-            # The one without which the others keep their shape best.
+            # The marker without which the others keep their shape best.
             worst = min(fits, key=lambda name: fits[name][1])
             off = fits[worst][0]
             if off < MOVED:
@@ -346,7 +347,8 @@ def moved_markers(case: Case) -> Iterator[Finding]:
 
 
 def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[float, float]:
-    """Return how far a marker is from its standing place among others, and how far these are from theirs [m].
+    """Return the distance of a marker from its standing place among others, and the distance of the others from theirs
+    [m].
 
     Medians over the motion; where it cannot be measured, the marker is in its place and the others are not.
     """
@@ -412,8 +414,8 @@ def _right_widths(
 ) -> tuple[tuple[float, float], dict[Side, float], bool]:
     """Return the expected range [m], the joints to change with their width [m], and whether these are known to be off.
 
-    Expected is what a caliper measured with a marker, else what is usual at the stature. Of two widths of which one
-    lies in it the other one is off; what both are too narrow for is no skin, which only adds to bone.
+    Expected is the width of a caliper plus a marker, else the usual width at the stature. If one of two widths lies in
+    the range, the other one is off; two too narrow widths are errors, because skin only adds to bone.
     """
     caliper = getattr(trial.subject, f"{joint}_width")
     least, usual, most = np.array(WIDTHS[joint]) * trial.subject.stature
@@ -425,7 +427,7 @@ def _right_widths(
         narrow = max(widths.values()) < least
         right = float(usual) if caliper is not None or narrow else min(widths.values())
         return (least, most), {side: right for side in off if widths[side] != right}, True
-    # The one that is farther from usual is changed where neither is known to be off.
+    # The width that is farther from usual is changed if neither is known to be off.
     (worse,) = off or [max(widths, key=lambda side: abs(widths[side] - usual))]
     other: Side = "l" if worse == "r" else "r"
     return (least, most), {worse: widths[other]}, bool(off)
@@ -458,7 +460,7 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
     if ratio.size < FEWEST_AGREEING:
         return
     size = float(np.median(ratio))
-    # A marker or two that moved do not make another subject: most distances must agree on the ratio.
+    # One or two moved markers do not show another subject: most distances must agree on the ratio.
     agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
         return

@@ -1,4 +1,4 @@
-"""Do the landmarks lie to each other as on a body?
+"""Are the landmarks in the order of a body?
 
 Front and back of the pelvis, from which every axis is read; right and left, of whole recordings and of single pairs;
 then toes ahead of heels, knees above ankles, medial inside lateral, as order.toml has it.
@@ -46,8 +46,8 @@ _WORDS = {
     "out": "on the outside of",
     "out_of_foot": "on the outer side of the line from heel to",
 }
-# So far beyond the wrong side before it counts [m]: markers have a breadth. Nearer than the second share of the stature
-# markers may sit beside their places; farther away they are those of each other.
+# Distance on the wrong side from which it counts [m]: markers have a breadth. Below the second limit, a share of the
+# stature, markers may be misplaced; beyond it their labels are exchanged.
 CLEARLY, EXCHANGED = 0.005, 0.015
 MOST = 8
 
@@ -74,7 +74,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             if not seen.keys() >= set(names):
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe what is outward is that of the pelvis.
+            # Without heel and toe the pelvis defines the outward direction.
             left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
@@ -89,7 +89,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
 
 
 def _unit(vectors: Array) -> Array:
-    """Return vectors (T, 3) of length one, NaN of those without length."""
+    """Return vectors (T, 3) of length one, NaN for vectors of length zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0.0, length, np.nan))
 
@@ -98,7 +98,7 @@ def _unit(vectors: Array) -> Array:
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no subject has.
 
-    What else is out of order may follow from two that are clearly exchanged: repaired before more is reported.
+    Further disorder may follow from two clearly exchanged landmarks, which are repaired before more is reported.
     """
     reported: set[str] = set()
     for _ in range(MOST):

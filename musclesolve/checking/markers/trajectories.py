@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
-from musclesolve.checking.case import REACH, Case, stretches
+from musclesolve._util.arrays import Array, Mask, long_enough, time_spans, true_runs
+from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
@@ -56,7 +56,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
         if held.any():
             # The first of the equal frames was measured.
             values = {"name": name, "count": held.sum()}
-            where = Where(markers.path, markers=(name,), times=stretches(held, markers.time))
+            where = Where(markers.path, markers=(name,), times=time_spans(held, markers.time))
             repair = remove_samples(name, held & np.roll(held, 1))
             yield finding("frozen", "error", values, where, repair)
 
@@ -109,7 +109,7 @@ def merged_markers(case: Case) -> Iterator[Finding]:
                 continue
             frames = f" in {together.sum()} frames"
             values = {"one": name, "other": other, "limit": MERGED, "frames": frames}
-            where = Where(markers.path, markers=(name, other), times=stretches(together, markers.time))
+            where = Where(markers.path, markers=(name, other), times=time_spans(together, markers.time))
             repair = remove_samples(_ghost(case, name, other, together), together)
             merged = finding("markers_merged", "error", values, where, repair)
             yield merged
@@ -171,7 +171,7 @@ def jumps(case: Case) -> Iterator[Finding]:
     for name in dict.fromkeys(ghost.marker for ghost in reflections):
         ghosts = [ghost for ghost in reflections if ghost.marker == name]
         frames = np.any([ghost.frames for ghost in ghosts], axis=0)
-        where = Where(cleaned.markers.path, markers=(name,), times=stretches(frames, cleaned.markers.time))
+        where = Where(cleaned.markers.path, markers=(name,), times=time_spans(frames, cleaned.markers.time))
         values = {"name": name, "size": max(ghost.size for ghost in ghosts)}
         yield finding("leap.back", "warning", values, where, remove_samples(name, frames))
     markers, inside = cleaned.markers, np.zeros(case.trial.markers.time.size, bool)
@@ -184,7 +184,7 @@ def jumps(case: Case) -> Iterator[Finding]:
         change = np.linalg.norm(np.diff(markers[name], n=2, axis=0), axis=1)
         size = float(np.nanmax(np.where(inside[1:-1], change, 0.0)))
         values = {"name": name, "size": size, "limit": limit}
-        where = Where(markers.path, markers=(name,), times=stretches(frames & inside, markers.time))
+        where = Where(markers.path, markers=(name,), times=time_spans(frames & inside, markers.time))
         yield finding("leap", "error", values, where)
 
 
@@ -363,7 +363,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
                 "limit": STRETCHED,
             }
             where = Where(
-                markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
+                markers.path, markers=(pairs.names[worst], other), times=time_spans(frames, markers.time)
             )
             yield finding("segment_length", "warning", values, where)
         far[:, of_worst] = False

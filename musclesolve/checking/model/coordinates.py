@@ -23,18 +23,18 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 FEW_DEGREES = 3.5
-"""No one who moves keeps all angles below this [degrees]; it is a quarter of a rotation if they were radians."""
+"""Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 TRAVELS = 0.3
-"""Who goes so far walks [m]."""
+"""Displacement from which the body walks [m]."""
 MOVING_RANGE = 5.0
-"""Range of an angle beside which one of no range at all is frozen [degrees]."""
+"""Range of other angles from which an angle without any range is frozen [degrees]."""
 CONSTANT = 1e-6
 """Range of a coordinate that is constant [rad or m]: the rounding of files."""
 SOLE = (-0.03, 0.09)
 """Height of the lower one of heel and toe of the model above the center of pressure [m]: models of sound walks have
 -0.005 to 0.056, by where their bodies have their origins and how thick the shoes are."""
 STANDING = 0.6
-"""Sides are exchanged where loaded feet then move with less than this share of their speed otherwise."""
+"""Sides are exchanged if the exchange reduces the speed of loaded feet below this share."""
 SWAPPED = {"r": "l", "l": "r", OTHER: OTHER}
 SLIDES, INNER = 0.4, 0.1
 """Speed [m/s] of the slower one of heel and toe while the foot carries the body, that far from the ends of the contact
@@ -100,7 +100,7 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 
 def direction(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find a pelvis that does not face where the body goes."""
+    """Find a pelvis that does not face the moving direction of the body."""
     root = body.model.joints[0].outboard.body if body.model.joints else ""
     pose = fixed.bodies.pose
     if root not in body.model.body_number or not fixed.soles:
@@ -120,7 +120,7 @@ def direction(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """Find coordinates of the right and the left leg that are exchanged: then loaded feet move, exchanged they stand.
 
-    Loads that are exchanged would let the feet stand as well, but not where the legs are in the places of each other.
+    Exchanged loads would also let the feet stand, but not with exchanged legs.
     """
     motion, model, soles = case.body.motion, case.fixed.model, case.fixed.soles
     now = sliding(case)

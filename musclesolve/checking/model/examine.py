@@ -1,4 +1,4 @@
-"""The examination of a model trial: loads, moments and coordinates; later checks look at what earlier ones repaired."""
+"""The examination of a model trial: loads, moments and coordinates; later checks use the repairs of earlier ones."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.direction,
 )
 OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
-    # units first: no force is known to act, and no point to lie under a foot, before
+    # units first: contacts and places of points under feet are unknown before
     load_balance.plate_units,
     units.force_unit,
     units.point_unit,
@@ -30,7 +30,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     units.axes_of_loads,
     load_balance.bodies_of_loads,
     load_balance.feet_of_loads,
-    # a foot is told by where it is pressed, also with loads that are late; a scale is not
+    # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads,
     load_balance.plate_scales,
     coordinates.feet_on_plates,
@@ -48,7 +48,7 @@ NEED_MASSES = {
     load_balance.cutoff_of_flight,
     coordinates.feet_on_plates,
 }  # fmt: skip
-"""Checks of loads that compare them with what a freely moving body with known masses needs."""
+"""Checks of loads that require a freely moving body with known masses."""
 ON_GROUND = {
     units.point_unit, units.axes_of_loads, load_balance.place_of_points, coordinates.feet_on_plates,
 }  # fmt: skip
@@ -65,8 +65,8 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
 def findings_of_body(body: ModelBody) -> list[Finding]:
     """Return the faults of coordinates, loads and moments of a prepared model, causes first; nothing is changed.
 
-    Each fault is looked for in loads or moments without those that were found before. Where a free coordinate is not
-    given no pose is known, and only times and names are compared.
+    Each check examines loads or moments with the repairs of the earlier checks. Without a free coordinate no pose is
+    known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
     findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
@@ -74,13 +74,18 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return findings
-    of_coordinates = [each for check in OF_COORDINATES for each in _asked(check.__name__, check(body, fixed))]
+    of_coordinates = [
+        found_fault for check in OF_COORDINATES for found_fault in _asked(check.__name__, check(body, fixed))
+    ]
     findings += of_coordinates
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
         moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
         masses = {"carried": changed.carried, "given": body.model.mass}
-        held = (Finding(each.code, "warning", each.what, each.remedy, place) for each in changed.warnings)
+        held = (
+            Finding(warning.code, "warning", warning.what, warning.remedy, place)
+            for warning in changed.warnings
+        )
         findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
@@ -89,8 +94,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         case = ModelCase(body, fixed, loads, loads, tuple(findings))
         sides = coordinates.sides_of_coordinates
         if exchanged := _asked(sides.__name__, sides(case)):
-            return [*findings, *exchanged]  # all else would follow from it
-        # where coordinates are wrong the body needs other loads than these
+            return [*findings, *exchanged]  # all other findings would follow from it
+        # wrong coordinates change the loads that the body needs
         weighed = _is_weighed(fixed) and not of_coordinates
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         for of_loads in OF_LOADS:
@@ -109,13 +114,13 @@ def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
     """Return the findings of a check; a check that fails is a warning, and its findings before the failure are kept."""
     found: list[Finding] = []
     with collect_errors(found, f"check '{name}'"):
-        for each in answers:
-            found.append(each)
+        for answer in answers:
+            found.append(answer)
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
 
 
 def _is_weighed(fixed: Motion) -> bool:
-    """Whether the body moves freely, is heavy, and all its masses are known."""
+    """Return whether the body moves freely, has weight, and all its masses are known."""
     roots = [joint for joint in fixed.model.joints if joint.inboard.body == GROUND]
     return (
         bool(roots)

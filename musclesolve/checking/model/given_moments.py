@@ -6,12 +6,12 @@ on this foot has them. They are known to 5 N m of the leg that swings and to 15 
 swings where its foot goes forward beside the other one, on a belt too. Moments of the file, k M(t + d), are compared
 with these; scale and shift as for loads (load_units_and_axes.py).
 
-Plausibility of moments for this model in this motion: what physics shows, and what physics leaves open.
+Plausibility of moments for this model in this motion: the part that physics determines.
 
 Inverse dynamics gives tau = tau_0(q) - J_r^T w_r - J_l^T w_l: the forces tau_0 that the motion of the model needs under
-gravity, less what the ground gives through wrenches w on the feet. The wrenches are not in a file of moments; but there
-are twelve unknowns in every frame and more coordinates. With the projection P onto what no wrench on the feet can make,
-P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Compared are, over all frames,
+gravity, less the forces of the ground through wrenches w on the feet. A file of moments has no wrenches, but they are
+only twelve unknowns in every frame, fewer than the coordinates. With the projection P onto forces that no wrench makes,
+P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Over all frames the check compares
 
     k = <P tau, P tau_0> / |P tau_0|^2        1 of the same body, m'/m of one of another mass in the same motion,
     r = <P tau, P tau_0> / (|P tau| |P tau_0|)    1 of the same motion, near 0 of another one,
@@ -19,9 +19,9 @@ P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Compare
 and the mean vertical force at the root: near zero where all ground reactions were applied, m g where none was.
 
 Three recorded strides with their own moments have k of 0.82, 0.82 and 1.00 and r of 0.97 or more; 0.82 where the
-moments are of a model with arms and the model has none, so that less than a quarter is no contradiction. Moments of
-another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. Not found are moments
-of another stride of the same person, or of a mass that is off by less than the limit.
+moments belong to a model with arms and the model has none, so that less than a quarter is no contradiction. Moments of
+another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check cannot find
+moments of another stride of the same person, or of a mass within the limit.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class MomentFit:
 
 
 def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> MomentFit | None:
-    """Compare moments with what the model needs; None where model, motion or file do not suffice.
+    """Compare moments with the needs of the model; None where model, motion or file do not suffice.
 
-    table: what OpenSim's inverse dynamics writes; motion: of all free coordinates.
+    table: output of OpenSim's inverse dynamics; motion: of all free coordinates.
     """
     if not model.masses or model.mass_faults or not model.mass > 0.0:
         return None
@@ -108,7 +108,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     if feet and len(columns) > 6 * len(feet):
         pushes = []
         for foot, component in product(feet, range(6)):
-            # what all bodies need where the ground gives a foot a unit of a component of a wrench
+            # generalized forces of a unit of each wrench component of the ground on a foot
             wrench = np.zeros((len(frames), len(model.bodies), 6))
             wrench[:, model.body_number[foot], component] = -1.0
             pushes.append(joint_forces(model, dynamics.bodies, wrench)[:, numbers])
@@ -118,7 +118,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
             common = float((due_alone * given_alone).sum())
             factor = common / float((due_alone**2).sum())
             likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
-    # the vertical translation of a single root, if the file has it, is that which bears the weight
+    # the vertical translation of a single root, if the file has it, bears the weight
     roots = [joint for joint in model.joints if joint.parent.body == GROUND]
     for name in roots[0].coordinates if len(roots) == 1 else ():
         if name in columns and not model.coordinates[name].rotational:
@@ -155,11 +155,11 @@ def _beyond(basis: Array, force: Array) -> Array:
 LEAST_MOMENT_RMS = 5.0
 """Least rms of a moment that shows something [N m]."""
 EXCHANGED = 0.5
-"""Right and left are exchanged where the misfit so falls to this share or less."""
+"""Share of the misfit after an exchange of right and left from which the sides are exchanged."""
 OPPOSITE = -0.6
-"""A moment with such a correlation with the one of the motion is reversed."""
+"""Correlation with the moment of the motion from which a moment is reversed."""
 LIKE = 0.5
-"""Most of the moments that may be left unexplained where a shift is measured."""
+"""Largest unexplained share of the moments at which a shift is measured."""
 SHORT = 0.5
 """Least share of the shorter of two recordings in which both are known."""
 
@@ -181,13 +181,13 @@ class MomentCase:
     def with_findings(self, findings: list[Finding]) -> MomentCase:
         """The case with what a check found, repaired as far as it has repairs."""
         table = self.table
-        for each in findings:
-            table = table if each.repair is None else each.repair(table)
+        for entry in findings:
+            table = table if entry.repair is None else entry.repair(table)
         return replace(self, table=table, findings=(*self.findings, *findings))
 
     def found(self, *codes: str) -> bool:
         """Return whether there is a finding of some codes."""
-        return any(each.code in codes for each in self.findings)
+        return any(entry.code in codes for entry in self.findings)
 
     @property
     def names(self) -> list[str]:
@@ -243,7 +243,7 @@ def moments_at(table: Table, names: list[str], time: Array) -> Array:
 
 
 def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
-    """Return the moments under examination; None where the file or the model does not suffice."""
+    """Return the moments to be examined; None where the file or the model does not suffice."""
     if body.moment_table is None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)

@@ -1,9 +1,9 @@
-"""Do the loads carry the body? Its mass, the scale of each plate, contacts without a load, the place of the points.
+"""Checks whether the loads carry the body: mass, scale of each plate, contacts without a load, points of application.
 
-Where one plate alone carries the body, f = k F by the scale k of this plate. With the right scale the moment about the
-root that is left shows where the loads act: moved by e, they leave e x F.
+Where one plate alone carries the body, f = k F with the scale k of this plate. With the right scale the remaining
+moment about the root shows the place of the loads: a displacement e leaves e x F.
 
-Is each load on the body that it acts on? A center of pressure lies under the sole of the foot that it carries.
+A load must act on the right body: a center of pressure lies under the sole of the loaded foot.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.case import stretches
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
@@ -51,20 +50,20 @@ ALONE = 0.1
 UNEQUAL = 0.08
 """Difference of the scales of two plates that is reported; sound recordings come to 0.02."""
 MISPLACED, MISPLACED_ALONE = 0.03, 0.04
-"""Distance of all points of force from where they balance the motion that is reported, and of those of one plate [m];
+"""Reported distance of all points of force from the places that balance the motion, and of the points of one plate [m];
 sound walks come to 0.01 and 0.023."""
 OTHER_ORIGIN = 0.08
-"""Such a distance [m] is that of another origin, and no error of a calibration."""
+"""Distance [m] from which another origin is the cause, and no error of a calibration."""
 INNER = 0.05
-"""So far from the ends of a single support [s] plates are compared."""
+"""Margin to the ends of a single support in which plates are not compared [s]."""
 PASSES = 0.7
-"""The other foot swings where it goes faster than this [m/s]: then one foot alone carries the body."""
+"""Speed above which the other foot swings, so that one foot alone carries the body [m/s]."""
 UNMEASURED_S = 0.1
-"""A foot that stands without a load for less is that of an edge of a contact [s]."""
+"""Duration below which a standing foot without a load is the edge of a contact [s]."""
 
 
 def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
-    """A load that goes on as it begins and ends, so that it covers the times (T,)."""
+    """Extend a load by its first and last value, so that it covers the times (T,)."""
     roles = {role: getattr(load, role) for role in ("force", "point", "moment")}
     stamps = load.time
     if time[0] < stamps[0]:
@@ -77,7 +76,7 @@ def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
 
 
 def dynamics_of(case: ModelCase) -> LoadDynamics:
-    """Inverse dynamics with the loads as they are repaired."""
+    """Compute inverse dynamics with the repaired loads."""
     assert case.body.dynamics is not None
     loads = tuple(covering(load, case.time) for load in case.loads)
     given: InverseDynamics = case.body.dynamics.dynamics
@@ -87,7 +86,7 @@ def dynamics_of(case: ModelCase) -> LoadDynamics:
 
 
 def plate_units(case: ModelCase) -> Iterator[Finding]:
-    """Find a plate with another sign or unit than the others: before loads are late by little, or in the same axes."""
+    """Find a plate with another sign or unit than the others, before shifts and axes are checked."""
     yield from _unequal_plates(case, np.log(OTHER_UNIT))
 
 
@@ -106,7 +105,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         most = float(np.quantile(size, 0.95))
         others = [np.linalg.norm(other, axis=1) for j, other in enumerate(each) if j != k]
         sizes = [float(np.quantile(other, 0.95)) for other in others]
-        # of each of its own greatest force: one of them may be in another unit
+        # each as a share of its own greatest force: one of them may be in another unit
         free = np.all([other < ALONE * own for other, own in zip(others, sizes, strict=True)], axis=0)
         alone = (size > SCALED * most) & free & (most > 0.0)
         for sole in case.fixed.soles:
@@ -168,7 +167,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
-            place = Where(where_loads(case).file, times=stretches(standing, time))
+            place = Where(where_loads(case).file, times=time_spans(standing, time))
             yield finding("contact_without_force.model", "warning", values, place, side=side_in(foot) or "")
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
@@ -187,7 +186,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    place = Where(where_loads(case).file, times=stretches(~(kept if valid is None else valid), time))
+    place = Where(where_loads(case).file, times=time_spans(~(kept if valid is None else valid), time))
     if lost > 0.5:
         yield finding("another_trial.loads", "error", values, place)
     else:
@@ -197,8 +196,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
 def flight_spans(case: ModelCase) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no load carries the body, and the whole body falls.
 
-    Falls: it needs less than 1 - FALLS of its weight from the ground, by the rule for the pelvis of a recording
-    (`force_events.flights`). Loads alone do not show it: who walks on beside the plates does not fall.
+    A body falls if it needs less than 1 - FALLS of its weight from the ground, as for the pelvis of a recording
+    (`force_events.flights`). Missing loads alone are no flight: a person may walk beside the plates.
     """
     fixed, time = case.fixed, case.time
     up = -np.asarray(fixed.model.gravity) / float(np.linalg.norm(fixed.model.gravity))
@@ -207,7 +206,7 @@ def flight_spans(case: ModelCase) -> Array:
     acting = load_wrench(fixed.model, case.loads, np.clip(time, *ends), fixed.bodies.pose).sum(axis=1)
     carried, needed = np.nan_to_num(acting[:, 3:]) @ up, fixed.due[:, 3:] @ up
     flying = within & (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    spans = time_spans(flying, time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
 
 
@@ -223,12 +222,14 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
 
 
 def _levers(force: Array) -> Array:
-    """Moment (T, 3, 2) of forces (T, 3) that are moved by a meter along x and along z of the ground."""
+    """Moments (T, 3, 2) of forces (T, 3) displaced by a meter along x and along z of the ground."""
     return np.stack([np.cross(axis, force) for axis in np.eye(3)[[0, 2]]], axis=2)
 
 
 def place_of_points(case: ModelCase) -> Iterator[Finding]:
-    """Find points of force that lie beside where they balance the motion, by all plates and by each."""
+    """Find points of force that are displaced from the places that balance the motion, of all plates and of each
+    plate.
+    """
     fit = best_fit(case)
     if fit is None or fit.misfit > UNCLEAR:
         return
@@ -289,15 +290,15 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
 
 
 NEARER = 0.5
-"""A point is under the other foot where its distance from that is less than this share of the one from its own."""
+"""Share of the distance from its own foot below which a point lies under the other foot."""
 FOOT_HALF_WIDTH = 0.1
-"""Half the width of a foot and what coordinates from video leave open [m]."""
+"""Half the width of a foot plus the error of coordinates from video [m]."""
 NO_MATTER = 1.0
-"""Change of a moment that matters to nobody [N m]."""
+"""Negligible change of a moment [N m]."""
 ON_SOLE = 0.2
-"""A center of pressure lies no farther than this above or below heel and toe [m]; a brace on a shank does."""
+"""Largest vertical distance of a center of pressure from heel and toe [m]; a brace on a shank is farther away."""
 SHORTEST_LOAD_CONTACT = 0.03
-"""Shortest contact that is looked at [s]."""
+"""Shortest contact that is examined [s]."""
 
 
 def _distances(case: ModelCase, load: ExternalLoad) -> list[tuple[float, float, float, list[float]]]:
@@ -331,7 +332,7 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
             if min(far) < BELOW
         ]
         if not near or len(near) < len(contacts):
-            continue  # a seat, a handle, an exoskeleton
+            continue  # possibly a seat, a handle or an exoskeleton
         _, point, loaded = case.point(load)
         above = [float(np.median(np.abs(sole.lowest - point[:, 1])[loaded])) for sole in soles]
         if min(above) > ON_SOLE:
@@ -351,7 +352,7 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
 
 
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find contacts whose center of pressure lies under the other foot than the one that the load acts on."""
+    """Find contacts whose center of pressure lies under the other foot than the loaded one."""
     soles = case.fixed.soles
     if len(soles) != 2:
         return
@@ -366,7 +367,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         times = tuple(
             (first, last) for (first, last, *_), bad in zip(contacts, exchanged, strict=True) if bad
         )
-        here = [each for each, bad in zip(contacts, exchanged, strict=True) if bad]
+        here = [contact for contact, bad in zip(contacts, exchanged, strict=True) if bad]
         shares = np.array([share for _, _, share, _ in here])
         far = [float(np.average([each[3][k] for each in here], weights=shares)) for k in range(2)]
         bodies = [

@@ -1,17 +1,18 @@
-"""Are loads in newtons, meters and newton meters, and in the axes of the model?
+"""Checks of loads: units, axes of the model, and synchrony with the motion.
 
-A body needs the force f of all loads F. Their sizes are compared where F is great, |f| / |F|, which holds in whatever
-axes the loads are; axes by which of the 48 signed permutations Q of x, y and z makes k Q F like f, each component over
-its own variation. Points are compared with the feet: a center of pressure lies under a sole.
+A body needs the force f of all loads F. Their sizes are compared where F is great, |f| / |F|, which is independent of
+the axes of the loads. The axes follow from the one of 48 signed permutations Q of x, y and z with which k Q F is
+nearest to f, each component over its own variation. Points are compared with the feet: a center of pressure lies under
+a sole.
 
-Are loads and motion of one instant? The shift with which the loads best carry and accelerate the body.
+Synchrony is the shift with which the loads best carry and accelerate the body.
 
-With f(t) what the body needs and g(t) the loads, k g(t + d + b (t - t_m)) = f(t) + e: a shift d, a drift b where one
-of both clocks runs at another rate, and a scale k, so that a wrong mass does not count as a shift. From the best shift
-of a search, all three follow by Gauss and Newton; their standard errors from the curvature of the misfit and the
-correlation of what is left over time (`covariance`).
+With f(t) the force that the body needs and g(t) the loads, k g(t + d + b (t - t_m)) = f(t) + e: a shift d, a drift b
+where one of both clocks runs at another rate, and a scale k, so that a wrong mass does not count as a shift. From the
+best shift of a search, all three follow by Gauss and Newton; their standard errors from the curvature of the misfit and
+the correlation of what is left over time (`covariance`).
 
-A second route to the same: a foot that is loaded stands. A shift with which loads act on feet that move is none.
+A second route: a loaded foot stands. A shift with which loads act on moving feet is rejected.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -104,17 +105,17 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
 
 
 OTHER_UNIT = 1.6
-"""Loads off by this factor or more are in another unit, or halved: no person is mistaken for one so much heavier."""
+"""Factor from which loads are in another unit, or halved: no error of a body mass is so large."""
 NEAR = 1.3
-"""A unit is named where the factor is that of the unit to within this factor."""
+"""Factor within which a unit is named as the cause."""
 BELOW, AWAY = 0.12, 0.4
-"""A point so near to a sole [m] can be its center of pressure; one so far from both cannot."""
+"""Distance from a sole within which a point can be its center of pressure, and distance from which it cannot [m]."""
 THICK = 0.1
 """Heel and toe lie no more than this above the ground when the foot carries the body [m]."""
 TWISTED = 0.15
-"""Greatest free moment over the greatest force [m]: half the width of a foot is less."""
+"""Limit of the greatest free moment over the greatest force [m], larger than half the width of a foot."""
 BETTER, UNLIKE = 0.6, 0.35
-"""Axes are wrong where others leave this share of the misfit, and the loads are unlike what the body needs."""
+"""Share of the misfit after a change of axes from which the axes are wrong, if the loads do not fit the body."""
 
 
 def where_loads(case: ModelCase) -> Where:
@@ -123,7 +124,9 @@ def where_loads(case: ModelCase) -> Where:
 
 
 def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
-    """Force and moment where moments are small for the forces of all loads or some; else they have another unit."""
+    """Return force and moment where moments are small relative to the forces of loads; else moments have another
+    unit.
+    """
     own = [load for load in case.loads if not names or load.name in names]
     twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in own), default=0.0)
     force = max((float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in own), default=0.0)
@@ -131,7 +134,7 @@ def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
 
 
 def force_unit(case: ModelCase) -> Iterator[Finding]:
-    """Compare the sizes of loads and of what the body needs."""
+    """Compare the sizes of loads with the force that the body needs."""
     given = np.linalg.norm(case.acting(case.loads)[:, 3:], axis=1)
     due = np.linalg.norm(case.fixed.due[:, 3:], axis=1)
     great = given > SCALED * np.quantile(given, 0.9)
@@ -266,7 +269,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     same = next(k for k, axes in enumerate(AXES) if np.array_equal(axes, force_axes))
     near = far = now
     if same:
-        # points are turned with the forces, unless they lie under the feet as they are
+        # points are turned with the forces, unless they already lie under the feet
         near = nearness(case, turned(force_axes, ["point"])(case.loads))
         together = near < max(BELOW, 0.5 * now)
         roles, axes = ["force", "point", "moment"] if together else ["force", "moment"], force_axes
@@ -291,7 +294,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
 
 
 def in_words(axes: Array) -> str:
-    """A signed permutation as "x = +z, y = +x, z = +y" of what is right, by what the file has."""
+    """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
     letters = "xyz"
     return ", ".join(
         f"{letters[row]} = {'+' if axes[row, column] > 0 else '-'}{letters[column]}"
@@ -303,22 +306,22 @@ def in_words(axes: Array) -> str:
 SHIFT_STEP = 0.01
 """Step of the search [s]: the misfit is smooth over a tenth of the period of the usual cut-off."""
 CLEAR = 2.5
-"""A shift or drift is reported from so many of its standard errors on."""
+"""Number of standard errors from which a shift or drift is reported."""
 DRIFTS, SERIOUS_DRIFT = 0.035, 0.06
 """Difference of the rates of two clocks that is reported, and that is an error. Rates in use differ by 4 % and more (50
 and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024."""
 CYCLE = 1.0
-"""A cycle lasts about so long [s]: in less of it errors of the body model, which come and go as the legs take turns,
-look like a shift of up to `SERIOUS`, and no drift is measured."""
+"""Approximate duration of a cycle [s]: in a shorter recording errors of the body model, which vary with the cycle,
+imitate a shift of up to `SERIOUS`, and no drift is measured."""
 LEAST_OVERLAP = 0.7
-"""Least share of the frames that lie within the loads at a shift that is looked at."""
+"""Least share of the frames within the loads at a shift that is examined."""
 EXPLAINED = 0.5
-"""Least share of the misfit without loads that they take away where they are judged at all."""
+"""Least share of the misfit that loads must explain to be judged."""
 UNCLEAR = 0.3
-"""Misfit at the best shift from which on it is none: sound walks come to 0.19, those that lack a plate to 0.42."""
+"""Misfit from which the best shift is rejected: sound walks come to 0.19, walks with a missing plate to 0.42."""
 STANDS = 0.05
-"""Loaded feet may move faster by so much at the best shift [m/s]: sound recordings come to 0.01, those that lack a
-plate to 0.15."""
+"""Allowed increase of the speed of loaded feet at the best shift [m/s]: sound recordings come to 0.01, recordings with
+a missing plate to 0.15."""
 
 
 def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
@@ -360,7 +363,7 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
         if not scale > 0.0:
             return None
         left = due - scale * given
-        # frames in which the loads carry the body, and no foot stands beside the plates
+        # frames in which the loads carry the body and no foot stands beside the plates
         kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.weight)
         kept &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
         if kept.sum() < FEWEST_FRAMES:
@@ -407,7 +410,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     if fit is None or fit.misfit > UNCLEAR:
         return
     if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
-        return  # where a contact lacks its load, others would be pulled onto feet that swing
+        return  # with a missing load a shift would put other loads onto swinging feet
     where, middle = where_loads(case), float(case.time.mean())
     if abs(fit.drift) > max(DRIFTS, CLEAR * fit.errors[1]):
         repair = delayed(fit.shift, fit.drift, middle)

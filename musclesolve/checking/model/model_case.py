@@ -1,13 +1,13 @@
-"""A model trial under examination: what its bodies need without loads, the loads as far as they are repaired.
+"""A model trial under examination: the wrenches that its bodies need, and the loads with the repairs so far.
 
-Bodies that move freely need from the ground the wrench w(t), about the origin of the body at the root; loads give
-g(t). What loads are worth is measured by the force that is left,
+Bodies that move freely need the wrench w(t) from the ground, about the origin of the body at the root; loads give
+g(t). The misfit of the loads is the remaining force,
 
     J = mean over the frames of min(|k g(t + d) - f(t)|, C)^2 / C^2,
 
 with f the force of w, a scale k and a shift d in time. The loss is capped at C, so that frames in which a foot stands
 beside the plates count the same in every hypothesis. w is computed once, g is computed again for every hypothesis.
-Loads are filtered as the coordinates are: the accelerations have nothing above the cut-off either.
+Loads are filtered like the coordinates, because the accelerations have no parts above the cut-off.
 """
 
 from __future__ import annotations
@@ -43,31 +43,31 @@ Change = Callable[[Loads], Loads]
 CUTOFF_HZ = 6.0
 """Frequency below which motion, loads and moments are compared [Hz]: above it accelerations are noise, or filtered."""
 CAP = 0.25
-"""Residual force [body weights] beyond which a frame shows no more than that it does not fit."""
+"""Cap C of the residual force [body weights], beyond which a frame only counts as not fitting."""
 LOADED = 0.05
-"""Force [body weights] from which on a foot stands on a plate."""
+"""Force [body weights] from which a foot stands on a plate."""
 SCALED = 0.5
-"""A frame shows the scale of the loads from this share of their 0.9 quantile on."""
+"""Share of the 0.9 quantile of the loads from which a frame shows their scale."""
 FEWEST_FRAMES = 10
-"""Fewest frames that show anything."""
+"""Least number of frames for a check."""
 MEMORY = 0.15
-"""Errors of accelerations and loads are alike over so long [s]: about the period of the usual cut-off."""
+"""Correlation time of the errors of accelerations and loads [s]: about the period of the usual cut-off."""
 WALKS = 0.4
-"""Who walks goes faster [m/s], or on a belt."""
+"""Least walking speed over the ground [m/s]; a slower body walks on a belt."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """A foot: its bodies and, in every frame, the line from heel to toe (T, 3) [m] under which it is pressed."""
+    """A foot: its bodies and, in every frame, the line from heel to toe (T, 3) [m] under which the pressure acts."""
 
     side: str
-    body: str  # the one that usually carries the load
+    body: str  # the body that usually carries the load
     bodies: tuple[str, ...]
     heel: Array
     toe: Array
 
     def distance(self, point: Array, frames: Mask | slice = slice(None)) -> Array:
-        """Horizontal distance (F,) [m] of points (F, 3) from the line, which goes on by a third beyond the toe."""
+        """Horizontal distance (F,) [m] of points (F, 3) from the line, extended by a third beyond the toe."""
         heel, toe = self.heel[frames][:, [0, 2]], self.toe[frames][:, [0, 2]]
         line, away = toe - heel, point[:, [0, 2]] - heel
         length = np.maximum((line**2).sum(axis=1), 1e-9)
@@ -151,9 +151,9 @@ class Motion:
 
     @cached_property
     def belt(self) -> Array:
-        """Velocity (3,) [m/s] of the ground: not zero where who walks stays on the spot, as on a treadmill.
+        """Velocity (3,) [m/s] of the ground: not zero if the subject walks in place, as on a treadmill.
 
-        Then it is the median over the frames of the velocity of the heels, which stand for more than half of the time.
+        The velocity is then the median of the heel velocities, because a heel stands for more than half of the time.
         """
         traveled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
         if traveled > WALKS * float(np.ptp(self.time)) or not self.soles:
@@ -204,18 +204,18 @@ def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ModelCase:
-    """Loads as a check sees them; a check changes nothing in them."""
+    """The loads for a check, which changes nothing in them."""
 
     body: ModelBody
     fixed: Motion
     loads: Loads
     given: Loads
     findings: tuple[Finding, ...] = ()
-    known: dict[str, object] = field(default_factory=dict, repr=False)  # what was computed of these loads
+    known: dict[str, object] = field(default_factory=dict, repr=False)  # cached values of these loads
 
     def found(self, *codes: str) -> bool:
         """Return whether there is a finding of some codes."""
-        return any(each.code in codes for each in self.findings)
+        return any(entry.code in codes for entry in self.findings)
 
     def with_findings(self, findings: Iterable[Finding]) -> ModelCase:
         """The case with what a check found, repaired as far as it has repairs."""
@@ -231,7 +231,7 @@ class ModelCase:
         return self.fixed.time
 
     def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
-        """Wrench (T, 6) about the root of loads together, filtered as the coordinates are.
+        """Wrench (T, 6) of all loads together about the root, filtered like the coordinates.
 
         time: at which they act on the poses of the frames; the times of the frames unless given.
         """
@@ -257,7 +257,7 @@ class ModelCase:
         return float(np.median((force * due).sum(axis=1)[great] / power[great]))
 
     def misfit(self, given: Array, scale: float, frames: Mask | slice = slice(None)) -> float:
-        """J of forces (T, 3)."""
+        """Misfit J of forces (T, 3)."""
         left = np.linalg.norm(scale * given[frames] - self.fixed.due[frames, 3:], axis=1)
         return float(np.mean(np.minimum(left / (CAP * self.fixed.weight), 1.0) ** 2))
 
@@ -281,7 +281,7 @@ class ModelCase:
 def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:
     """The largest difference of a moment of the shared coordinates between loads [N m]; None where there is none.
 
-    Over the frames that both cover, where the moments of the body are known.
+    Frames count that both loads cover and in which the moments of the body are known.
     """
     fixed, time = case.fixed, case.time
     both = case.covered(given, time) & case.covered(repaired, time)
@@ -294,12 +294,14 @@ def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None
 
 
 def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
-    """The largest change of a moment of the shared coordinates by changes (T, B, 6) of what the bodies need [N m]."""
+    """The largest change of a moment of the shared coordinates by changes (T, B, 6) of the needed wrenches [N m]."""
     return largest(case, shared_forces(case, case.fixed, np.nan_to_num(change)))
 
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
-    """Generalized forces (T, m) of the shared coordinates from what the bodies need of the joints, (T, B, 6)."""
+    """Generalized forces (T, m) of the shared coordinates from wrenches (T, B, 6) that the bodies need from the
+    joints.
+    """
     model = fixed.model
     force = coupled_forces(model, fixed.motion.value, joint_forces(model, fixed.bodies, wrench))
     return force[:, [model.coordinate_number[name] for name in case.body.dofs]]

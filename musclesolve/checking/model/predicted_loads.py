@@ -26,6 +26,6 @@ def predicted_loads(body: ModelBody) -> Iterator[Finding]:
         upward = np.stack([(force @ TO_GLOBAL.T)[:, 2] for force in forces], axis=1) / dynamics.weight
         soles = [sole_points(body.model, dynamics.dynamics.bodies, side) @ TO_GLOBAL.T for side in SIDES]
         of_soles = sole_warnings(body.time, np.stack(soles, axis=1), upward)
-        for each in (*dynamics.support.warnings, *of_soles):
-            place = Where(body.motion.file, times=each.times)
-            yield Finding(each.code, "warning", each.what, each.remedy, place)
+        for warning in (*dynamics.support.warnings, *of_soles):
+            place = Where(body.motion.file, times=warning.times)
+            yield Finding(warning.code, "warning", warning.what, warning.remedy, place)

@@ -2,20 +2,23 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import print_address
 from musclesolve.errors import not_installed
+from musclesolve.settings.live import DeskSettings, SessionSettings, session_arguments
 
 
+@with_settings(SessionSettings, session_arguments("desk"))
 def desk(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="The folder with the recordings; it may be new.")
     ] = Path("."),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: one that is free.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+    **stated: Any,
 ) -> None:
     """Lead from recordings to a report by clicks: a page on this machine, until Ctrl-C; it writes the trial file.
 
@@ -26,4 +29,4 @@ def desk(
             raise not_installed("the desk needs", package, "desk")
     from musclesolve.desk.server import serve
 
-    serve(folder, port, browser, lambda address: print_address(address, "desk"))
+    serve(folder, DeskSettings(**stated).port, browser, lambda address: print_address(address, "desk"))

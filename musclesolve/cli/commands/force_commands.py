@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
     Again,
-    Axis,
     Coordinates,
     Cost,
     Figures,
@@ -45,6 +42,8 @@ from musclesolve.cli.printing import complain, finish, print_address, print_summ
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 from musclesolve.results.tables.lines import line
+from musclesolve.settings.live import AUTO, LiveSettings, SessionSettings, StreamSettings, session_arguments
+from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def analyze(
 ) -> None:
     """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
-    figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
+    figures: also as files; False: neither figures nor page. show: write the page in any case, and open it.
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
@@ -176,7 +175,7 @@ def finish_result(
 ) -> None:
     """Summarize a result, with its uncertainty where that is known; afterward write answers and page, and open it.
 
-    answers: what makes the files of answers to questions, by their names.
+    answers: makers of the files of answers to questions, by file name.
     """
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
@@ -416,14 +415,7 @@ def calibrate_muscles(
     )
 
 
-class Plate(StrEnum):
-    """The foot on a plate of a stream."""
-
-    r = "r"
-    l = "l"  # noqa: E741
-    auto = "auto"
-
-
+@with_settings(SessionSettings, session_arguments("live"))
 def live(
     trial: TrialFile,
     output: Annotated[
@@ -449,71 +441,15 @@ def live(
         bool,
         typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds."),
     ] = False,
-    seconds: Annotated[
-        float | None, typer.Option(min=0.0, help="End after so long \\[s]; default: at Ctrl-C.")
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(help="Samples of the markers a second; default: as in the trial file."),
-    ] = None,
-    plate: Annotated[
-        list[Plate] | None,
-        typer.Option(
-            help="The foot on each plate of the streams, in their order, auto: contact by contact; repeatable. "
-            "Default: as in the trial file."
-        ),
-    ] = None,
-    plate_offset: Annotated[
-        float | None,
-        typer.Option(
-            help="Added to the times of plates, to have them on the clock of the markers \\[s]; default: zero with a "
-            "common clock, else by their arrival."
-        ),
-    ] = None,
-    wait_ms: Annotated[
-        float, typer.Option(min=0.0, help="Longest time that a sample is held for what is late \\[ms].")
-    ] = 10.0,
-    forward: Annotated[
-        Axis | None,
-        typer.Option(help="Axis of the streams that counts as forward; default: as in the trial file."),
-    ] = None,
-    up: Annotated[
-        Axis | None, typer.Option(help="Axis of the streams that points up; default: as in the trial file.")
-    ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER", help="Write what comes and what is computed to a folder that `run` understands."
         ),
     ] = None,
-    stand: Annotated[
-        float | None,
-        typer.Option(
-            min=1.0,
-            metavar="SECONDS",
-            help="Measure the subject, who stands still for so long \\[s], before the session: the trial file "
-            "belongs to the laboratory, and needs no recording of this subject. Needs --record.",
-        ),
-    ] = None,
-    walk: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            metavar="SECONDS",
-            help="With --stand: so much of the movement \\[s] shows the lengths of trunk and arms. Default: the "
-            "standing shows them, with hanging arms.",
-        ),
-    ] = 0.0,
     weigh: Annotated[
         bool, typer.Option("--weigh", help="With --stand: the mass is what the plates carry.")
     ] = False,
-    lag_ms: Annotated[
-        float, typer.Option(min=0.0, help="How far results are behind the newest sample \\[ms].")
-    ] = 25.0,
-    cutoff_hz: Annotated[
-        float | None,
-        typer.Option(help="Cut-off of the causal filter \\[Hz]; default: as in the trial file."),
-    ] = None,
     page: Annotated[
         bool,
         typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
@@ -525,11 +461,9 @@ def live(
         Path | None,
         typer.Option(help="File (JSON) that keeps what is chosen on --page for the next session."),
     ] = None,
-    page_port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of --page on 127.0.0.1; 0: a free one.")
-    ] = 0,
     cost: Cost = None,
     side: Sides = Side.both,
+    **stated: Any,
 ) -> None:
     """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
     if replay and source:
@@ -538,35 +472,34 @@ def live(
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
-    numbers = {"--rate": rate, "--plate-offset": plate_offset, "--seconds": seconds, "--wait-ms": wait_ms}
-    for option, number in numbers.items():
-        if number is not None and not math.isfinite(number):
-            raise typer.BadParameter(f"{option} is {number}: state a finite number")
-    if rate is not None and rate <= 0.0:
-        raise typer.BadParameter(f"--rate is {rate:g}: state a number of samples a second above zero")
+    given = LiveSettings(**stated)
     streamed = {
         "--page": page,
         "--record": record is not None,
         "--to": bool(sink),
-        "--plate": bool(plate),
-        "--wait-ms": wait_ms != 10.0,
-        "--forward": forward is not None,
-        "--up": up is not None,
-        **{option: number is not None for option, number in list(numbers.items())[:3]},
+        **{
+            f"--{name.replace('_', '-')}": given[name] != usual.default
+            for name, usual in settings_of(StreamSettings).items()
+        },
     }
     if replay and any(streamed.values()):
         option = next(name for name, stated in streamed.items() if stated)
         raise typer.BadParameter(
             f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
-    replays = any(each.partition(":")[0] == "replay" for each in source or [])
+    replays = any(text.partition(":")[0] == "replay" for text in source or [])
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
-    if not page and (no_open or page_settings or page_port):
+    if not page and (no_open or page_settings or given.page_port):
         raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
-    if (stand is None and (walk or weigh)) or (stand is not None and record is None):
+    if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
-    settings: dict[str, Any] = {"lag_ms": lag_ms, "cutoff_hz": cutoff_hz, "cost": cost, "side": side.value}
+    settings: dict[str, Any] = {
+        "lag_ms": given.lag_ms,
+        "cutoff_hz": given.cutoff_hz,
+        "cost": cost,
+        "side": side.value,
+    }
     if output is not None:
         _replay_into(trial, output, settings)
         return
@@ -581,11 +514,12 @@ def live(
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 
-    foot: dict[Plate, Literal["r", "l"] | None] = {Plate.r: "r", Plate.l: "l", Plate.auto: None}
-    feet = None if plate is None else [foot[each] for each in plate]
-    stated = [None if axis is None else axis.value for axis in (forward, up)]
+    feet: Any = (
+        None if given.plate is None else [None if number == AUTO else number for number in given.plate]
+    )
+    axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
     check_streams(source or [], sink or [])  # before anything is computed
-    joining: dict[str, Any] = {"wait_ms": wait_ms, "plate_offset": plate_offset}
+    joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
     with ExitStack() as closing:
         sinks: list[str | Sink] = [*(sink or []), StatusLine(), SessionWatch()]
         if record is not None:
@@ -593,7 +527,7 @@ def live(
         if page:  # its process loads what it needs while the trial is prepared
             from musclesolve.live.page.page_sink import LivePage
 
-            shown = LivePage(page_settings, page_port, not no_open, print_address)
+            shown = LivePage(page_settings, given.page_port, not no_open, print_address)
             closing.callback(shown.close)
             sinks.append(shown)
 
@@ -607,12 +541,12 @@ def live(
                 shown.begin(one)
             return one
 
-        if stand is None:
+        if given.stand is None:
             ready = made(trial)
             if page and replays:  # a recording is short
                 logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
                 shown.wait_for_browser()
-            wanted = Wanted.from_live(ready, *stated, repeats=repeat)
+            wanted = Wanted.from_live(ready, *axes, repeats=repeat)
             joined, going = open_session(wanted, source or [], sinks, **joining)
             # from here on Ctrl-C ends the session; before it, the command
             stop = closing.enter_context(stop_signals())
@@ -623,12 +557,14 @@ def live(
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
-            joined, going = open_session(Wanted.from_live(standing, *stated), source or [], sinks, **joining)
-            for each in going:
-                closing.callback(each.close)
+            joined, going = open_session(Wanted.from_live(standing, *axes), source or [], sinks, **joining)
+            for item in going:
+                closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
             say = logging.getLogger("musclesolve").warning
-            ready, chosen = stand_first(standing, joined, made, seconds=stand, walk=walk, say=say, stop=stop)
+            ready, chosen = stand_first(
+                standing, joined, made, seconds=given.stand, walk=given.walk, say=say, stop=stop
+            )
             passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
     code = 0 if passed.complete else SOME_FRAMES_FAILED
     finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import complain, finish, print_summary
-from musclesolve.constants import FILE_SETTLED
+from musclesolve.settings.live import SessionSettings, WatchSettings, session_arguments
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from musclesolve.studies.many_trials.trial_record import TrialRecord
 
 LOOK = 0.5
-"""So often is the folder looked at [s]."""
+"""Interval at which the folder is searched [s]."""
 
 
+@with_settings(SessionSettings, session_arguments("watch"))
 def watch(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The folder into which recordings are saved.")
@@ -36,10 +38,7 @@ def watch(
     once: Annotated[
         bool, typer.Option("--once", help="Compute what is there, and end, instead of waiting for more.")
     ] = False,
-    settled: Annotated[
-        float,
-        typer.Option(min=0.0, max=600.0, help=r"A file is whole once it has not changed for so long \[s]."),
-    ] = FILE_SETTLED,
+    **stated: Any,
 ) -> None:
     """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
 
@@ -53,7 +52,9 @@ def watch(
     from musclesolve.report.page import trial_report
     from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch
 
-    watched = Watch(folder, Template(template), output, settled, {REPORT: trial_report})
+    watched = Watch(
+        folder, Template(template), output, WatchSettings(**stated).settled, {REPORT: trial_report}
+    )
     printed: dict[str, TrialRecord] = {}
     with watched.held(), closing(Computer()) as compute, stop_signals() as stop:
         print_summary(f"watching {watched.folder}; results in {watched.results}; Ctrl-C ends")
@@ -81,7 +82,7 @@ def watch(
 
 
 def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> None:
-    """Print what has become of recordings since they were printed last."""
+    """Print the outcomes of recordings since the last output."""
     from musclesolve.results.judgement import LABELS
 
     for record in records:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
@@ -25,7 +26,7 @@ FOR = {
     "mat": "MATLAB",
     "parquet": "data frames",
 }
-"""What each format of data is for."""
+"""Use of each format of data."""
 SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
 USUAL_SPEED = 0.5
 
@@ -59,7 +60,7 @@ class Export:
         self._figures(result)
 
     def _part(self, title: str, why: str, command: list[str]) -> None:
-        ui.label(title).classes("ms-part").props('role="heading" aria-level="2"')
+        heading(title)
         ui.label(why).classes("ms-why")
         ui.label(f"On the command line, in the folder: musclesolve {shlex.join(command)}").classes(
             "ms-command"
@@ -142,7 +143,7 @@ class Export:
 
     @ui.refreshable_method
     def _files(self, result: Path) -> None:
-        ui.label("Files").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Files")
         ui.label(f"In the folder {self.desk.in_folder(result.parent)}.").classes("ms-why")
         with ui.row():
             download(
@@ -166,7 +167,7 @@ def download(text: str, place: str, name: str) -> None:
 
 
 def state(desk: Desk) -> State:
-    """Done where there is a report of the result."""
+    """Return the state of the step: done where there is a report of the result."""
     if desk.trial is None or (result := desk.result) is None:
         return ""
     page = result.with_name(REPORT)

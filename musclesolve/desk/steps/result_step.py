@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
@@ -57,7 +58,7 @@ class Result:
         self._top()
         self._moving()
         self._tables()
-        ui.label("Figures").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Figures")
         self._figures()
         ui.timer(0.0, self._load, once=True)
 
@@ -77,7 +78,7 @@ class Result:
             for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
                 try:
                     shown.refresh(await in_thread(make, result))
-                except Exception as error:  # the verdict is worth showing without it
+                except Exception as error:  # the verdict is shown without the picture
                     shown.refresh(None, str(error))
 
     @ui.refreshable_method
@@ -146,7 +147,7 @@ def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]])
 
 
 def state(desk: Desk) -> State:
-    """Done where the result is of the trial as it is, and may be used; to be looked at where that is not certain."""
+    """Return the state of the step: done for a usable result of the present trial; to be examined where uncertain."""
     if desk.trial is None or desk.result is None:
         return ""
     if desk.changed_inputs:

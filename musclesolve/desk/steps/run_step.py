@@ -7,9 +7,10 @@ from typing import Any
 from nicegui import ui
 
 import muscle_db
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, drawn_keys, field, statements
+from musclesolve.desk.fields import choice, drawn_keys, field, heading, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
@@ -26,14 +27,14 @@ USE_OF = {
     "min_max": "the largest load of any muscle as small as possible",
     "emg_tracking": "activations that follow your EMG as far as the moments allow",
 }
-"""What each cost is for, as docs/choose_a_cost.md recommends them."""
+"""Use of each cost, as recommended in docs/choose_a_cost.md."""
 USUAL = (
     *(("sharing", "cost"), ("muscles", "database"), ("muscles", "tendon")),
     *(("filter", "cutoff_hz"), ("filter", "unloaded_below_n"), ("time", "movement")),
 )
 """Settings with a field of their own, here or in the steps before."""
 FURTHER_TABLES = ("time", "filter", "consistency", "muscles", "sharing", "knee")
-"""Tables whose other settings stand here as well."""
+"""Tables whose other settings are in this step, too."""
 LEGS = {"both": "both legs", "r": "right leg", "l": "left leg"}
 SAMPLES: dict[int | str, str] = {
     0: "none",
@@ -59,7 +60,7 @@ def about_cost(name: str) -> str:
     use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
     formula = f" Minimizes {cost.formula} ({cost.source})." if cost.formula else ""
     changed = "" if cost.label == cost.name else f" Here: {cost.label}."
-    return f"{use[0].upper()}{use[1:]}.{formula}{changed}"
+    return f"{capitalized(use)}.{formula}{changed}"
 
 
 def muscle_sets(folder: Path) -> dict[str, str]:
@@ -72,7 +73,7 @@ def further_settings(is_model: bool) -> list[tuple[str, str]]:
     """Table and key of every setting without a field of its own."""
     file = ModelSettings if is_model else RecordedSettings
     keys = [(table, key) for table in FURTHER_TABLES for key in drawn_keys(file, table)]
-    return [each for each in keys if each not in USUAL]
+    return [key for key in keys if key not in USUAL]
 
 
 class Run:
@@ -85,7 +86,7 @@ class Run:
         """Draw it."""
         self._command()
         Work(self.view, ("run",), self._work).show()
-        ui.label("Choices").classes("ms-part").props('role="heading" aria-level="2"')
+        heading("Choices")
         self._choices()
         self._options()
 
@@ -158,7 +159,7 @@ class Run:
                 self._to_check()
             return
         if self.desk.result is not None:
-            ui.label("The result").classes("ms-part").props('role="heading" aria-level="2"')
+            heading("The result")
             self._outcome()
             ui.timer(0.0, self._load, once=True)
 
@@ -185,7 +186,7 @@ class Run:
 
 
 def state(desk: Desk) -> State:
-    """Done where there is a result of the trial as it is now."""
+    """Return the state of the step: done where the present trial has a result."""
     if desk.trial is None:
         return ""
     if desk.run_failure is not None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from nicegui import events, ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import OTHERS, number_field, statements, title_of
+from musclesolve.desk.fields import OTHERS, heading, number_field, statements, title_of
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
@@ -56,13 +57,13 @@ class StudyStep:
         self._left_open()
         self._trials()
         self._people(document, content)
-        _heading("Check")
+        heading("Check")
         with ui.row():  # the button stays while fields change: a click right after a change counts
             begin = ui.button("Check the study", on_click=self._begin)
             begin.props("outline no-caps icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
-        _heading("Run")
+        heading("Run")
         ui.label(f"The same on the command line: {self.study.command}").classes("ms-command")
         Work(
             self.view,
@@ -81,7 +82,7 @@ class StudyStep:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Whatever changes the study file; other windows show it, and an error is said."""
+        """Change the study file: other windows show the change, and an error is reported."""
         with self.view.saying():
             yield
             self.desk.changed("text", by=self.view)
@@ -111,10 +112,10 @@ class StudyStep:
                     ui.label(f"{title}: {name}").classes("ms-suggested")
 
     def _tree(self, root: Path) -> None:
-        """The folders; those inside one are looked at when it is opened."""
+        """The tree of folders; subfolders are read when a folder is opened."""
 
         def node(path: Path, depth: int) -> dict[str, Any]:
-            inside = [node(each, depth - 1) for each in self.study.folders(path)] if depth else []
+            inside = [node(folder, depth - 1) for folder in self.study.folders(path)] if depth else []
             return {"id": str(path), "label": path.name or str(path), "children": inside}
 
         def opened(event: events.ValueChangeEventArguments) -> None:
@@ -139,7 +140,7 @@ class StudyStep:
         tree = ui.tree(nodes, on_select=chosen, on_expand=opened).classes("ms-tree")
         tree.props("selected-color=ms-chosen")
         tree.props["selected"] = str(self.study.folder)
-        tree.expand([str(root), *(str(each) for each in self.study.folder.parents)])
+        tree.expand([str(root), *(str(parent) for parent in self.study.folder.parents)])
 
     async def _draft(self) -> None:
         self.view.say("Looking at the recordings; this takes some seconds for each.")
@@ -162,14 +163,14 @@ class StudyStep:
     def _left_open(self) -> None:
         opens = self._document.opens
         if opens:
-            _heading("Please decide")
-        for each in opens:
+            heading("Please decide")
+        for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 with ui.column().classes("ms-words"):
-                    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-what")
-                done = ui.button("Done", on_click=partial(self._decided, each))
-                done.props("outline dense no-caps").props["aria-label"] = f"Done: {each.why}"
+                    ui.label(f"{capitalized(item.why)}.").classes("ms-what")
+                done = ui.button("Done", on_click=partial(self._decided, item))
+                done.props("outline dense no-caps").props["aria-label"] = f"Done: {item.why}"
 
     def _decided(self, each: Any) -> None:
         with self._changing():
@@ -181,31 +182,31 @@ class StudyStep:
     @ui.refreshable_method
     def _trials(self) -> None:
         study, conditions = self._document.study, self._document.named("conditions")
-        _heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
+        heading(f"Trials: {len(study.trials)} of {len({trial.subject for trial in study.trials})} subjects")
         ui.label(
             "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
             "and files, and move them together."
         ).classes("ms-why")
-        columns = [*conditions, *([""] if any(not each.condition for each in study.trials) else [])]
+        columns = [*conditions, *([""] if any(not trial.condition for trial in study.trials) else [])]
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Subject", *(name or "no condition" for name in columns)):
                     _cell("th", title).props('scope="col"')
             with ui.element("tbody"):
-                for subject in dict.fromkeys(each.subject for each in study.trials):
+                for subject in dict.fromkeys(trial.subject for trial in study.trials):
                     with ui.element("tr"):
                         _cell("th", subject).props('scope="row"')
                         for condition in columns:
                             own = [
-                                each
-                                for each in study.trials
-                                if (each.subject, each.condition) == (subject, condition)
+                                trial
+                                for trial in study.trials
+                                if (trial.subject, trial.condition) == (subject, condition)
                             ]
                             self._place(subject, condition, own)
         self._moving(study, conditions)
         said = lacking_text(lacking(study.subjects, study.trials)) or NAME
         for note in (each for each in study.notes if said not in each):
-            ui.label(f"{note[0].upper()}{note[1:]}.").classes("ms-suggested")
+            ui.label(f"{capitalized(note)}.").classes("ms-suggested")
 
     def _place(self, subject: str, condition: str, trials: list[StudyTrial]) -> None:
         """A cell of the table, which trials may be dropped into."""
@@ -235,7 +236,7 @@ class StudyStep:
         def by_words(event: events.GenericEventArguments) -> None:
             words = str(sought.value or "").casefold().split()
             self._chosen = {
-                each.name for each in study.trials if words and all(word in _said(each) for word in words)
+                trial.name for trial in study.trials if words and all(word in _said(trial) for word in words)
             }
             self._trials.refresh()
 
@@ -301,53 +302,58 @@ class StudyStep:
 
     def _people(self, document: StudyDocument, study: Study) -> None:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
-        _heading("Subjects")
+        heading("Subjects")
         self._lacking()
+        absent = self._absent
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Subject", *(title_of(key, rules[key]) for key in KEYS)):
                     _cell("th", title).props('scope="col"')
             with ui.element("tbody"):
-                for name in dict.fromkeys([*study.subjects, *(each.subject for each in study.trials)]):
+                for name in dict.fromkeys([*study.subjects, *(trial.subject for trial in study.trials)]):
                     with ui.element("tr"):
                         _cell("th", name).props('scope="row"')
                         for key in KEYS:
                             with ui.element("td"):
-                                self._field(name, key, rules[key], study.of_subject(name, key))
+                                value = study.of_subject(name, key)
+                                self._field(name, key, rules[key], value, name in absent.get(key, ()))
         self._first("groups", document.named("groups"))
 
-    def _field(self, name: str, key: str, rule: Any, value: Any) -> None:
-        """The field of a subject in the table."""
+    @property
+    def _absent(self) -> Mapping[str, Sequence[str]]:
+        """Key -> the subjects that lack a value which their recordings need."""
+        study = self._document.study
+        return lacking(study.subjects, study.trials)
+
+    def _field(self, name: str, key: str, rule: Any, value: Any, lacks: bool) -> None:
+        """The field of a subject in the table; lacks: whether a value is needed."""
 
         def taken(stated: Any) -> None:
             with self._changing():
                 self._document.state_subject(name, key, None if stated == "" else stated)
             self._drawn_anew()
-            mark()
+            mark(name in self._absent.get(key, ()))
 
-        def mark() -> None:
-            absent = lacking(self._document.study.subjects, self._document.study.trials)
-            lacks = name in absent.get(key, ())
+        def mark(lacks: bool) -> None:
             entry.classes(add="ms-lacks" if lacks else "", remove="" if lacks else "ms-lacks")
 
         entry: ui.input | ui.select
         if rule.kind == "number":
             entry = number_field("", rule, value, taken)
         elif rule.choices:
-            choices = {"": "not stated"} | {each: each for each in rule.choices}
+            choices = {"": "not stated"} | {choice: choice for choice in rule.choices}
             entry = ui.select(choices, value=value or "", on_change=lambda event: taken(event.value))
         else:
             text = entry = ui.input(value=str(value or ""))
             text.on("change", lambda: taken((text.value or "").strip()))
         entry.props("outlined dense options-dense hide-bottom-space").classes("ms-of-subject")
         entry.props["aria-label"] = f"{title_of(key, rule)} of {name}"
-        mark()
+        mark(lacks)
 
     @ui.refreshable_method
     def _lacking(self) -> None:
         """A sentence on the values that recordings need and nothing states."""
-        study = self._document.study
-        absent = lacking(study.subjects, study.trials)
+        absent = self._absent
         said = (
             f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
         )
@@ -384,13 +390,13 @@ class StudyStep:
         change: Mapping[Any, Any],
         alike: Sequence[tuple[str, Finding]] = (),
     ) -> None:
-        differ = len({each.sentence for _, each in alike}) > 1
+        differ = len({item.sentence for _, item in alike}) > 1
         reasons = dict.fromkeys(names, sentence.splitlines()[0])
-        reasons |= {name: each.sentence.splitlines()[0] for name, each in reversed(alike)}
+        reasons |= {name: item.sentence.splitlines()[0] for name, item in reversed(alike)}
         with ui.row().classes(f"ms-finding ms-{severity}"):
             ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
             with ui.column().classes("ms-words"):
-                said = f"{sentence[0].upper()}{sentence[1:]}"
+                said = capitalized(sentence)
                 said = f"{alike[0][0]}: {said}" if differ else said
                 ui.label(said).classes("ms-what ms-message")
                 if remedy:
@@ -398,9 +404,9 @@ class StudyStep:
                 ui.label(", ".join(names)).classes("ms-place")
                 if differ:
                     with ui.expansion(f"All {len(alike)} findings of this kind").classes("w-full"):
-                        for name, each in alike:
-                            place = f" ({each.where})" if str(each.where) else ""
-                            ui.label(f"{name}: {each.sentence}{place}").classes("ms-remedy")
+                        for name, item in alike:
+                            place = f" ({item.where})" if str(item.where) else ""
+                            ui.label(f"{name}: {item.sentence}{place}").classes("ms-remedy")
             with ui.column().classes("ms-turn-small"):
                 if change:
                     title = (
@@ -456,10 +462,6 @@ class StudyStep:
             ui.button("Apply to the study", on_click=apply).props("no-caps")
 
 
-def _heading(text: str) -> None:
-    ui.label(text).classes("ms-part").props('role="heading" aria-level="2"')
-
-
 def _cell(tag: str, text: str) -> ui.element:
     """A cell of a table with a text."""
     with ui.element(tag) as cell:
@@ -473,7 +475,7 @@ def _said(trial: StudyTrial) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where there is a page of the study as it is."""
+    """Return the state of the step: never needed; done where the present study has a page."""
     study = desk.study
     if study.document is None:
         return ""

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +11,21 @@ from nicegui import ui
 
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.recording.schema import file_state
-from musclesolve.results.judgement import LABELS, NOT_USABLE, USABLE
+from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 LOOK = 1.0
-"""So often is the table looked at [s]."""
+"""Interval at which the table is read [s]."""
 SIGNS = {"good": "check_circle", "warning": "warning", "error": "error", "waits": "hourglass_empty"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A recording in the list: its name, verdict or status, what is to be known of it, and its files.
+    """A recording in the list: its name, verdict or status, remarks, and files.
 
     css: "good", "warning", "error" or "waits". page: None where there is no result. trial: the trial file.
     """
@@ -58,6 +60,14 @@ def _row(row: dict[str, str]) -> Row:
     page = folder / REPORT
     said = f"{words} {found}".strip()
     return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
+
+
+def counted_by_verdict(rows: Sequence[Row]) -> str:
+    """How many rows have each verdict or status, the best first, such as "2 usable, 1 not plausible, 1 refused"."""
+    order = [LABELS[verdict] for verdict in reversed(ORDER)]
+    counts = Counter(row.title for row in rows)
+    titles = [title for title in order if title in counts] + [title for title in counts if title not in order]
+    return ", ".join(f"{counts[title]} {title.lower()}" for title in titles)
 
 
 class TrialList:
@@ -110,9 +120,7 @@ class TrialList:
         ]
         if not rows:
             return
-        done = sum(row.css in ("good", "warning") for row in rows)
-        heading = ui.label(f"{self.title}: {len(rows)}, {done} with a result that can be used")
-        heading.classes("ms-part").props('role="heading" aria-level="2"')
+        heading(f"{self.title}: {len(rows)} ({counted_by_verdict(rows)})")
         for row in rows:
             self._row(row)
 

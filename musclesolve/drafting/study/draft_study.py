@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from musclesolve._util.names import shortened
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
     RecordedTrial,
@@ -44,14 +45,14 @@ HEAD = (
 _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
-"""What every subject should state: results are normalized by mass and stature."""
+"""Keys that every subject should have: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
-"""What a cell of the drafted table of subjects holds where a file states the value."""
+"""Content of a cell of the drafted table of subjects whose value is in a file."""
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study file that is not written yet: its path and text, what was recognized, and what is left open.
+    """A draft of a study file: path, text, recognized facts, and open decisions.
 
     table: text of the table of what lacks of the subjects, "" where nothing does or a table is there.
     """
@@ -86,9 +87,6 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
         folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
-
-    Raises:
-        InputError: there is no such folder, no trial in it, or a table of subjects that cannot be read.
     """
     folder = Path(folder)
     found = study_trials(folder)
@@ -109,7 +107,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     count = len(found.trials)
     files, levels = [path for path, _ in recordings], [levels for _, levels in recordings]
     drafted = recorded_trials(folder, files, levels, roles(paths, sources)[count:], target)
-    recorded = {count + each.place: each for each in drafted.trials}
+    recorded = {count + trial.place: trial for trial in drafted.trials}
     if not found.trials and not recorded:
         raise _no_trial(folder, found, drafted.unread)
     counted = [k < count or k in recorded for k in range(len(paths))]
@@ -178,11 +176,7 @@ def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> Subje
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
-    """Write a study file.
-
-    Raises:
-        InputError: it is there already and `force` is not given, or it cannot be written.
-    """
+    """Write a study file."""
     if draft.path.exists() and not force:
         raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
     if draft.table and (draft.path.parent / TABLE).exists() and not force:
@@ -209,7 +203,7 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 
 def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
-    """Groups and conditions in an order in which the first is the one that others are compared with."""
+    """Groups and conditions in order; the first one is the reference."""
     lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
@@ -259,12 +253,12 @@ def _people(
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
         of_recordings = [each for k in own if (each := recorded[k]) is not None]
-        for key in dict.fromkeys(key for each in of_recordings for key in each.measured):
+        for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
             if key not in values[name] and key not in tabled and key not in differing:
-                found = [each.measured[key] for each in of_recordings if key in each.measured]
+                found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
-        needed = dict.fromkeys(key for each in of_recordings for key in each.needs)
+        needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
         required = _BODY if of_recordings or not all("model" in trials[k].source for k in own) else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in values[name] and key not in tabled and key not in differing:
@@ -419,5 +413,4 @@ def _recognized(
 
 
 def _few(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - 2 * _MOST_LISTED} more" if len(parts) > 2 * _MOST_LISTED else ""
-    return ", ".join(parts[: 2 * _MOST_LISTED]) + more
+    return shortened(parts, 2 * _MOST_LISTED)

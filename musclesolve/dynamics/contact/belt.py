@@ -1,4 +1,4 @@
-"""Straps between bodies, the rigid seat on a base body, and the three-point belt of who sits on it.
+"""Straps between bodies, the rigid seat on a base body, and the three-point belt of its occupant.
 
 A strap runs in straight spans from one body to another and in arcs over bodies between them. The arcs keep their
 length; the spans change theirs as the bodies move. The strap slides over the arcs without friction, so that one tension
@@ -42,7 +42,7 @@ class Webbing:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no webbing."""
+        """Refuse a curve that does not rise through strain, and negative damping."""
         check_number(self.damping, "damping", "zero or more", least=0.0)
         curve = check_array((self.strain, self.force), "strain and force", (2, "points"))
         rising = curve.shape[1] > 1 and (np.diff(curve[0]) > 0.0).all() and (np.diff(curve[1]) >= 0.0).all()
@@ -51,7 +51,7 @@ class Webbing:
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
-        """Strain, force and energy at the beginning of every straight piece, and its slope."""
+        """Strain, force, energy and slope of every straight piece, the first three at its beginning."""
         strain, force = np.array(self.strain), np.array(self.force)
         energy = np.cumsum([0.0, *(0.5 * (force[1:] + force[:-1]) * np.diff(strain))])
         return strain[:-1], force[:-1], energy[:-1], np.diff(force) / np.diff(strain)
@@ -66,14 +66,16 @@ class Webbing:
         return force + slope * more, energy + (force + 0.5 * slope * more) * more
 
     def tension(self, strain: Array, rate: Array) -> Array:
-        """Tension [N], zero where the strap is slack, of strain and its rate [1/s]."""
+        """Tension [N] at a strain and a strain rate [1/s], zero where the strap is slack."""
         damper = self.damping * rate * np.clip(strain / FADE, 0.0, 1.0)
         return np.maximum(self.elastic(strain)[0] + damper, 0.0)
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A point on a body, as it lies in the standing layout of the model [m]; without a body it is on the ground."""
+    """A point on a body, at its position in the standing layout of the model [m]; without a body, a point on the
+    ground.
+    """
 
     position: Sequence[float] | Array
     body: str = ""
@@ -84,7 +86,7 @@ class Attachment:
 class Strap:
     """A strap of straight spans between pairs of attachments, and arcs of constant length [m] between them.
 
-    It is without tension at its length at the start of the simulation, plus slack [m].
+    The tension is zero up to the length at the start of the simulation plus the slack [m].
     """
 
     name: str
@@ -94,7 +96,7 @@ class Strap:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no strap."""
+        """Refuse a strap without spans, and an arc or a slack that is not a length."""
         if not self.spans:
             raise input_error("dynamics.strap_without_span", where=self.name, name=self.name)
         for size, what in ((self.arc, "arc"), (self.slack, "slack")):
@@ -132,11 +134,7 @@ class Straps:
 
     @classmethod
     def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: BodyMotions) -> Straps:
-        """Straps as they lie at the start.
-
-        Raises:
-            InputError: two straps of one name, an attachment to an unknown body, a strap without length.
-        """
+        """Straps at their lengths at the start of a simulation."""
         names = [strap.name for strap in straps]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -166,12 +164,12 @@ class Straps:
 
     @cached_property
     def _by_webbing(self) -> list[tuple[Webbing, Indices]]:
-        """Every webbing, with the numbers of the straps that are of it."""
-        every = [strap.webbing for strap in self.straps]
-        return [(every[straps[0]], straps) for straps in equal_groups(every)]
+        """Every webbing, with the numbers of the straps made from it."""
+        webbings = [strap.webbing for strap in self.straps]
+        return [(webbings[straps[0]], straps) for straps in equal_groups(webbings)]
 
     def pull(self, motions: BodyMotions) -> Pull:
-        """Tensions and forces of bodies that move so."""
+        """Tensions and forces of the straps at the given body motions."""
         turned = np.einsum("eixy,eiy->eix", motions.rotation[self.body], self.place)
         point = motions.place[self.body] + turned
         twist = motions.twist[self.body]
@@ -210,7 +208,7 @@ class RigidSeat:
     cushion: CushionContact
 
     def __post_init__(self) -> None:
-        """Refuse what is no seat."""
+        """Refuse angles outside 0 to 80 degrees, negative thicknesses and a floor that is not finite."""
         for name in ("pan_deg", "back_deg"):
             check_number(getattr(self, name), name, "0 to 80 degrees", least=0.0, most=80.0)
         for name in ("pan_thickness", "back_thickness"):
@@ -222,8 +220,8 @@ class RigidSeat:
         """The seat with the numbers that the source prints."""
         table = read_table("definitions", "seat.toml")
         seat = table["seat"]
-        rest = {name: value for name, value in seat.items() if name != "attachment"}
-        return cls(tuple(seat["attachment"]), **rest, cushion=CushionContact(**table["cushion"]))
+        values = {name: value for name, value in seat.items() if name != "attachment"}
+        return cls(tuple(seat["attachment"]), **values, cushion=CushionContact(**table["cushion"]))
 
     def surfaces(self, model: str = "sled", body: str = "sled") -> list[Surface]:
         """Seat pan, seat back and floor on a body of a model."""
@@ -240,7 +238,7 @@ class RigidSeat:
     def pairs(
         self, surfaces: Iterable[Surface], model: str = "sled"
     ) -> dict[tuple[str, str], CushionContact]:
-        """Pairs of the seat with the surfaces of `body_surfaces` that sit on it, lean on it and stand on the floor."""
+        """Contact pairs of the seat with the surfaces of `body_surfaces` on the pan, at the back and on the floor."""
         touches = read_table("definitions", "seat.toml")["touches"]
         chosen: dict[tuple[str, str], CushionContact] = {}
         for surface in surfaces:
@@ -302,42 +300,43 @@ def three_point_belt(
         ['lap', 'shoulder']
     """
     table = read_table("definitions", "seat.toml")
-    held: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
-    for name in sorted(set(held) - {"lap", "shoulder"}):
+    anchor_points: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
+    for name in sorted(set(anchor_points) - {"lap", "shoulder"}):
         raise unknown_name(name, "anchor", ("lap", "shoulder"))
-    if "lap" not in held:
-        raise unknown_name("lap", "anchor", tuple(held), " among those given")
+    if "lap" not in anchor_points:
+        raise unknown_name("lap", "anchor", tuple(anchor_points), " among the stated ones")
     cloth = Webbing(**table["webbing"]) if webbing is None else webbing
-    lap = sorted(np.asarray(held["lap"], float), key=lambda place: float(place[1]))  # right, left
+    lap = sorted(np.asarray(anchor_points["lap"], float), key=lambda place: float(place[1]))  # right, left
     fixed: dict[str, Attachment] = dict(
         zip(SIDES, (Attachment(place, body, base) for place in lap), strict=True)
     )
     skin = {surface.name: surface for surface in body_surfaces(occupant)}
     hips = {
-        side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))
+        side: _outermost(skin[f"hip_{side}"], (0.0, sign, 0.0), called)
+        for side, sign in (("r", -1.0), ("l", 1.0))
     }
     over_hips = ((fixed["r"], hips["r"]), (hips["l"], fixed["l"]))
-    # The way over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
-    a, b = 0.5 * _apart(hips["l"], hips["r"]), skin["hip_r"].radius
+    # The path over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
+    a, b = 0.5 * _distance(hips["l"], hips["r"]), skin["hip_r"].radius
     arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
     straps = [Strap("lap", over_hips, cloth, arc, slack)]
     if (
-        "shoulder" in held
+        "shoulder" in anchor_points
     ):  # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
-        over = Attachment(np.asarray(held["shoulder"], float), body, base)
+        over = Attachment(np.asarray(anchor_points["shoulder"], float), body, base)
         near, far = ("r", "l") if over.position[1] < 0.5 * (lap[0][1] + lap[1][1]) else ("l", "r")
-        top = _on(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
-        chest = _on(skin["upper_torso"], (1.0, 0.0, 0.0), called)
+        top = _outermost(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
+        chest = _outermost(skin["upper_torso"], (1.0, 0.0, 0.0), called)
         spans = ((over, top), (chest, hips[far]), (hips[far], fixed[far]))
-        straps.append(Strap("shoulder", spans, cloth, _apart(chest, top), slack))
+        straps.append(Strap("shoulder", spans, cloth, _distance(chest, top), slack))
     return straps
 
 
-def _apart(one: Attachment, other: Attachment) -> float:
+def _distance(one: Attachment, other: Attachment) -> float:
     return float(np.linalg.norm(np.subtract(one.position, other.position)))
 
 
-def _on(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
+def _outermost(surface: Surface, direction: tuple[float, float, float], called: str) -> Attachment:
     """The outermost point of a surface in a direction along its axes."""
     reach = surface.semi_axes + surface.radius
     return Attachment(surface.center + reach * np.array(direction), surface.body, called)

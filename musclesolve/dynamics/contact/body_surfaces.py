@@ -17,7 +17,7 @@ SLIP_SPEED = 0.05
 
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:
-    """Surfaces of a forward human model, twenty-six, scaled with the lengths of its segments (Silva 2003, 3.1).
+    """The 26 surfaces of a forward human model, scaled with the lengths of its segments (Silva 2003, 3.1).
 
     Args:
         model: a forward human model.
@@ -30,9 +30,9 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
         26
     """
-    known = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
-    known["mid_hip"] = np.zeros(3)
-    missing = {name for row in _rows() for name in row["line"]} - set(known)
+    positions = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
+    positions["mid_hip"] = np.zeros(3)
+    missing = {name for row in _rows() for name in row["line"]} - set(positions)
     missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
     if missing:
         raise input_error(
@@ -40,7 +40,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         )
     surfaces = []
     for row in _rows():
-        start, end = (known[name] for name in row["line"])
+        start, end = (positions[name] for name in row["line"])
         factor = float(np.linalg.norm(end - start)) / row["length"]
         name, carrier = f"{called} {row['name']}".strip(), (row["body"], called)
         center = (
@@ -115,7 +115,7 @@ def pairs_with(
 
 @cache
 def _rows() -> tuple[dict, ...]:
-    """The table with both sides."""
+    """Rows of the table, rows of right limbs repeated for the left side."""
 
     def left(name: str) -> str:
         return name[:-1] + "l" if name.endswith("_r") else name

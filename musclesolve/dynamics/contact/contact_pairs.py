@@ -44,7 +44,9 @@ class ContactLaw(Protocol):
     slip_speed: float
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and the rate at first touch."""
+        """Normal force [N] from depth [m], its rate and the rate at first touch [m/s]; zero where the depth is
+        negative.
+        """
         ...
 
     def stored_energy(self, depth: Array) -> Array:
@@ -58,8 +60,8 @@ class HertzContact:
 
     stiffness K [N/m^n]; exponent n; restitution e of the law, which is the ratio of the speeds after and before only
     for e near 1 (correction C13: e = 0.9, 0.7, 0.5, 0 give 0.913, 0.796, 0.725, 0.663); friction mu; slip_speed v_s
-    [m/s], where friction has 71 % of its full size; least_approach [m/s], what d'- is at least, for surfaces that
-    begin to touch at rest.
+    [m/s], where friction has 71 % of its full size; least_approach [m/s], lower bound of d'-, for surfaces that begin
+    to touch at rest.
     """
 
     stiffness: float
@@ -70,7 +72,7 @@ class HertzContact:
     least_approach: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse what is no contact."""
+        """Refuse a stiffness, exponent, restitution, friction or speed out of range."""
         positive = "a positive number"
         check_number(self.stiffness, "stiffness", positive, above=0.0)
         check_number(self.exponent, "exponent", "1 or more", least=1.0)
@@ -101,7 +103,7 @@ class CushionContact:
     slip_speed: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse what is no cushion."""
+        """Refuse constants of a cushion that are out of range."""
         check_number(self.size, "size", "a positive number", above=0.0)
         check_number(self.growth, "growth", "a positive number", above=0.0)
         check_number(self.damping, "damping", "zero or more", least=0.0)
@@ -121,16 +123,14 @@ class CushionContact:
 
 
 def check_friction(friction: float, slip_speed: float) -> None:
-    """Refuse what is no friction."""
+    """Refuse a friction coefficient or slip speed out of range."""
     check_number(friction, "friction", "zero or more", least=0.0)
     check_number(slip_speed, "slip_speed", "a positive number", above=0.0)
 
 
 @dataclass(frozen=True)
 class BodyStates:
-    """The bodies of all models below each other, the ground last, and what moves them: positions and velocities (N, 3)
-    of every model.
-    """
+    """The bodies of all models in one list, the ground last, with positions and velocities (N, 3) of every model."""
 
     models: tuple[Model, ...]
     states: tuple[tuple[Array, Array], ...]
@@ -143,11 +143,11 @@ class BodyStates:
 
         counts = [len(model.topology.bodies) for model in models]
         motions, first, move = BodyMotions.allocate(sum(counts) + 1), 0, MOVE.load()
-        kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
-        for model, (q, qd), count in zip(models, kept, counts, strict=True):
+        arrays = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
+        for model, (q, qd), count in zip(models, arrays, counts, strict=True):
             move(q, qd, model.rigid_bodies.compiled, motions, first)
             first += count
-        return cls(tuple(models), kept, motions)
+        return cls(tuple(models), arrays, motions)
 
     def generalized(self, wrench: Array) -> list[Array]:
         """Generalized force (N, 3) on every model of wrenches (B, 6), moments about the origin and forces."""
@@ -197,6 +197,8 @@ class ContactPairs:
     laws: tuple[ContactLaw, ...]
     body: Indices  # (S,) number of the body of each surface among all
     fixed: Mask  # (P,) pairs whose first surface is a plane
+    # share of the smaller surface's size beyond which the gap is a lower bound, without a point
+    near: float = 0.1
 
     @classmethod
     def build(
@@ -209,7 +211,7 @@ class ContactPairs:
 
         Raises:
             InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
-                of two planes, or of surfaces on one body; a pair that is given twice, or whose law is none.
+                of two planes, or of surfaces on one body; a pair that is stated twice, or has no contact law.
         """
         names = [surface.name for surface in surfaces]
         number = {name: k for k, name in enumerate(names)}
@@ -260,7 +262,7 @@ class ContactPairs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pairs as messages print them."""
+        """Names of the pairs for messages."""
         named = zip(self.first, self.second, strict=True)
         return tuple(f"{self.surfaces[a].name} and {self.surfaces[b].name}" for a, b in named)
 
@@ -271,17 +273,18 @@ class ContactPairs:
         def over(field: str, *shape: int) -> Array:
             return contiguous(np.reshape([getattr(one, field) for one in self.surfaces], (-1, *shape)))
 
-        extent = contiguous([0.0 if one.is_plane else one.extent for one in self.surfaces])
+        extent = contiguous([np.inf if one.is_plane else one.extent for one in self.surfaces])
         places = over("center", 3), over("axes", 3, 3), over("semi_axes", 3)
         first, second = contiguous(self.first, np.intp), contiguous(self.second, np.intp)
+        far = 2.0 * self.near * np.minimum(extent[first], extent[second])
         return (
             SurfaceArrays(contiguous(self.body, np.intp), *places, over("order"), over("radius"), extent),
-            PairArrays(first, second, contiguous(self.fixed, bool)),
+            PairArrays(first, second, contiguous(self.fixed, bool), contiguous(far)),
         )
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
-        """Laws, each with the numbers of the pairs that it, or one equal to it, holds for."""
+        """Distinct laws, each with the numbers of its pairs."""
         return [(self.laws[pairs[0]], pairs) for pairs in equal_groups(self.laws)]
 
     @cached_property
@@ -291,7 +294,7 @@ class ContactPairs:
         return np.minimum(np.take(thin, self.first), np.take(thin, self.second))
 
     def gaps(self, states: BodyStates) -> Array:
-        """Gap (P,) [m] of every pair; those far apart have a lower bound."""
+        """Gap (P,) [m] of every pair; for surfaces far apart a lower bound."""
         return self.touches(states.motions).gap
 
     def touches(self, motions: BodyMotions) -> Touches:
@@ -320,7 +323,7 @@ class ContactPairs:
                 square = np.einsum("px,px->p", slip, slip)
                 rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
                 force[chosen] = pressed[:, None] * touches.normal[chosen] - rubbing[:, None] * slip
-                # What damping and friction of the law take.
+                # Power that damping and friction of the law dissipate.
                 loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
         return Touch(touches, force, loss)
 
@@ -347,8 +350,6 @@ class Separation:
 def separation(first: Surface, second: Surface) -> Separation:
     """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
 
-    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
-
     Args:
         first, second: the surfaces.
 
@@ -362,13 +363,15 @@ def separation(first: Surface, second: Surface) -> Separation:
         0.4
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
-    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)
+    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, np.inf)
     touches = pair.touches(BodyMotions.allocate(1))
     return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 
 def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:
-    """Number among the bodies of all models; the ground, which has no name, is the last. what: who asks."""
+    """Number among the bodies of all models; the ground, which has no name, is the last. what: the name of the part
+    with the body, for messages.
+    """
     counts = [len(one.topology.bodies) for one in models.values()]
     if not body:
         return sum(counts)

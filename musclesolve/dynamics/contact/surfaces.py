@@ -1,4 +1,4 @@
-"""Convex surfaces that bodies or the ground carry, and the distance, normal and nearest points of pairs of them.
+"""Convex surfaces on bodies or the ground, and the distance, normal and nearest points of two surfaces.
 
 A surface is a plane, or a ball rolled over an ellipsoid. A sphere is the ball alone, an ellipsoid of any order has no
 ball, and a cylinder is a ball rolled over a thin ellipsoid: its ends are round, and its side bulges by a twentieth of
@@ -37,9 +37,10 @@ BULGE = 0.05
 class Surface:
     """A surface on a body.
 
-    name; model, body: what carries it, both empty for the ground; center (3,) and axes (3, 3), its own axes as columns,
-    as they lie in the standing layout of the model [m]; semi_axes (3,) and order of the ellipsoid and radius of the
-    ball [m]. A plane has no size: its outward normal is the third axis, and it fills all that lies behind it.
+    name; model, body: names of model and body with the surface, both empty for the ground; center (3,) and axes (3, 3),
+    its own axes as columns, as they lie in the standing layout of the model [m]; semi_axes (3,) and order of the
+    ellipsoid and radius of the ball [m]. A plane has no size: its outward normal is the third axis, and it fills all
+    that lies behind it.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Surface:
 
     @property
     def extent(self) -> float:
-        """Radius [m] of a sphere about the center that holds the surface; infinite for a plane."""
+        """Radius [m] of a sphere about the center that contains the surface; infinite for a plane."""
         return np.inf if self.is_plane else self.radius + float(np.linalg.norm(self.semi_axes))
 
 
@@ -178,7 +179,7 @@ def _size(size: float, name: str, what: str) -> float:
 
 
 def _axes_about(third: Array) -> Array:
-    """A right-handed triad (3, 3), as columns, with a given third axis."""
+    """A right-handed triad (3, 3), as columns, with this third axis."""
     across = np.cross(third, np.eye(3)[np.argmin(np.abs(third))])
     first = across / np.linalg.norm(across)
     return np.column_stack([first, np.cross(third, first), third])

@@ -32,7 +32,7 @@ _RANK = 1e-9
 
 @dataclass(frozen=True)
 class Accelerations:
-    """qdd (n,), multipliers (c,), and how many iterations it took."""
+    """Accelerations qdd (n,), multipliers (c,), and the number of iterations."""
 
     qdd: Array
     multipliers: Array
@@ -61,7 +61,7 @@ def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelera
 
 
 def massless_motion(mass: Array, jacobian: Array) -> Array | None:
-    """A direction (n,) that the constraints allow and no mass resists; None if there is none."""
+    """A direction (n,) that the constraints allow and no mass resists; None without such a direction."""
     _, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
     null = free[int((sizes > _RANK * max(sizes[0], 1e-300)).sum()) :] if len(sizes) else free
     if not len(null):
@@ -96,8 +96,8 @@ class CompiledEquations:
         groups += [slot[one:two] for one, two in pairwise(start)]
         neighbors = np.eye(rows.size, dtype=bool)
         for group in groups:
-            held = group[group < rows.size]
-            neighbors[np.ix_(held, held)] = True
+            members = group[group < rows.size]
+            neighbors[np.ix_(members, members)] = True
         order = _elimination_order(neighbors)
         begin = _first_elements(neighbors, order)
         coordinate = (3 * order[:, None] + np.arange(3)).ravel()
@@ -135,11 +135,11 @@ class CompiledEquations:
         return self._solve(ACCELERATE, q, qd, force, mass, _POLISHES * polished)
 
     def returned(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """The x (N, 3) with Phi_q x = -Phi."""
+        """The step x (N, 3) back to the constraints, Phi_q x = -Phi."""
         return self._solve(RETURN, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def held(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """The x (N, 3) with Phi_q x = 0."""
+        """The nearest x (N, 3) to M^-1 force, by the mass matrix, that keeps the constraints, Phi_q x = 0."""
         return self._solve(HOLD, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def _solve(
@@ -177,7 +177,7 @@ class CompiledEquations:
 
 
 def _elimination_order(neighbors: Array) -> Indices:
-    """Slots in an order that leaves few elements between the first of a row and the diagonal."""
+    """Order of the slots with few elements between the first one of a row and the diagonal."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 

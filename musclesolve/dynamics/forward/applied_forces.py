@@ -1,6 +1,6 @@
 """Forces that act during a simulation: joint moments and external wrenches, as functions of time or recorded arrays.
 
-A force is anything that can be called with time (T,), q and qd (T, N, 3) and gives a generalized force (T, N, 3).
+A force is a function of time (T,), q and qd (T, N, 3) that returns a generalized force (T, N, 3).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class JointMoments:
 
 @dataclass(frozen=True)
 class ExternalForces:
-    """Wrenches on bodies through time; between samples cubic splines run.
+    """Wrenches on bodies through time, interpolated between samples by cubic splines.
 
     courses: force and moment (T, 6) of each body at times (T,).
     """
@@ -74,7 +74,7 @@ class ExternalForces:
 
     @classmethod
     def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
-        """Forces and moments that were sampled at times (T,) [s].
+        """Forces and moments from samples at times (T,) [s].
 
         Raises:
             InputError: samples that do not fit `time`, or a body that the model does not have.

@@ -1,8 +1,8 @@
 """Forward dynamics with contact: several models in one simulation, whose surfaces touch each other and the ground.
 
-All models and what touches and pulls between them are one system of differential equations (`World`). Between events
+All models, contacts and straps are one system of differential equations (`World`). Between events
 the motion is computed as by `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of
-approach is stored for the law of contact (Silva 2003, 4.3), and the integrator starts anew; it is deleted when the
+approach is stored for the law of contact (Silva 2003, 4.3), and the integrator restarts. The speed is deleted when the
 surfaces have parted.
 """
 
@@ -38,11 +38,11 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 
 CONTACT = Integration(tolerance=1e-6, stepper="rk45")
-"""How a simulation with contact is integrated unless said otherwise."""
+"""Default integration of a simulation with contact."""
 EXTRA = 2
-"""Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of what is applied."""
+"""Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of the applied forces."""
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
-"""Shares of a step at which it is seen whether surfaces overlap."""
+"""Shares of a step at which the gaps are checked for overlap."""
 PULL = 10.0
 """Acceleration [m/s2] that surfaces may have toward each other before they touch, for the longest step."""
 OVERLAP = 20.0
@@ -55,8 +55,8 @@ FOLLOWED = 1e-3
 class Start:
     """A model and how it starts: positions q and velocities qd (N, 3); forces and held points as in `simulate`.
 
-    pulse: where it is given, the model does not turn and has this acceleration (T, 3) [m/s2] at times (T,), whatever
-    acts on it (`half_sine`, `no_pulse`, or a function of your own). constraints: rows instead of the model's own, for
+    pulse: a prescribed acceleration (T, 3) [m/s2] at times (T,), which no force changes; the model does not turn
+    (`half_sine`, `no_pulse`, or a function of your own). constraints: rows instead of the model's own, for
     loops that the tree of joints does not have.
     """
 
@@ -85,11 +85,11 @@ class ContactEvent:
 
 @dataclass(frozen=True)
 class ContactSimulation:
-    """Simulated motions by model, and what the pairs of surfaces (P) did at the times (T,) of the frames.
+    """Simulated motions by model, and the contacts of the pairs of surfaces (P) at the times (T,) of the frames.
 
     depth (T, P) [m], negative while apart; force (T, P, 3) [N] on the second surface and its point (T, P, 3) [m];
-    stored (T, P) [J] elastic energy; lost (T,) [J] what damping and friction of contacts and straps took since the
-    start; work (T,) [J] what applied forces and drives did since then; tension [N] and stretched [J], (T, S) each, of
+    stored (T, P) [J] elastic energy; lost (T,) [J] energy lost in damping and friction of contacts and straps since the
+    start; work (T,) [J] of applied forces and drives since the start; tension [N] and stretched [J], (T, S) each, of
     the straps; events in their order.
     """
 
@@ -114,7 +114,7 @@ class ContactSimulation:
 
     @property
     def imbalance(self) -> Array:
-        """Energy (T,) [J] that appeared from nowhere since the start: the error of the integration."""
+        """Energy (T,) [J] gained since the start without work: the error of the integration."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.lost)
 
     def force_on(self, surface: str) -> Array:
@@ -143,7 +143,7 @@ def simulate_contact(
     """Motion of models that touch each other and the ground, under gravity and forces.
 
     Args:
-        starts: name -> model and start; the names and models are those that the pairs were built with, in any order.
+        starts: name -> model and start, with the names and models from which the pairs were built, in any order.
         pairs: `ContactPairs.build` of the same models.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
         integration: tolerance, stepper and method.
@@ -198,7 +198,9 @@ def simulate_contact(
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
         motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
-    depth, force = (np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force"))
+    depth, force = (
+        np.stack([getattr(at.touch, quantity) for at in loads]) for quantity in ("depth", "force")
+    )
     point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
     for p, law in enumerate(pairs.laws):
@@ -207,7 +209,7 @@ def simulate_contact(
     tension = stretched = np.zeros((len(loads), 0))
     if pulls := [at.pull for at in loads if at.pull is not None]:
         tension, stretched = (
-            np.stack([getattr(pull, what) for pull in pulls]) for what in ("tension", "stored")
+            np.stack([getattr(pull, quantity) for pull in pulls]) for quantity in ("tension", "stored")
         )
     return ContactSimulation(
         time=times,
@@ -238,7 +240,7 @@ class Loads:
 
 @dataclass(frozen=True)
 class World:
-    """All models as one system; a state is theirs one after the other, then `EXTRA` numbers."""
+    """All models as one system; a state holds the states of the models in order, then `EXTRA` numbers."""
 
     systems: Mapping[str, System]
     pairs: ContactPairs
@@ -271,7 +273,7 @@ class World:
         return [state[numbers] for numbers in self._slices]
 
     def bodies(self, time: float, state: Array) -> BodyStates:
-        """Poses and velocities of the bodies of all models; refuses what is no finite number."""
+        """Poses and velocities of the bodies of all models; refuses a state that is not finite."""
         systems = list(self.systems.values())
         states = [system.split(time, part) for system, part in zip(systems, self.parts(state), strict=True)]
         return BodyStates.from_models([system.model for system in systems], states)
@@ -325,7 +327,7 @@ class World:
 
 @dataclass
 class _ContactRun:
-    """The state at `now`, which pairs touch and at what speed they began to, and the frames so far."""
+    """The state at `now`, the pairs in contact with their speeds at first touch, and the frames so far."""
 
     world: World
     how: Integration
@@ -383,7 +385,7 @@ class _ContactRun:
             end, met = self._first_touch(between, self.now, solver.t)
             for time in self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]:
                 self._store(self.world.projected(time, between(time)))
-            # A state at an event is projected, and that at the end of a step where it has left the constraints.
+            # Project the state at an event, and the state at the end of a step if it violates the constraints.
             self.state = between(end) if len(met) else solver.y
             off = self.world.violation(self.state)
             self.drift = max(self.drift, off)
@@ -391,7 +393,7 @@ class _ContactRun:
                 self.state = self.world.projected(end, self.state)
                 if not len(met):
                     solver.y, solver.f = self.state, derivative(end, self.state)
-            self._part(between)
+            self._end_contacts(between)
             self.now = float(end)
             if len(met):
                 # The law of contact needs the speeds at which the pairs begin to touch.
@@ -407,17 +409,19 @@ class _ContactRun:
         return self.world.pairs.touch(self.world.bodies(time, state), self.approach, self.touching)
 
     def _longest_step(self) -> float:
-        """A step in which no pair can pass through each other unseen."""
+        """The longest step [s] in which two surfaces cannot pass through each other between two checks of their gap."""
         touch, thickness = self.touch, self.world.pairs.thickness
         free = ~self.touching & np.isfinite(thickness)
         if touch is None or not free.any():
             return np.inf
-        way = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
+        distance = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
         speed = np.maximum(touch.rate[free], 0.0)
-        return float(((np.sqrt(speed**2 + 2.0 * PULL * way) - speed) / PULL).min())
+        return float(((np.sqrt(speed**2 + 2.0 * PULL * distance) - speed) / PULL).min())
 
     def _first_touch(self, between: Any, begin: float, end: float) -> tuple[float, Indices]:
-        """The earliest time in a step at which surfaces that were apart meet, and which; the end where none do."""
+        """The earliest time in a step at which separate surfaces meet, and their pairs; the end of the step where none
+        meet.
+        """
         from scipy.optimize import brentq
 
         gaps, free, before = self.world.gaps, np.flatnonzero(~self.touching), begin
@@ -440,8 +444,8 @@ class _ContactRun:
             before = time
         return end, free[:0]
 
-    def _part(self, between: Any) -> None:
-        """Let go of the pairs that have parted in a step."""
+    def _end_contacts(self, between: Any) -> None:
+        """End the contact of the pairs that have parted in a step."""
         from scipy.optimize import brentq
 
         begin, end = between.t_old, between.t

@@ -6,9 +6,9 @@
     m_p = m_max (3 x^2 - 2 x^3) n,  x = (beta - beta_max) / Delta_beta between 0 and 1     (3.8, correction C11)
 
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
-depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
+depends on theta. n is the unit vector of the shortest rotation of u_r back into the range, -u_r x grad(beta -
 beta_max(theta)): the axis of (3.8) for a round cone, normalized, and tangent to the cone where it is not round. The
-parent receives the opposite of all.
+parent receives the opposite moments.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class JointResistance:
     ) -> JointResistance:
         """Resistance from a data file, bundled (by name) or a user's own (by path); None: the table of the human model.
 
-        `damping` and `limits` say whether viscous and motion-limiting moments are included.
+        damping, limits: include viscous moments, include motion-limiting moments.
 
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = tomllib.loads(read_text(path, "table of joint resistance"))
-        what = f"not a table of joint resistance for the model {model.topology.name!r}"
+        problem = f"not a table of joint resistance for the model {model.topology.name!r}"
         round_, single = raw.get("cone", []), raw.get("stop", [])
 
         def ranges(rows: list[dict], *keys: str) -> Array:
@@ -81,9 +81,9 @@ class JointResistance:
             joints = contiguous([model.dof(row["dof"]) for row in single], np.intp)
             ends = ranges(single, "lower_deg", "upper_deg", "margin_deg", "moment")
             balls = set(model.tree.spherical.ravel().tolist())
-            if others := [row["dof"] for row in single if model.joint(row["dof"]) in balls]:
+            if spherical := [row["dof"] for row in single if model.joint(row["dof"]) in balls]:
                 raise ValueError(
-                    f"a limit for {others[0]}, one of the rotations of a spherical joint, which needs a cone"
+                    f"a limit for {spherical[0]}, one of the rotations of a spherical joint, which needs a cone"
                 )
             if (empty := ends[:, 0] >= ends[:, 1]).any():
                 raise ValueError(f"the range of {single[int(np.argmax(empty))]['dof']} is empty")
@@ -99,11 +99,13 @@ class JointResistance:
                 file=path,
                 expected=fault.expected,
                 remedy=fault.remedy or "pass table=, a file of your own for this model",
-                what=what,
+                what=problem,
                 reason=fault.problem,
             ) from fault
         except (KeyError, ValueError, TypeError, IndexError) as fault:
-            raise input_error("dynamics.bad_resistance_table", file=path, what=what, fault=fault) from fault
+            raise input_error(
+                "dynamics.bad_resistance_table", file=path, what=problem, fault=fault
+            ) from fault
         if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
             raise input_error("dynamics.negative_damping", file=path)
         if not limits:
@@ -141,7 +143,7 @@ class JointResistance:
         )
 
     def moments(self, q: Array, qd: Array) -> Array:
-        """Damping of all joints and stops of the single ones, (T, K) [N m] about the joint axes (3.3, 3.8)."""
+        """Moments (T, K) [N m] about the joint axes: damping of all joints, stops of single joints (3.3, 3.8)."""
         moments = -self.damping * self.couples.rates(q, qd)
         if len(joint := self.stops.joint):
             lower, upper, margin, moment = self.stops.limits.T

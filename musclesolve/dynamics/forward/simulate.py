@@ -5,9 +5,9 @@ iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (s
 after each one positions and velocities are projected back on the constraints, orthogonally in the sense of the mass
 matrix, so that the constraints do not drift and the projection does no work at first order.
 
-A model under forces as a system of ordinary differential equations is `System`. One whose motion is prescribed
-(`DrivenSystem`: a sled on its rail, a vehicle whose pulse was recorded) moves without turning, with a given
-acceleration through time. What drives it does whatever work that takes.
+`System` is a model under forces as a system of ordinary differential equations. `DrivenSystem` is a model with a
+prescribed motion (a sled on its rail, a vehicle with a recorded pulse): it moves without turning, with a stated
+acceleration through time. The drive does the work that this takes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -42,7 +43,7 @@ from musclesolve.errors import MuscleSolveError, input_error
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
 SMALLEST, PATIENCE = 1e-9, 20
-"""So many steps [s] shorter than that one after the other, and forces are too stiff to be followed."""
+"""Number of successive steps shorter than a time [s] after which the forces count as too stiff."""
 
 
 @dataclass(frozen=True)
@@ -154,15 +155,15 @@ def simulate(
                 "usual reason."
             )
         steps += 1
-        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
-        if len(wanted):
+        passed = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
+        if len(passed):
             between = solver.dense_output()
-            states += [system.projected(t, between(t))[0] for t in wanted]
+            states += [system.projected(t, between(t))[0] for t in passed]
         solver.y, off = system.projected(solver.t, solver.y)
         solver.f = system.derivative(solver.t, solver.y)
         drift = max(drift, off)
-    still = [0.0] * len(times)
-    return simulated(system, times, np.stack(states), still, drift, steps, solver.nfev + steps)
+    zeros = [0.0] * len(times)
+    return simulated(system, times, np.stack(states), zeros, drift, steps, solver.nfev + steps)
 
 
 def simulated(
@@ -184,8 +185,8 @@ def simulated(
         times,
         q,
         qd,
-        np.stack([one.qdd for one in solved]).reshape(q.shape),
-        np.stack([one.multipliers for one in solved]),
+        np.stack([solution.qdd for solution in solved]).reshape(q.shape),
+        np.stack([solution.multipliers for solution in solved]),
         np.abs(rows.violation(q)).max(axis=1, initial=0.0),
         np.abs(rates).max(axis=1, initial=0.0),
         drift,
@@ -199,7 +200,7 @@ def stepper(
 ) -> Any:
     """The integrator of scipy that an `Integration` names, at the beginning of its first step.
 
-    A trial state without a solution is not a number for it, so that it tries a shorter step.
+    At a trial state without a solution the derivative is NaN, so that the integrator tries a shorter step.
 
     Raises:
         UnsolvableError: the first state has no solution.
@@ -225,7 +226,7 @@ class SmallSteps:
     count: int = 0
 
     def step(self, solver: Any) -> str:
-        """Take one step; a sentence that says why it failed, empty where it did not."""
+        """Take one step; return why it failed, empty where it succeeded."""
         try:
             message = solver.step()
         except (ValueError, np.linalg.LinAlgError) as fault:
@@ -239,7 +240,7 @@ class SmallSteps:
 
 
 def frame_times(duration: float | Array) -> Array:
-    """The times (T,) of the frames: those given, or a hundred and one over a duration."""
+    """The times (T,) [s] of the frames: an array as it is, or 101 times over a duration."""
     if np.ndim(duration):
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
@@ -247,13 +248,13 @@ def frame_times(duration: float | Array) -> Array:
 
 
 def check_integration(how: Integration) -> None:
-    """Refuse what is no `Integration`."""
+    """Refuse anything but an `Integration`."""
     if not isinstance(how, Integration):
         raise input_error("dynamics.no_integration", how=how)
 
 
 def check_forces(forces: Sequence[Force]) -> None:
-    """Refuse what is no list of forces."""
+    """Refuse anything but a list of forces."""
     if callable(forces) or not all(callable(force) for force in forces):
         raise input_error(
             "dynamics.no_list_of_forces",
@@ -284,7 +285,7 @@ def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
 
 
-_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
+_START = 1e-6  # Largest violation of a constraint [m or 1] or of its rate [m/s or 1/s] at the start
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12
@@ -307,7 +308,7 @@ class System:
 
     @cached_property
     def _constant(self) -> tuple[tuple[Array, tuple[Array, float]], Array] | None:
-        """Elements of `masses` and `own_force` where no body needs a cross product: the same in every pose (2.62)."""
+        """Mass matrix and weight where they are the same in every pose: no body needs a cross product (2.62)."""
         if (bodies := self.model.rigid_bodies).crossed.any():
             return None
         q = self.model.standing[None]
@@ -362,7 +363,7 @@ class System:
         return self.accelerated(time, q, qd, self.applied(time, q, qd) + contact, polished)
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state under the forces applied (N, 3) beside the weight."""
+        """Accelerations (3N,) and multipliers of one state under the weight and the applied forces (N, 3)."""
         force, (mass, elements) = self.own_force(q, qd) + applied, self.masses(q)
         try:
             if self.method == "augmented_lagrangian":
@@ -375,7 +376,7 @@ class System:
             raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of what acts beside weight and contact: the applied forces (N, 3)."""
+        """Power [W] of the applied forces (N, 3), without weight and contact."""
         return float(applied.ravel() @ qd.ravel())
 
     def derivative(self, time: float, state: Array) -> Array:
@@ -384,7 +385,7 @@ class System:
         return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd, polished=False).qdd])
 
     def split(self, time: float, state: Array) -> tuple[Array, Array]:
-        """Positions and velocities (N, 3) of a state; refuses what is no finite number."""
+        """Positions and velocities (N, 3) of a state; refuses a state that is not finite."""
         q, qd = state.reshape(2, -1, 3)
         if not np.isfinite(state).all():
             names = self.model.topology.coordinate_names
@@ -395,7 +396,8 @@ class System:
         return q, qd
 
     def projected(self, time: float, state: Array) -> tuple[Array, float]:
-        """The nearest state that satisfies the constraints, nearest by the mass matrix, and how far it was off.
+        """The nearest state that satisfies the constraints, in the norm of the mass matrix, and the largest violation
+        before.
 
         Positions minimize 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
@@ -414,7 +416,7 @@ class System:
         if not worst <= 1e-9:
             raise MuscleSolveError(
                 f"the simulation stops at {time:.4f} s: a loop cannot close, "
-                f"{self._worst(self.constraints.violation(q[None])[0])}"
+                f"{self._largest_violations(self.constraints.violation(q[None])[0])}"
             )
         mass, elements = self.masses(q)
         qd = self.equations.held(q, (mass @ moving.ravel()).reshape(q.shape), elements)
@@ -434,11 +436,11 @@ class System:
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_position", worst=self._worst(violation))
+            raise input_error("dynamics.bad_starting_position", worst=self._largest_violations(violation))
         jacobian = self._jacobian(q0)
         rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_velocity", worst=self._worst(rate))
+            raise input_error("dynamics.bad_starting_velocity", worst=self._largest_violations(rate))
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
             size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
             moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
@@ -446,11 +448,10 @@ class System:
             raise input_error("dynamics.singular_mass_matrix", moved=moved[:_SHOWN], bodies=bodies[:_SHOWN])
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
-    def _worst(self, off: Array) -> str:
-        """The rows that are farthest off, with the amounts."""
+    def _largest_violations(self, off: Array) -> str:
+        """The constraint rows with the largest violations, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
-        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
-        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+        return shortened([f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order], _SHOWN, "; ")
 
 
 Pulse = Callable[[Array], Array]
@@ -488,7 +489,7 @@ def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
 
 
 def no_pulse(time: Array) -> Array:
-    """Zero acceleration, for a model that keeps its velocity whatever it meets (`Start.pulse`).
+    """Zero acceleration, for a model that keeps its velocity under any force (`Start.pulse`).
 
     Args:
         time: (T,) [s].
@@ -505,12 +506,12 @@ def no_pulse(time: Array) -> Array:
 
 @dataclass(frozen=True)
 class DrivenSystem(System):
-    """A model that a pulse moves."""
+    """Equations of motion of a model that moves with a prescribed acceleration, without turning."""
 
     pulse: Pulse = field(default=no_pulse)
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
-        """The prescribed accelerations; no force changes them."""
+        """The prescribed accelerations, which no force changes."""
         now = np.asarray(self.pulse(np.array([time])), float)
         if now.shape != (1, 3):
             raise input_error("dynamics.pulse_of_other_shape", shape=now.shape)
@@ -521,7 +522,7 @@ class DrivenSystem(System):
         return Accelerations(qdd.ravel(), np.zeros(len(self.constraints.names)), 0)
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """Power [W] of the applied forces and of the drive: what the inertia needs beyond weight and contact."""
+        """Power [W] of the applied forces and of the drive: the power of inertia minus weight and contact."""
         needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 

@@ -2,7 +2,7 @@
 
 The tension f(L - L_0) + c(dL/dt) draws both ends together along the line between them; where it is negative it pushes
 them apart. An end is a linear combination of the natural coordinates (Silva 2003, 2.47), so its velocity and the
-generalized force, -dL/dq times the tension, need no more than the same weights.
+generalized force, -dL/dq times the tension, follow from the same weights.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from musclesolve.errors import input_error
 Law = Callable[[Array], Array]
 """Forces [N] at elongations [m] or rates [m/s]."""
 End = tuple[str, Sequence[float]]
-"""A body and a position on it as it lies in the standing layout [m]; without a name the ground, and a place there."""
+"""A body and a position on it in the standing layout [m]; an empty name stands for the ground."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class BrokenLine:
     after: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no curve."""
+        """Refuse corners that are not finite or whose x does not increase."""
         check_array((self.before, self.after), "the slopes", (2,), axis=0)
         if not self._corners.size or (np.diff(self._corners[0]) <= 0.0).any():
             raise input_error("dynamics.corners_not_increasing")
@@ -44,7 +44,7 @@ class BrokenLine:
         return check_array((self.x, self.y), "the corners", (2, "corners"))
 
     def __call__(self, at: Array) -> Array:
-        """Force where x is `at`, of the same shape."""
+        """Force at x = `at`, an array of the same shape."""
         x, y = self._corners
         outside = self.before * np.minimum(at - x[0], 0.0) + self.after * np.maximum(at - x[-1], 0.0)
         return np.asarray(np.interp(at, x, y) + outside)
@@ -81,7 +81,7 @@ class SpringDampers:
 
         Raises:
             InputError: a body that the model does not have, or that has no more than two points and a vector; a place
-                that is none, a negative rest length.
+                that is no position, a negative rest length.
         """
         bodies = model.rigid_bodies
         weights, shift = np.zeros((len(springs), len(model.standing))), np.zeros((len(springs), 3))

@@ -1,4 +1,4 @@
-"""Quadratic programs along a motion: each frame is coupled with its next two, and bounded by itself.
+"""Quadratic programs along a motion: a frame is coupled with the next two frames; bounds hold frame by frame.
 
 minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
 Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The Newton matrix H + C^T (Z/S) C has the
@@ -35,41 +35,43 @@ class BandedProgram:
         frames, bounds, _ = self.rows.shape
         x = np.zeros_like(self.linear)
         slack = np.full((frames, bounds), 0.1)
-        price = np.full((frames, bounds), 0.1)
+        multiplier = np.full((frames, bounds), 0.1)
         error = np.inf
         for _ in range(MOST_ITERATIONS):
-            dual = self._times(x) - self.linear - np.einsum("tmn,tm->tn", self.rows, price)
+            dual = self._times(x) - self.linear - np.einsum("tmn,tm->tn", self.rows, multiplier)
             primal = np.einsum("tmn,tn->tm", self.rows, x) - slack
-            gap = float((slack * price).mean())
+            gap = float((slack * multiplier).mean())
             error = max(np.abs(dual).max(), np.abs(primal).max(), gap)
             if error < ACCURATE:
                 break
             try:
-                factor = cholesky_banded(self._newton_band(price / slack), lower=True, check_finite=False)
+                factor = cholesky_banded(
+                    self._newton_band(multiplier / slack), lower=True, check_finite=False
+                )
             except np.linalg.LinAlgError:  # beyond the accuracy of the machine; the residual stays large
                 break
-            at = factor, dual, primal, slack, price
-            _, ds, dz = self._step(slack * price, *at)
-            length = min(_longest(slack, ds), _longest(price, dz))
-            after = float(((slack + length * ds) * (price + length * dz)).mean())
-            dx, ds, dz = self._step(slack * price + ds * dz - (after / gap) ** 3 * gap, *at)
-            length = min(_longest(slack, ds), _longest(price, dz))
-            x, slack, price = x + length * dx, slack + length * ds, price + length * dz
+            at = factor, dual, primal, slack, multiplier
+            _, ds, dz = self._step(slack * multiplier, *at)
+            length = min(_longest(slack, ds), _longest(multiplier, dz))
+            after = float(((slack + length * ds) * (multiplier + length * dz)).mean())
+            dx, ds, dz = self._step(slack * multiplier + ds * dz - (after / gap) ** 3 * gap, *at)
+            length = min(_longest(slack, ds), _longest(multiplier, dz))
+            x, slack, multiplier = x + length * dx, slack + length * ds, multiplier + length * dz
         return x, float(error)
 
     def _step(
-        self, product: Array, factor: Array, dual: Array, primal: Array, slack: Array, price: Array
+        self, product: Array, factor: Array, dual: Array, primal: Array, slack: Array, multiplier: Array
     ) -> tuple[Array, Array, Array]:
-        """Changes of unknowns, slacks and prices that solve the linearized conditions.
+        """Changes of unknowns, slacks and multipliers that solve the linearized conditions.
 
-        H dx - C^T dz = -dual, C dx - ds = -primal, slack dz + price ds = -product; factor: of the Newton matrix.
+        H dx - C^T dz = -dual, C dx - ds = -primal, slack dz + multiplier ds = -product; factor: of the Newton matrix.
         """
         from scipy.linalg import cho_solve_banded
 
-        right = np.einsum("tmn,tm->tn", self.rows, (-product - price * primal) / slack) - dual
+        right = np.einsum("tmn,tm->tn", self.rows, (-product - multiplier * primal) / slack) - dual
         dx = cho_solve_banded((factor, True), right.ravel(), check_finite=False).reshape(right.shape)
         ds = np.einsum("tmn,tn->tm", self.rows, dx) + primal
-        return dx, ds, (-product - price * ds) / slack
+        return dx, ds, (-product - multiplier * ds) / slack
 
     def _times(self, x: Array) -> Array:
         """H x, (T, n)."""

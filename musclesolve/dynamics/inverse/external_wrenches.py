@@ -16,8 +16,8 @@ from musclesolve.errors import input_error
 class Wrench:
     """A force (T, 3) [N] and its moment about the global origin (T, 3) [N m] on one body.
 
-    Moment about the origin = point of application x force + free moment. Given this way an unloaded plate, whose
-    center of pressure is meaningless, is simply zero.
+    Moment about the origin = point of application x force + free moment. In this form the wrench of an unloaded plate,
+    whose center of pressure has no meaning, is zero.
     """
 
     body: str
@@ -25,7 +25,7 @@ class Wrench:
     moment: Array
 
     def __post_init__(self) -> None:
-        """Refuse what is no force through time."""
+        """Refuse forces and moments of other shapes than (T, 3), or not finite."""
         force = check_array(self.force, f"the force on {self.body!r}", ("T", 3))
         moment = check_array(self.moment, f"the moment on {self.body!r}", (len(force), 3))
         object.__setattr__(self, "force", force)

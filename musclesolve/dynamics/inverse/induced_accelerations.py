@@ -1,4 +1,4 @@
-"""Induced accelerations: what each force contributes to accelerations, ground reactions and loads of joints.
+"""Induced accelerations: contributions of each force to accelerations, ground reactions and loads of joints.
 
 In joint speeds u the equations of motion of linked rigid bodies (Kane's form) are linear in all forces,
 
@@ -6,24 +6,23 @@ In joint speeds u the equations of motion of linked rigid bodies (Kane's form) a
 
     M = sum_b m_b R_b^T R_b + S_b^T I_b S_b,    R_b, S_b: velocity of the mass center and angular velocity by speed,
 
-with the generalized forces Q_i of muscles, gravity, velocities, joint moments that no muscle makes, and with ground
-reactions f of the constraint rows J, the accelerations of what touches the ground. Each force Q_i is put into them
-alone and gives its acceleration du_i/dt and its ground reaction f_i:
+with the generalized forces Q_i of muscles, gravity, velocities and joint moments that no muscle makes, and with ground
+reactions f. The rows J are the accelerations of the feet at the ground. Each force Q_i alone in these equations gives
+its acceleration du_i/dt and its ground reaction f_i:
 
     f_i = (J M^-1 J^T)^-1 (c_i - J M^-1 Q_i),      du_i/dt = M^-1 (Q_i + J^T f_i)      (Zajac and Gordon 1989, Exerc
-                                                                                      Sport Sci Rev 17:187-230)
+    Sport Sci Rev 17:187-230)
 
 c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
-parts c_i = 0: the ground holds still. The parts add up to the recorded accelerations, and their ground reactions to the
-measured ones, whatever the contact model; the share of each depends on it. A foot touches the ground where its vertical
-force exceeds LOADED_FROM_N. Contact models:
+parts c_i = 0: the ground is at rest. For every contact model the parts add up to the recorded accelerations, and their
+ground reactions to the measured ones; the share of each part depends on the model. A foot touches the ground where its
+vertical force exceeds LOADED_FROM_N. Contact models:
 
     rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
-             long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
-             or the toes
-    point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it. The
-             moment about it that was measured is a part of its own, `free_moment`
-    foot     the whole foot has no linear and no angular acceleration (six rows)
+    long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel or the
+    toes point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it.
+    The moment about it that was measured is a part of its own, `free_moment` foot     the whole foot has no linear and
+    no angular acceleration (six rows)
 
 The load of a joint, the force and the moment about its center that the bodies beyond it receive from the bodies before
 it and from the muscles between, follows from the accelerations and the ground reactions of each part:
@@ -49,7 +48,7 @@ from musclesolve.dynamics.model.model import Model
 CONTACTS = ("rocker", "point", "foot")
 """Contact models; the first one is that of figures."""
 OTHER_PARTS = ("gravity", "motion", "free_moment", "other_moments", "residual")
-"""Parts that are no actuator."""
+"""Parts other than the actuators."""
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -88,16 +87,16 @@ class LinkedBodies:
         """The bodies of a model of natural coordinates; speeds are the joint speeds, then the six speeds
         of its base.
         """
-        segments, every = segment_motion(model, motion), np.arange(len(model.topology.bodies))
-        spin, reach = model.tree.body_directions(motion.q, motion.origin, every, segments.center)
+        segments, bodies = segment_motion(model, motion), np.arange(len(model.topology.bodies))
+        spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, segments.center)
         return cls(
             model.mass.mass,
             segments.center,
-            turned_inertia(model, segments, every),
+            turned_inertia(model, segments, bodies),
             spin,
             reach,
             segments.center_acceleration,
-            angular_momentum_rate(model, segments, every),
+            angular_momentum_rate(model, segments, bodies),
             motion.speeds,
             motion.speed_rates,
             np.arange(spin.shape[2]) >= model.tree.joint_count,
@@ -122,7 +121,7 @@ class LinkedBodies:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """A body that the ground carries: its number among the bodies, and what the ground does to it.
+    """A foot on the ground: its number among the bodies, and the ground reaction on it.
 
     force (T, 3) [N] and moment (T, 3) about the global origin [N m]; forward (T, 3): its long axis, without unit.
     """
@@ -158,7 +157,7 @@ class InducedAccelerations:
         joint (T, P, K): of the speeds [rad/s2; m/s2 of translations].
         center (T, P, 3): of the center of mass [m/s2].
         ground (T, P, L, 3): ground reaction of each footing [N], without moments.
-        load_force (T, P, J, 3): of the loaded joints [N], without what muscles take over.
+        load_force (T, P, J, 3): of the loaded joints [N], without the forces of muscles that cross them.
         load_moment (T, P, J, 3): about their centers [N m].
         touching (T, L): whether the foot touches the ground.
     """
@@ -179,19 +178,20 @@ def induced_accelerations(
     forces: Mapping[str, Array],
     joints: Sequence[LoadedJoint] = (),
 ) -> dict[str, InducedAccelerations]:
-    """Accelerations, ground reactions and loads by each of some forces, by gravity, and by all that is left.
+    """Accelerations, ground reactions and joint loads by each of the forces, by gravity, and by all other parts.
 
     Args:
         bodies: along the motion.
-        feet: what the ground carries.
+        feet: on the ground, with their reactions.
         forces: name -> generalized force (T, K) of actuators [N m, N], such as moment arm times muscle force.
         joints: J joints whose loads are computed.
 
     Returns:
         For each of CONTACTS the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the
-        acceleration of the ground contact), free_moment (what of the measured moment about the center of pressure the
-        contact model does not bear), other_moments (joint moments that no force of `forces` makes) and residual (force
-        and moment that act on the base in the recorded motion, and on feet that do not touch the ground by definition).
+        acceleration of the ground contact), free_moment (the part of the measured moment about the center of pressure
+        that the contact model does not bear), other_moments (joint moments that no force of `forces` makes) and
+        residual (force and moment that act on the base in the recorded motion, and on feet that do not touch the ground
+        by definition).
     """
     spin, reach, mass_of = bodies.spin, bodies.reach, bodies.mass[:, None]
     frames, count, speeds = spin.shape[:3]
@@ -215,16 +215,16 @@ def induced_accelerations(
     velocity = (mass @ bodies.rates[:, :, None])[:, :, 0] - demand - gravity
 
     # the feet: points at the centers of pressure, and the directions in which they and the feet move
-    own = [foot.body for foot in feet]
+    carriers = [foot.body for foot in feet]
     touching = np.stack([foot.force[:, 2] > LOADED_FROM_N for foot in feet], axis=1)
     pressed = np.stack([center_of_pressure(foot.force, foot.moment) for foot in feet], axis=1)
     points = np.where(touching[:, :, None], pressed, 0.0)
     push = np.stack([foot.force for foot in feet], axis=1)
     about = np.stack([foot.moment for foot in feet], axis=1) - vector_product(points, push)
-    turns = spin[:, own]
-    moves = reach[:, own] + vector_product(turns, (points - bodies.center[:, own])[:, :, None])
+    turns = spin[:, carriers]
+    moves = reach[:, carriers] + vector_product(turns, (points - bodies.center[:, carriers])[:, :, None])
 
-    # generalized forces: what acts, and the rest of the equations in the recorded motion
+    # generalized forces: of the actuators, and the rest of the equations in the recorded motion
     other = demand - along(moves, push) - along(turns, about)
     for force in forces.values():
         other -= force
@@ -236,10 +236,10 @@ def induced_accelerations(
     of_gravity, of_motion, of_turning, _, of_residual = range(len(forces), len(names))
     acting = np.stack([*forces.values(), gravity, velocity, np.zeros_like(other), other, residual], axis=2)
 
-    # loads of joints by unit accelerations, and those that no acceleration of the speeds gives
+    # loads of the joints by unit accelerations of the speeds, by gravity and by velocities
     beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
     centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
-    carries = beyond[:, own].astype(float)
+    carries = beyond[:, carriers].astype(float)
 
     def carried(force: Array, moment: Array) -> tuple[Array, Array]:
         """Force and moment about the joints, (T, J, ..., 3), of forces at and moments about the mass centers."""
@@ -265,7 +265,7 @@ def induced_accelerations(
     total = bodies.mass.sum()
     of_center = heavy.sum(axis=1).swapaxes(1, 2) / total
 
-    found = {}
+    shares = {}
     ahead = np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0]
     ahead /= np.maximum(np.linalg.norm(ahead, axis=2, keepdims=True), 1e-12)
     upward = np.broadcast_to(UP, ahead.shape)
@@ -276,7 +276,7 @@ def induced_accelerations(
     }
     for contact in CONTACTS:
         axes = held_axes[contact]
-        # each foot has rows: the acceleration of its point, then that of its turning about the axes that are held
+        # rows of each foot: the acceleration of its point, then its angular acceleration about the held axes
         size = 3 + axes.shape[2]
         rows = np.concatenate([moves.swapaxes(2, 3), np.einsum("tlax,tlkx->tlak", axes, turns)], axis=2)
         held = np.repeat(touching, size, axis=1)
@@ -304,14 +304,14 @@ def induced_accelerations(
         hover[:, :, of_residual] = push * hovering
         bearing[:, :, of_residual] += about * hovering
         loads = []
-        for each, weights, velocities, lifted in zip(
+        for inertia, weights, velocities, lifted in zip(
             by_rate, by_weight, by_velocity, of_ground(ground + hover, bearing), strict=True
         ):
-            load = np.einsum("tjkx,tpk->tpjx", each, rates) + lifted.swapaxes(1, 2)
+            load = np.einsum("tjkx,tpk->tpjx", inertia, rates) + lifted.swapaxes(1, 2)
             load[:, of_gravity] += weights
             load[:, of_motion] += velocities
             loads.append(load)
-        found[contact] = InducedAccelerations(
+        shares[contact] = InducedAccelerations(
             names,
             generalized.swapaxes(1, 2),
             rates,
@@ -321,4 +321,4 @@ def induced_accelerations(
             loads[1],
             touching,
         )
-    return found
+    return shares

@@ -16,7 +16,7 @@ def required_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list
     From positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2].
     """
     bodies = model.rigid_bodies
-    # On the bodies first: what is added up there goes over to the generalized coordinates once.
+    # Summed on the bodies first, then converted to generalized coordinates once.
     force = inertia_on_bodies(bodies, model.basic_mass, q, qd, qdd)
     force = (
         force - weight_on_bodies(bodies, model.mass, model.gravity) - external_on_bodies(model, q, wrenches)

@@ -1,12 +1,11 @@
 """The expanded system: no two bodies share a point or vector, so that joint reactions are multipliers.
 
-A model whose bodies share points and vectors has no rows for its joints, and no multipliers that would be their
+A model whose bodies share points and vectors has no rows for its joints, so that no multipliers are their
 reactions (Silva 2003, 2.4.2). Here every body gets copies of its own (Fig. 2.2, 2.3.3), and the joints become rows:
 r_a - r_b = 0 for a point that two bodies had in common (2.20), the same for a vector (2.21), and perpendicular vectors
 of two bodies in a universal joint (2.3.3). A revolute joint so has six rows for five constraints; two bodies on two
-points, besides, can pull at each other along the line. The multipliers then have minimum norm (2.88), and what
-is reported is the force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique
-(corrections B5 and B10).
+points, besides, can pull at each other along the line. The multipliers then have minimum norm (2.88). The result is the
+force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique (corrections B5 and B10).
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class RowReactions:
     moments: Array
 
     def joint(self, distal: str) -> int:
-        """Index of the joint before a body."""
+        """Index of the joint on the proximal side of a body."""
         bodies = [names[0] for names in self.joints]
         if distal not in bodies:
             raise unknown_name(distal, "joint before a body", bodies)
@@ -132,17 +131,17 @@ class ExpandedModel(Model):
     crossed: tuple[Tie, ...] = ()
 
     def __post_init__(self) -> None:
-        """The original was checked; here no two bodies share a pivot or an axis."""
+        """Skip the checks of a model: the original passed them, and no two bodies share a pivot or an axis here."""
 
     @cached_property
     def constraints(self) -> Constraints:
-        """Rows of every body by itself, of perpendicular vectors, then of the ties."""
+        """Rows of every separate body, of perpendicular vectors, then of the ties."""
         rows = Constraints.build(self.topology, self.standing)
         pairs = [(tie.distal_copy, tie.proximal_copy) for tie in self.ties]
         return rows.with_linear(*coincident(self.topology, pairs))
 
     def motion(self, motion: Motion) -> Motion:
-        """The motion of the original by these coordinates."""
+        """A motion of the original model in the coordinates of the expanded one."""
         original = int(self.source.max(initial=-1)) + 1
         if motion.q.shape[1] != original:
             raise input_error(
@@ -194,26 +193,26 @@ def expand(model: Model) -> ExpandedModel:
         return name if owner[name] == body else f"{name}@{bodies[body].name}"
 
     def upward(body: int) -> list[int]:
-        """The body, the one before it, and so on to the base."""
+        """The body and all bodies between it and the base, from the body on."""
         return [body, *upward(before[body])] if body in before else [body]
 
     def first_copy(direction: Direction, holders: list[int]) -> Direction:
-        """The copies of a direction in the first of the bodies that has it."""
+        """The copies of a direction in the first of these bodies with this direction."""
         start, end = direction
         for body in holders:
             if end and {name for name in direction if name} <= members[body]:
                 return (None if start is None else copy(start, body)), copy(end, body)
         return direction
 
-    # Points, then vectors; of each the first holder's own before the others'.
-    held = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
-    held.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
-    source, names = np.array([slot[name] for name, _ in held]), [copy(*item) for item in held]
+    # Points, then vectors; the original on its first body before the copies on others.
+    named_copies = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
+    named_copies.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
+    source, names = np.array([slot[name] for name, _ in named_copies]), [copy(*item) for item in named_copies]
     standing = model.standing[source]
     layout, count = [tuple(place) for place in standing.tolist()], int((source < old.point_count).sum())
     points = tuple(Point(k, names[k], old.origin, layout[k], "") for k in range(count))
 
-    # Each copy is tied to that of the nearest body toward the base that has one, else to the first holder's.
+    # Each copy is tied to the copy of the nearest body toward the base that has the point, else to the first one.
     ties = []
     for distal, holds in enumerate(members):
         for name in sorted((name for name in holds if owner[name] != distal), key=slot.__getitem__):
@@ -267,6 +266,6 @@ def expand(model: Model) -> ExpandedModel:
         universal=tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed),
         dofs=tuple(dofs),
     )
-    kept = {part.name: getattr(model, part.name) for part in fields(Model)}
+    attributes = {part.name: getattr(model, part.name) for part in fields(Model)}
     laid = {"topology": topology, "standing": standing, "source": source}
-    return ExpandedModel(**kept | laid, ties=tuple(ties), crossed=tuple(crossed))
+    return ExpandedModel(**attributes | laid, ties=tuple(ties), crossed=tuple(crossed))

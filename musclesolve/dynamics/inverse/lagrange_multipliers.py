@@ -1,13 +1,13 @@
 """Inverse dynamics by Lagrange multipliers: each degree of freedom has a driver or an unknown couple.
 
 A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the solution (Newton method,
-2.84-2.87); couples have nothing that degenerates at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
+2.84-2.87); couples do not degenerate at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
 the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd (correction B6).
 
 There may be more rows than coordinates: a revolute joint of a shared point and a shared vector has six rows for five
 constraints. The multipliers then are not unique: the choice of minimum norm depends on how the rows are scaled
-(correction B10). The generalized force Phi_q^T lambda of all rows of one joint, taken as a force and a moment on the
-body, does not.
+(correction B10). The force and the moment on the body by all rows of one joint, Phi_q^T lambda, do not depend on the
+scaling.
 """
 
 from collections.abc import Collection
@@ -27,7 +27,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import MuscleSolveError, input_error
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
-_RANK = 1e-9  # A direction this much weaker than the strongest one is none
+_RANK = 1e-9  # Ratio to the strongest direction below which a direction counts as zero
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def actuated_moments(
 
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.
-        MuscleSolveError: a degree of freedom is in neither; names it.
+        MuscleSolveError: a degree of freedom is in neither list; names it.
 
     Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
@@ -109,11 +109,11 @@ def actuated_moments(
         if name not in names:
             raise unknown_name(name, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
-    held = ~driven if couples is None else np.isin(names, list(couples))
-    if (both := driven & held).any():
+    coupled = ~driven if couples is None else np.isin(names, list(couples))
+    if (both := driven & coupled).any():
         twice = [names[k] for k in np.flatnonzero(both)]
         raise input_error("dynamics.driver_and_couple", twice=twice)
-    if (free := ~driven & ~held).any():
+    if (free := ~driven & ~coupled).any():
         raise MuscleSolveError(
             f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
             "or a couple."
@@ -123,13 +123,13 @@ def actuated_moments(
         drive = driver_rows(model, motion, base=bool(driven[joints:].any()))
         chosen = np.flatnonzero(driven)
         rows = drive.jacobian[:, chosen]
-    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, held]
+    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, coupled]
     stacked = np.concatenate(parts, axis=1).reshape(frames, -1, 3 * slots)
     needed = -required_force(model, motion.q, motion.qd, motion.qdd, wrenches).reshape(frames, -1)
     multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
     first, count = len(model.constraints.names), int(driven.sum())
     moments = np.zeros((frames, len(names)))
-    moments[:, held] = -multipliers[:, first + count :]
+    moments[:, coupled] = -multipliers[:, first + count :]
     if driven.any():
         multiplier = multipliers[:, first : first + count]
         moments[:, chosen] = drive.moment_factor[:, chosen] * multiplier
@@ -198,13 +198,13 @@ def least_squares(jacobian: Array, right: Array) -> Array:
 
 
 def undriven(rows: Array, directions: Array, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Degrees of freedom (k) that drivers or actuators leave free in some frame.
+    """Names of the degrees of freedom (k) that drivers or actuators leave free in some frame.
 
     rows (T, a, N, 3): of the drivers, or generalized forces of unit actuators. directions (T, N, 3, k): D.
     """
-    held = np.einsum("tanx,tnxk->tak", rows, directions)
-    _, size, right = np.linalg.svd(held)
-    padded = np.zeros((len(held), len(names)))
+    rates = np.einsum("tanx,tnxk->tak", rows, directions)
+    _, size, right = np.linalg.svd(rates)
+    padded = np.zeros((len(rates), len(names)))
     padded[:, : size.shape[1]] = size
     free = padded <= _RANK * np.maximum(padded[:, :1], 1e-30)
     share = np.where(free[..., None], np.abs(right), 0.0).max(axis=(0, 1))

@@ -86,7 +86,7 @@ def turned_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> Ar
 def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
-    In global axes, where the moments are, while the print leaves it in the axes of the body (correction D3).
+    The rate is in global axes, as the moments are; the print leaves it in the axes of the body (correction D3).
     """
     inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
@@ -142,8 +142,8 @@ def joint_loads(
 
 @dataclass(frozen=True)
 class DistalLoads:
-    """Loads that the bodies distal to each frame of the tree need from the proximal side, (T, F, 3): force [N], moment
-    about the global origin [N m].
+    """Loads (T, F, 3) on the bodies distal to each frame of the tree from the proximal side: force [N], moment about
+    the global origin [N m].
     """
 
     force: Array
@@ -160,7 +160,7 @@ def distal_loads(
 ) -> DistalLoads:
     """Loads summed from the ends of the tree to its base (5.12-5.14).
 
-    wrenches: also as force [N] and moment about the global origin [N m] on every body, (T, B, 6).
+    wrenches: a list, or force [N] and moment about the global origin [N m] on every body, (T, B, 6).
     """
     from musclesolve.dynamics.kernel.entry import LOAD_TREE
 
@@ -201,9 +201,9 @@ _UP = np.array([0.0, 0.0, 1.0])
 class IntersegmentalMoment:
     """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
 
-    ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus what the plates
-    transmit about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum.
-    force: the net force, Hof's (8).
+    ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus the moment of the
+    plates about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum. force:
+    the net force, Hof's (8).
     """
 
     ground: Array
@@ -317,7 +317,7 @@ def neglected_share(
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     """Return the free moment about the center of pressure, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 
-    It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
+    Equation (12) has no free moment, (7) has a term for it. It is zero where the vertical force is below 20 N.
     """
     point = center_of_pressure(force, moment, height)
     twist = (moment - vector_product(point, force))[:, 2]

@@ -1,6 +1,6 @@
 """Ground reactions predicted from the motion alone, where no force plate measured them.
 
-The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
+The equations of the whole body give the total load from the ground: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
 them, and one convex program over the whole motion decides how:
 
@@ -13,8 +13,8 @@ them, and one convex program over the whole motion decides how:
   2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
 - The forces of a foot and of its points are smooth in time.
 
-Where plates measured a foot, its reactions are known: the other foot supplies what they leave of F and M, and the
-forces of the foot itself continue them smoothly.
+Where plates measured a foot, its reactions are known: the other foot supplies the rest of F and M, and the predicted
+forces of the foot continue the measured ones smoothly.
 
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
@@ -49,21 +49,23 @@ POINT_COST, HEIGHT, SPEED, STEEPNESS = 0.04, 0.04, 0.6, 8
 HORIZONTAL_COST, TWIST_COST = 3.0, 1.0
 """Cost of the horizontal force over that of the cheapest point, and of the free moment [1/m^2]."""
 BALANCE = np.array([2.0, 2.0, 2.0, 0.9, 0.9, 0.3])
-"""Weights of force and moment of both feet beside those that the motion needs [1 per body weight, 1/m]."""
+"""Weights of the deviation of both feet's force and moment from the need of the motion [1 per body weight, 1/m]."""
 TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
 MEASURED_WEIGHT = 30.0
-"""Weight of the measured force of a foot, which its other frames continue [1 per body weight]."""
+"""Weight of the measured force of a foot, which the predicted frames continue [1 per body weight]."""
 LARGEST_RESIDUAL = 1e-6
 """Largest residual of the optimality conditions [body weights, and times m]."""
 LOWEST = 2.0
 """Percentile of the height of a point over the motion at which it meets the ground."""
 NEAR_GROUND = 0.03
-"""Soles within this height move with the ground, or with the belt, most of the time [m]."""
+"""Height [m] below which most soles move with the ground, or with the belt."""
 RESTING = 0.2, 0.3
-"""Differences of speed up to which a sole moves with the ground, and beyond which the speed does not matter [m/s]."""
+"""Speeds against the ground [m/s]: up to the first a sole moves with the ground; beyond the second the speed has no
+effect.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class PredictedReactions:
     """Ground reactions of both feet.
 
     wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
-    the motion needs in total. lacking (T, 6): what the wrenches do not supply of it. residual: of the optimality
+    the motion needs in total. residual: of the optimality
     conditions of the program. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
     [m].
     """
@@ -85,21 +87,18 @@ class PredictedReactions:
     @property
     def lacking(self) -> Array:
         """Required loads that the feet do not supply, (T, 6) [N, N m about the global origin]."""
-        supplied = sum(np.concatenate([each.force, each.moment], axis=1) for each in self.wrenches)
+        supplied = sum(np.concatenate([wrench.force, wrench.moment], axis=1) for wrench in self.wrenches)
         return self.required - np.asarray(supplied)
 
 
 def predicted_reactions(model: Model, motion: Motion, measured: Array | None = None) -> PredictedReactions:
-    """Predict the ground reactions of both feet from the motion of a body that touches nothing but the ground.
+    """Predict the ground reactions of both feet from the motion of a body that touches only the ground.
 
     Args:
         model: with the points `heel`, `toe` and `ankle` of both feet.
         motion: of T frames, evenly spaced in time.
         measured: (T, 2, 6) force [N] and moment about the global origin [N m] of the right and the left foot as plates
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
-
-    Raises:
-        InputError: the model has no such points, the motion belongs to another model, or no reactions were found.
     """
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
@@ -120,24 +119,14 @@ def reactions_of_soles(
         center: (T, 3) of mass [m].
         points: (T, 2, P, 3) of the soles [m].
         measured: as in `predicted_reactions`.
-
-    Raises:
-        InputError: no reactions were found.
     """
-    force, about_origin = required[:, :3], required[:, 3:]
-    needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight
+    needed = about_center(required, center) / weight
     velocity = np.gradient(points, time, axis=0) if len(time) > 1 else np.zeros_like(points)
-    lowest = np.percentile(points[..., 2], LOWEST, axis=0)
-    height = np.maximum(points[..., 2] - lowest, 0.0)
-    ground = _ground_velocity(height, velocity)
-    speed = np.linalg.norm(velocity - ground, axis=-1)
-    cost = POINT_COST * (1.0 + (height / HEIGHT) ** STEEPNESS + (speed / SPEED) ** STEEPNESS)
-    acting = _acting(points - center[:, None, None])
+    ground = Ground.from_motion(points, velocity)
+    cost, acting = ground.cost(points, velocity), acting_forces(points - center[:, None, None])
     plates = np.full((len(time), 2, 6), np.nan) if measured is None else measured
-    about_center = plates.copy()
-    about_center[..., 3:] -= vector_product(center[:, None], plates[..., :3])
     step = float(np.mean(np.diff(time))) if len(time) > 1 else 1.0
-    program = _program(needed, acting, cost, about_center / weight, step)
+    program = _program(needed, acting, cost, about_center(plates, center[:, None]) / weight, step)
     unknowns, residual = program.solve()
     if not residual <= LARGEST_RESIDUAL:
         raise input_error("dynamics.reactions_not_found", residual=residual, most=LARGEST_RESIDUAL)
@@ -148,43 +137,86 @@ def reactions_of_soles(
         foot[:, 3:] += vector_product(center, foot[:, :3])
         foot = np.where(np.isnan(plates[:, number]), foot, plates[:, number])
         wrenches.append(Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:]))
-    return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
+    return PredictedReactions(
+        (wrenches[0], wrenches[1]), required, residual, ground.velocity, float(ground.lowest.min())
+    )
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Ground under the soles: lowest height (2, P) of each of their points [m], and velocity (3,) of a belt [m/s]."""
+
+    lowest: Array
+    velocity: Array
+
+    @classmethod
+    def from_motion(cls, points: Array, velocity: Array) -> "Ground":
+        """The ground that points (T, 2, P, 3) [m] of both soles with their velocities [m/s] show."""
+        lowest = np.percentile(points[..., 2], LOWEST, axis=0)
+        return cls(lowest, ground_velocity(points[..., 2] - lowest, velocity))
+
+    def cost(self, points: Array, velocity: Array) -> Array:
+        """Cost (T, 2, P) of the push of each point (T, 2, P, 3) [m] with its velocity [m/s]."""
+        height = np.maximum(points[..., 2] - self.lowest, 0.0)
+        speed = np.linalg.norm(velocity - self.velocity, axis=-1)
+        return POINT_COST * (1.0 + (height / HEIGHT) ** STEEPNESS + (speed / SPEED) ** STEEPNESS)
+
+
+def about_center(wrench: Array, center: Array) -> Array:
+    """Force and moment about the center of mass of wrenches (..., 6) about the global origin; center (..., 3) [m]."""
+    force = wrench[..., :3]
+    return np.concatenate([force, wrench[..., 3:] - vector_product(center, force)], axis=-1)
 
 
 def soles(model: Model, motion: Motion) -> Array:
     """Positions (T, 2, P, 3) of the points of both soles [m]."""
-    known = {point.name for point in model.topology.points}
+    points, (slots, bodies) = points_of_soles(model), sole_places(model)
+    rotation = model.rigid_bodies.subset(bodies).rotation(motion.q)
+    return motion.q[:, slots, None] + np.einsum("tsij,spj->tspi", rotation, points)
+
+
+def sole_places(model: Model) -> tuple[Indices, Indices]:
+    """Slots of the ankles, and numbers of the bodies of the feet, right and left."""
+    ankles = [model.slot(f"ankle_{side}") for side in SIDES]
+    return np.array(ankles), np.array([model.body(f"foot_{side}") for side in SIDES])
+
+
+def points_of_soles(model: Model) -> Array:
+    """Points (2, P, 3) of both soles from their ankles, in the standing pose [m]."""
+    point_names = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE
-    positions = []
+    points = []
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("heel", "toe", "ankle")]
-        if missing := [name for name in names if name not in known]:
-            raise unknown_name(missing[0], "point", sorted(known), where="skeleton")
+        if missing := [name for name in names if name not in point_names]:
+            raise unknown_name(missing[0], "point", sorted(point_names), where="skeleton")
         heel, toe, ankle = (model.standing[model.slot(name)] for name in names)
         forward = np.array([*(ankle - heel)[:2], 0.0])
         forward /= np.linalg.norm(forward)
         along = max(FOOT_LENGTH * stature, float((toe - heel) @ forward)) * forward
         across = np.array([-along[1], along[0], 0.0])
         base = np.array([heel[0], heel[1], ankle[2] - ANKLE_HEIGHT * stature])
-        in_foot = np.array([base + a * along + b * across for a, b in SOLE]) - ankle
-        foot = model.rigid_bodies.subset(np.array([model.body(f"foot_{side}")]))
-        turned = np.einsum("tij,pj->tpi", foot.rotation(motion.q)[:, 0], in_foot)
-        positions.append(motion.q[:, model.slot(names[2])][:, None] + turned)
-    return np.stack(positions, axis=1)
+        points.append(np.array([base + a * along + b * across for a, b in SOLE]) - ankle)
+    return np.stack(points)
 
 
-def _ground_velocity(height: Array, velocity: Array) -> Array:
-    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt."""
-    near = velocity[height < NEAR_GROUND][:, :2]
+def ground_velocity(height: Array, velocity: Array, tried: int = 400) -> Array:
+    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt.
+
+    height (...) [m] and velocity (..., 3) [m/s] of the points; tried: largest number of trial velocities.
+    """
+    near = velocity[height < NEAR_GROUND][:, :2].T
+    if not near.size:
+        return np.zeros(3)
     within, beyond = RESTING
-    tried = near[:: max(len(near) // 400, 1)]
-    typical = tried[np.argmin([np.minimum(np.linalg.norm(near - v, axis=1), beyond).mean() for v in tried])]
-    mean = near[np.linalg.norm(near - typical, axis=1) < within].mean(axis=0)
+    some = near[:, :: max(near.shape[1] // tried, 1)].T
+    x, y = some[np.argmin([np.minimum(np.hypot(near[0] - x, near[1] - y), beyond).mean() for x, y in some])]
+    mean = near[:, np.hypot(near[0] - x, near[1] - y) < within].mean(axis=1)
     # on the floor soles roll and creep by centimeters a second, and no belt is as slow
     return np.array([*mean, 0.0]) if np.linalg.norm(mean) > within else np.zeros(3)
 
 
-def _acting(arm: Array) -> Array:
+def acting_forces(arm: Array) -> Array:
     """Force and moment about the center of mass of both feet, (T, 12, n), per unknown of a frame.
 
     The unknowns of a foot are the vertical forces of its points, the two horizontal forces, which act at the level of
@@ -216,25 +248,12 @@ def _program(needed: Array, acting: Array, cost: Array, measured: Array, step: f
     known: Mask = np.asarray(np.isfinite(measured).all(axis=-1))
     plates = np.where(known[..., None], measured, 0.0)
     acting = acting * np.repeat(~known, count, axis=1)[:, None]
-    total = BALANCE[:, None] * (acting[:, :6] + acting[:, 6:])
-    moments = np.tile(TOWARDS_CENTER, 2)[:, None] * acting[:, [3, 4, 5, 9, 10, 11]]
-    square = np.einsum("tri,trj->tij", total, total) + np.einsum("tri,trj->tij", moments, moments)
-    linear = np.einsum("tri,tr->ti", total, BALANCE * (needed - plates.sum(axis=1)))
     cost = np.where(known[..., None], POINT_COST, cost)
-    forces, rows = np.zeros((6, 2 * count)), np.zeros((frames, 2 * (points + 6), 2 * count))
+    square, linear = frame_terms(needed - plates.sum(axis=1), acting, cost)
+    forces = np.zeros((6, 2 * count))
     for foot in range(2):
-        first, last, row = foot * count, foot * count + points, foot * (points + 6)
-        own = np.arange(first, last)
-        square[:, own, own] += cost[:, foot]
-        square[:, [last, last + 1], [last, last + 1]] += HORIZONTAL_COST * cost[:, foot].min(axis=1)[:, None]
-        square[:, last + 2, last + 2] += TWIST_COST
+        first, last = foot * count, foot * count + points
         forces[3 * foot, last] = forces[3 * foot + 1, last + 1] = forces[3 * foot + 2, first:last] = 1.0
-        rows[:, row : row + points, first:last] = np.eye(points)
-        limits = ((FRICTION, last), (FRICTION, last + 1), (TWIST, last + 2))
-        for place, (most, unknown) in enumerate(limits):
-            for sign in (0, 1):
-                rows[:, row + points + 2 * place + sign, first:last] = most
-                rows[:, row + points + 2 * place + sign, unknown] = 1.0 - 2.0 * sign
     continued = MEASURED_WEIGHT * np.repeat(known, 3, axis=1)[..., None] * forces
     square += np.einsum("tri,trj->tij", continued, continued)
     linear += np.einsum("tri,tr->ti", continued, MEASURED_WEIGHT * plates[..., :3].reshape(frames, 6))
@@ -251,4 +270,32 @@ def _program(needed: Array, acting: Array, cost: Array, measured: Array, step: f
                     diagonal = smooth[i, j] * differences[apart, : frames - apart]
                     diagonal = diagonal + square[:, i, j] if apart == 0 else diagonal
                     band[apart * unknowns + i - j, np.arange(frames - apart) * unknowns + j] += diagonal
-    return BandedProgram(band, linear, rows)
+    limits = push_limits(points)
+    return BandedProgram(band, linear, np.broadcast_to(limits, (frames, *limits.shape)))
+
+
+def frame_terms(needed: Array, acting: Array, cost: Array) -> tuple[Array, Array]:
+    """Square (T, n, n) and linear (T, n) terms of each frame alone, see `_program`."""
+    total = BALANCE[:, None] * (acting[:, :6] + acting[:, 6:])
+    moments = np.tile(TOWARDS_CENTER, 2)[:, None] * acting[:, [3, 4, 5, 9, 10, 11]]
+    rows = np.concatenate([total, moments], axis=1)
+    square = np.swapaxes(rows, 1, 2) @ rows
+    sliding = HORIZONTAL_COST * cost.min(axis=2, keepdims=True)
+    own = np.concatenate([cost, sliding, sliding, np.full_like(sliding, TWIST_COST)], axis=2)
+    diagonal = np.arange(square.shape[1])
+    square[:, diagonal, diagonal] += own.reshape(len(own), -1)
+    return square, np.einsum("tri,tr->ti", total, BALANCE * needed)
+
+
+def push_limits(points: int) -> Array:
+    """Rows C (m, n) of the limits C x >= 0 on the unknowns x of a frame: the feet push, within friction."""
+    count = points + 3
+    rows = np.zeros((2, points + 6, 2, count))
+    for foot in range(2):
+        own = rows[foot, :, foot]
+        own[:points, :points] = np.eye(points)
+        for place, most in enumerate((FRICTION, FRICTION, TWIST)):
+            for sign in (0, 1):
+                own[points + 2 * place + sign, :points] = most
+                own[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
+    return rows.reshape(2 * (points + 6), 2 * count)

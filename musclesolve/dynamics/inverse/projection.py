@@ -5,14 +5,14 @@ come before moments. With s the speeds of the degrees of freedom and z the prohi
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
-D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
+D and E are closed forms: a joint's prohibited motions are the three translations of all distal bodies, and their
 rotations about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
     lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula
 
-lambda is the force and moment of the distal body on the proximal one; reported is what the distal body receives. In
-natural coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
+lambda is the force and moment of the distal body on the proximal one; results state the opposite, on the distal body.
+In natural coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
 
 Massless bodies and crosses between two bodies are part of the joint between these, which then has up to three axes.
 Where their pivots differ (the shoulder girdle), a force in the joint also has a moment about the axes, which its own
@@ -37,7 +37,7 @@ from musclesolve.errors import MuscleSolveError
 
 @dataclass(frozen=True)
 class LinkJoint:
-    """A joint between two links, by their places among the links, its degrees of freedom and its pivot's slot."""
+    """A joint between two links: their numbers, the degrees of freedom, and the slot of the pivot."""
 
     proximal: int
     distal: int
@@ -62,13 +62,13 @@ class Links:
             for b in np.flatnonzero(mass == 0.0)
             if b != tree.root and model.topology.bodies[b].name not in loaded
         ]
-        some = cls._between(model, np.setdiff1d(np.arange(len(mass)), light))
+        some = cls._linked(model, np.setdiff1d(np.arange(len(mass)), light))
         if all(len(joint.dofs) <= 3 for joint in some.joints):
             return some
-        return cls._between(model, np.arange(len(mass)))
+        return cls._linked(model, np.arange(len(mass)))
 
     @classmethod
-    def _between(cls, model: Model, bodies: Indices) -> Links:
+    def _linked(cls, model: Model, bodies: Indices) -> Links:
         tree, on_joints = model.tree, model.tree.distal_frames[bodies] > 0
         depth = on_joints.sum(axis=1)
         joints = []
@@ -92,7 +92,7 @@ class AbsoluteSystem:
 
     allowed D (T, L, 6, k); prohibited E (T, L, 6, c); constraint C (T, c, L, 6); mass M (T, L, 6, 6); applied h,
     acceleration vd and gamma (T, L, 6). h includes the actuators: moments (T, k), which are couples (T, J, 3) on the
-    distal body of each joint, about its point (T, J, 3), and make up with the reactions all that the joint transmits.
+    distal body of each joint, about its point (T, J, 3), and, with the reactions, are the whole load of the joint.
     columns: the constraints of each joint; wrench_basis: their directions (T, 6, c_j).
     """
 
@@ -299,9 +299,7 @@ def _joint_bases(model: Model, motion: Motion, joint: LinkJoint) -> tuple[Array,
 
 
 def _shifted(arm: Array) -> Array:
-    """(…, 6, 6): from the velocity and angular velocity at a point to the velocities of the same body at `arm` from
-    there.
-    """
+    """Matrices (..., 6, 6) from the twist of a body at a point to the twist at `arm` from it."""
     matrix = np.zeros((*arm.shape[:-1], 6, 6))
     matrix[..., range(6), range(6)] = 1.0
     x, y, z = np.moveaxis(arm, -1, 0)

@@ -18,11 +18,10 @@ minimizes, over all frames,
 and the last sum once more with the second derivatives by time over w^2, by Gauss-Newton: the first sum in frames in
 which all external forces are known, the others in all frames. s is the size of the errors of a measured motion, which
 have little content beyond the cut-off frequency w to which the motion was filtered. y is a spline of the fifth degree
-with knots dense enough for all that the motion holds: a coarse one answers fast parts by a wrong change at
-low frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
-forces contradict must not bend the motion. It is found, and not applied.
-
-A body of any kind has it: `ChangingBody` states what is needed. `MeasuredBody` is a model of natural coordinates; an
+with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
+frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
+forces contradict must not bend the motion. The factor is computed and not applied.
+A body of any kind has it: `ChangingBody` is its protocol. `MeasuredBody` is a model of natural coordinates; an
 OpenSim model is one in `pipeline.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
@@ -54,7 +53,7 @@ from musclesolve.errors import input_error
 CHANGE = 0.005
 """Size s of the change of a segment [m]: what soft tissue moves markers against bones ([uncertainty])."""
 FIRMER = {"foot": 3.0, "shank": 2.0}
-"""Segments that are known so much better: shoes do not slide on feet, and soles are where the force acts."""
+"""Segments with smaller errors, and by which factor: shoes do not slide on feet, and the force acts on the soles."""
 ROTATED = 0.1
 """Length L at which a rotation counts like a shift [m]."""
 RESIDUAL = 0.01
@@ -66,7 +65,7 @@ DEGREE, DENSE = 5, 12.0
 MOST_STEPS, CONVERGED = 12, 2e-5
 """Most steps, and the largest step after which they end [m, rad]."""
 SHRINK, MOST_TRIALS = 0.9, 12
-"""Share of the bound that is tried where a change is larger, and how often."""
+"""Share of the bound to which a larger change is reduced, and the largest number of attempts."""
 
 
 class MovingSegments(NamedTuple):
@@ -123,7 +122,7 @@ class ChangingBody(Protocol):
         """Force [N] and moment [N m] that the external forces leave at the base, (T, 6)."""
 
     def changed(self, change: Array, rate: Array, second: Array) -> Self:
-        """The body after a change (T, K) along its speeds, with its first two derivatives by time."""
+        """The body after a change (T, K) along its speeds; rate, second: derivatives of the change by time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +214,7 @@ class ReducedResidual(Generic[Changed]):
 
 @dataclass(frozen=True)
 class ResidualReduction:
-    """The reduction prepared at one motion of T frames; also for bodies, motions and forces near those.
+    """The reduction prepared at one motion of T frames; also valid for similar bodies, motions and forces.
 
     splines (3, T, n): with their first two derivatives by time; rows (n, T, 6, K): change of the residual over s_r with
     the coefficients of each spline; scale (T, 1): 1 / s_r in the frames in which all external forces are known, 0
@@ -238,10 +237,7 @@ class ResidualReduction:
             body: along T frames.
             known: (T,) the frames in which all external forces are known.
             cutoff: frequency to which the motion was filtered [Hz].
-            locked: numbers of speeds that nothing measured shows, which stay as they are.
-
-        Raises:
-            InputError: fewer frames than a quintic spline needs.
+            locked: numbers of speeds that no measurement shows, which do not change.
         """
         from scipy.interpolate import BSpline
 
@@ -262,7 +258,7 @@ class ResidualReduction:
                 rate[:, :, dof] = 0.0
         speeds, number = metric.shape[1], splines.shape[1]
         reach = [np.flatnonzero(splines[:, k]) for k in range(number)]
-        spans = [slice(each[0], each[-1] + 1) if each.size else slice(0, 0) for each in reach]
+        spans = [slice(span[0], span[-1] + 1) if span.size else slice(0, 0) for span in reach]
         rows = tuple(
             sum(
                 scale[on, :, None] * rate[on] * base[on, k, None, None]
@@ -281,31 +277,31 @@ class ResidualReduction:
                 share = splines[both, k] * splines[both, other]
                 share = share + curvatures[both, k] * curvatures[both, other] / (2.0 * np.pi * cutoff) ** 4
                 lower = place + (other - k) * speeds
-                kept = lower >= 0
-                at = lower[kept], column[kept] + k * speeds
+                valid = lower >= 0
+                at = lower[valid], column[valid] + k * speeds
                 flat = theirs.reshape(-1, speeds), mine.reshape(-1, speeds)
-                bands[0][at] = (flat[0].T @ flat[1])[kept]
-                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[kept]
+                bands[0][at] = (flat[0].T @ flat[1])[valid]
+                bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[valid]
         return cls(np.stack([splines, slopes, curvatures]), rows, scale, (bands[0], bands[1]))
 
     def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
         """The reduction of a motion that moves no point by more than a bound [m], and its consequences.
 
-        Where a change would be larger the motion is taken to be known better, until it is not.
+        Where a change would be larger, the motion gets more weight until every change is within the bound.
         """
         tried = self
         for _ in range(MOST_TRIALS):
-            found = tried.reduced(body)
-            most = float(found.change.max(initial=0.0))
+            reduced = tried.reduced(body)
+            most = float(reduced.change.max(initial=0.0))
             if most <= largest:
-                return tried, found
+                return tried, reduced
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
 
     def reduced(self, body: Changed) -> ReducedResidual[Changed]:
         """Change a motion of T frames as little as possible such that the residual at the base becomes smaller.
 
-        Masses and external forces, which are needed in all frames, are not changed.
+        Masses and external forces do not change; external forces are needed in all frames.
         """
         from scipy.linalg import cho_solve_banded
 
@@ -313,13 +309,15 @@ class ResidualReduction:
         by_mass = self._gradient(heavier)
         with_mass = cho_solve_banded((self._factor, True), by_mass.ravel(), check_finite=False)
         # the mass borders the band by one row and column
-        own = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
+        curvature = float((heavier**2).sum()) + MASS**-2 - float(by_mass.ravel() @ with_mass)
         coefficients, mass, changed = np.zeros_like(by_mass), 0.0, body
         for _ in range(MOST_STEPS):
             residual = self.scale * changed.lacking() - mass * heavier
             right = -self._gradient(residual) - self._held(coefficients)
             plain = cho_solve_banded((self._factor, True), right.ravel(), check_finite=False)
-            gain = (float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)) / own
+            gain = (
+                float((heavier * residual).sum()) - mass / MASS**2 + float(by_mass.ravel() @ plain)
+            ) / curvature
             step = (plain + gain * with_mass).reshape(coefficients.shape)
             coefficients, mass = coefficients + step, mass + gain
             changed = body.changed(*(self.splines @ coefficients))
@@ -338,7 +336,7 @@ class ResidualReduction:
         )
 
     def _gradient(self, residual: Array) -> Array:
-        """Half the slope (n, K) of the sum of squares of a residual over s_r, (T, 6), by the coefficients."""
+        """Half the gradient (n, K), by the coefficients, of the sum of squares of a residual over s_r, (T, 6)."""
         coefficients = []
         for k, rows in enumerate(self.rows):
             first = int(np.argmax(self.splines[0][:, k] != 0.0))
@@ -356,10 +354,9 @@ class ResidualReduction:
 
 
 def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], Array]:
-    """Change of the residual per change along the speeds, per its first and its second derivative, (T, 6, K) each.
+    """Change of the residual per change along the speeds and per first and second derivative, (T, 6, K) each; metric.
 
-    The moment is about the base as it is in this motion. Besides, the sum over segments of |dc|^2 + L^2 |dt|^2 per
-    square of a change, (T, K, K).
+    Moments are about the base in this motion. The metric (T, K, K) is from `_metric`.
     """
     from scipy.interpolate import make_interp_spline
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics by every route at once: four derivations that share little but the motion must agree."""
+"""Inverse dynamics by four independent routes, which must agree."""
 
 import numpy as np
 

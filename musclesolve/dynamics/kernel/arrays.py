@@ -13,7 +13,7 @@ WORK = 47
 SINGULAR, UNSETTLED = -1, -2
 """Returned in place of the number of iterations: the matrix is not positive definite; the solution still moves."""
 ACCELERATE, RETURN, HOLD = 0, 1, 2
-"""What the rows ask of the unknown x: Phi_q x = gamma - 2 mu omega Phi_dot - omega^2 Phi, -Phi, or zero."""
+"""Right-hand side of the rows Phi_q x: gamma - 2 mu omega Phi_dot - omega^2 Phi, -Phi, or zero."""
 
 
 class BodyArrays(NamedTuple):
@@ -43,7 +43,7 @@ class BodyMotions(NamedTuple):
 
     @classmethod
     def unset(cls, count: int) -> BodyMotions:
-        """Arrays for so many bodies, without values."""
+        """Arrays for a number of bodies, without values."""
         return cls(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((count, 6)), np.empty((3, 3, 3)))
 
 
@@ -56,7 +56,7 @@ class SurfaceArrays(NamedTuple):
     semi_axes: Array  # (S, 3)
     order: Array  # (S,)
     radius: Array  # (S,)
-    extent: Array  # (S,) zero for a plane
+    extent: Array  # (S,) infinite for a plane
 
 
 class PairArrays(NamedTuple):
@@ -65,10 +65,11 @@ class PairArrays(NamedTuple):
     first: Indices  # (P,)
     second: Indices  # (P,)
     plane: Mask  # (P,)
+    far: Array  # (P,) gap [m] beyond which a lower bound is enough
 
 
 class PlacedSurfaces(NamedTuple):
-    """Surfaces (S) where they are in space: centers [m] and axes as columns."""
+    """Surfaces (S) in space: centers [m] and axes as columns."""
 
     center: Array  # (S, 3)
     axes: Array  # (S, 3, 3)
@@ -167,8 +168,9 @@ class Solved(NamedTuple):
 class TreeArrays(NamedTuple):
     """The joints (K), frames (F) and slots (N) of one model: see `Tree`.
 
-    kind (K,): see `nearest_pose`; triple (K, 3): the joints of its spherical joint, itself where it is single. axis,
-    center (K, 3): in the standing layout; pivot (K, 3): the center, zero for the further joints of a spherical one.
+    kind (K,): see `nearest_pose`; triple (K, 3): the joints of its spherical joint, three times itself where it is
+    single. axis, center (K, 3): in the standing layout; pivot (K, 3): the center, zero for the further joints of a
+    spherical one.
     """
 
     root: Indices  # (1,)
@@ -227,7 +229,7 @@ class PoseWork(NamedTuple):
 
 
 class PlacedTree(NamedTuple):
-    """The frames (F) of a tree in one pose as x = shift + rotation x_standing, and what is used on the way."""
+    """The frames (F) of a tree in one pose as x = shift + rotation x_standing, and work arrays."""
 
     rotation: Array  # (F, 3, 3)
     shift: Array  # (F, 3)
@@ -235,7 +237,7 @@ class PlacedTree(NamedTuple):
 
 
 class MovingTree(NamedTuple):
-    """The frames (F) of a tree in motion, and what is used on the way: see `tree_motion`."""
+    """The frames (F) of a tree in motion, and work arrays: see `tree_motion`."""
 
     rotation: Array  # (F, 3, 3)
     shift: Array  # (F, 3)
@@ -276,5 +278,5 @@ class SegmentArrays(NamedTuple):
 
     @classmethod
     def allocate(cls, frames: int, bodies: int) -> SegmentArrays:
-        """Arrays for so many frames and bodies."""
+        """Arrays for numbers of frames and bodies."""
         return cls(np.empty((frames, bodies, 3, 3)), *np.empty((4, frames, bodies, 3)))

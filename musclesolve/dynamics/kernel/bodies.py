@@ -35,7 +35,7 @@ def set_columns(q, qd, bodies, b, work):
 
 @compiled
 def move_body(q, qd, bodies, b, motions, at):
-    """Rotation, place and twist of body b, put at the number `at`."""
+    """Store rotation, place and twist of body b at the number `at`."""
     work, rotation, twist = motions.work, motions.rotation, motions.twist
     set_columns(q, qd, bodies, b, work)
     for x in range(3):
@@ -62,7 +62,7 @@ def move_body(q, qd, bodies, b, motions, at):
 
 @compiled
 def push_body(q, qd, bodies, b, motions, at, wrench, force):
-    """Add to a generalized force (N, 3) what does the work of the wrench of body b.
+    """Add the wrench of body b to a generalized force (N, 3).
 
     A wrench (6,) is the moment about the global origin, then the force; see `RigidBodies.moment_forces`
     and `slot_forces`.

@@ -8,13 +8,10 @@ from math import sqrt
 
 from musclesolve._util.compiled_code import compiled
 
-NEAR = 0.1
-"""Pairs farther apart than this share of their size have a lower bound of the gap, and no point."""
-
 
 @compiled
 def place_surfaces(motions, shapes, placed):
-    """Put centers and axes of all surfaces in space into `placed`."""
+    """Store centers and axes of all surfaces in space in `placed`."""
     for s in range(shapes.body.size):
         b = shapes.body[s]
         for x in range(3):
@@ -41,12 +38,12 @@ def find_gap(shapes, placed, pairs, pair, touches):
         touches.normal[pair, x] = apart
         touches.point[pair, x] = 0.5 * (placed.center[one, x] + placed.center[two, x])
         distance += apart * apart
-    distance, size = sqrt(distance), shapes.extent[one] + shapes.extent[two]
-    touches.gap[pair] = distance - size
+    distance = sqrt(distance)
+    gap = touches.gap[pair] = distance - shapes.extent[one] - shapes.extent[two]
     for x in range(3):
         touches.normal[pair, x] /= max(distance, 1e-300)
-    if distance - size < NEAR * size:
-        between(shapes, placed, one, two, touches, pair)
+    if gap < pairs.far[pair]:
+        between(shapes, placed, one, two, pairs.far[pair], touches, pair)
 
 
 @compiled
@@ -94,12 +91,12 @@ AHEAD = 0.5
 """How steep the gap may fall where a step ends, over how steep it rose where it began."""
 
 NORMAL, TRIED, OFFSET, TANGENTS, SLOPE, STEP, LOCAL, WEIGHT, POINT, REACH = 0, 3, 6, 9, 15, 18, 21, 27, 33, 45
-"""Places in the work array; the last four hold what belongs to the two surfaces one after the other."""
+"""Places in the work array; the last four hold values of the first surface, then of the second."""
 
 
 @compiled
 def from_plane(shapes, placed, one, two, touches, pair):
-    """The second surface above a plane."""
+    """Store gap, normal and point of the second surface above a plane."""
     work = placed.work
     gap = -shapes.radius[two]
     for x in range(3):
@@ -117,8 +114,8 @@ def from_plane(shapes, placed, one, two, touches, pair):
 
 
 @compiled
-def between(shapes, placed, one, two, touches, pair):
-    """Two convex surfaces that do not hold each other's centers."""
+def between(shapes, placed, one, two, far, touches, pair):
+    """Store gap, normal and point of two convex surfaces that do not contain each other's centers."""
     work, ball = placed.work, shapes.radius[one] + shapes.radius[two]
     distance = 0.0
     for x in range(3):
@@ -129,6 +126,8 @@ def between(shapes, placed, one, two, touches, pair):
         work[NORMAL + x] = work[OFFSET + x] / distance if distance > 0.0 else (1.0 if x == 2 else 0.0)
     bare = _reaches(shapes, placed, one, two, NORMAL)
     for _ in range(ROUNDS):
+        if bare - ball > far:  # the gap along any direction is a lower bound
+            break
         if _slope(shapes, placed, one, two) <= CLOSE * (shapes.extent[one] + shapes.extent[two]):
             break
         _newton_step(shapes, placed, one, two, bare)
@@ -155,7 +154,7 @@ def _reaches(shapes, placed, one, two, at):
 
 @compiled
 def _slope(shapes, placed, one, two):
-    """Set the points of both surfaces and the tangential gradient of the gap; its size."""
+    """Set the points of both surfaces and the tangential gradient of the gap; return the size of the gradient."""
     work = placed.work
     point_along(shapes, placed, one, work[REACH], LOCAL, WEIGHT, POINT)
     point_along(shapes, placed, two, work[REACH + 1], LOCAL + 3, WEIGHT + 3, POINT + 6)
@@ -211,7 +210,7 @@ def _tangents(work):
 
 @compiled
 def _improve(shapes, placed, one, two, bare):
-    """Take the step, shortened until it neither lessens the gap nor runs far beyond the largest; the gap there.
+    """Take the step, shortened until it neither lessens the gap nor overshoots the largest gap; return the new gap.
 
     Flat faces make the gap almost a ridge, over which steps of Newton's method would jump to and fro.
     """
@@ -240,7 +239,7 @@ def _improve(shapes, placed, one, two, bare):
 
 @compiled
 def _slope_ahead(shapes, placed, one, two):
-    """Change of the gap with the step, at the normal that is tried."""
+    """Change of the gap with the step, at the trial normal."""
     work = placed.work
     point_along(shapes, placed, one, work[REACH], LOCAL, WEIGHT, POINT)
     point_along(shapes, placed, two, work[REACH + 1], LOCAL + 3, WEIGHT + 3, POINT + 6)

@@ -53,31 +53,31 @@ MESSAGE = "compiling the dynamics for this machine, once (some ten seconds)"
 _KINDS = {"r": types.float64, "i": types.intp, "b": types.boolean}
 
 
-def _tuple(kind: Any, fields: str) -> types.NamedTuple:
-    """A tuple of arrays, each as its kind and its number of axes."""
+def _tuple_type(kind: Any, fields: str) -> types.NamedTuple:
+    """The compiled type of a tuple of arrays, from kind and number of axes of each array."""
     return types.NamedTuple([types.Array(_KINDS[f[0]], int(f[1]), "C") for f in fields.split()], kind)
 
 
-_BODIES = _tuple(BodyArrays, "i2 b1 r2 r3 r2")
-_MOTIONS = _tuple(BodyMotions, "r3 r2 r2 r3")
-_SHAPES = _tuple(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple(PairArrays, "i1 i1 b1")
-_PLACED = _tuple(PlacedSurfaces, "r2 r3 r1")
-_TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
-_JOINTS = _tuple(JointArrays, "i1 i1 i2 r1 r2 r1")
-_STOPS = _tuple(Stops, "i1 r2 r2")
-_CONES = _tuple(Cones, "i2 i2 r3 r2")
-_ROWS = _tuple(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
-_STATE = _tuple(State, "r2 r2 r2 r1 r1")
-_SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
-_TREE = _tuple(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
-_TARGETS = _tuple(TargetArrays, "i1 b1 r1 i1")
-_POSE_WORK = _tuple(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
+_BODIES = _tuple_type(BodyArrays, "i2 b1 r2 r3 r2")
+_MOTIONS = _tuple_type(BodyMotions, "r3 r2 r2 r3")
+_SHAPES = _tuple_type(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
+_PAIRS = _tuple_type(PairArrays, "i1 i1 b1 r1")
+_PLACED = _tuple_type(PlacedSurfaces, "r2 r3 r1")
+_TOUCHES = _tuple_type(Touches, "r1 r1 r2 r2 r2")
+_JOINTS = _tuple_type(JointArrays, "i1 i1 i2 r1 r2 r1")
+_STOPS = _tuple_type(Stops, "i1 r2 r2")
+_CONES = _tuple_type(Cones, "i2 i2 r3 r2")
+_ROWS = _tuple_type(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
+_STATE = _tuple_type(State, "r2 r2 r2 r1 r1")
+_SOLVED = _tuple_type(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
+_TREE = _tuple_type(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
+_TARGETS = _tuple_type(TargetArrays, "i1 b1 r1 i1")
+_POSE_WORK = _tuple_type(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
 _ROW, _MATRIX, _CUBE = (types.Array(types.float64, axes, "C") for axes in (1, 2, 3))
 
 
 def move(q, qd, bodies, motions, first):
-    """Rotations, places and twists of all bodies of a model, put from the number `first` on."""
+    """Store rotations, places and twists of all bodies of a model from the number `first` on."""
     for b in range(bodies.crossed.size):
         move_body(q, qd, bodies, b, motions, first + b)
 
@@ -153,8 +153,8 @@ def equate(tree, targets, speeds, seen, near, work, equations):
             for x in range(3):
                 work.axis[k, x], work.offset[k, x] = speeds[0][t, k, x], speeds[1][t, k, x]
         for n in range(targets.slot.size):
-            own = work.sums[tree.owner[targets.slot[n]]]
-            add_target(own, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
+            total = work.sums[tree.owner[targets.slot[n]]]
+            add_target(total, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
         set_equations(tree, targets.free, near[t], work)
         for i in range(targets.free.size):
             gradient[t, i] = work.gradient[i]
@@ -180,8 +180,8 @@ def place_tree(tree, poses, points, q, rotation, work):
 def move_tree(tree, masses, given, out, segments, work, points):
     """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
 
-    given: coordinates, rates, second derivatives; out: speeds and their rates, which hold the values of the joints
-    already, q, qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
+    given: coordinates, rates, second derivatives; out: speeds and their rates, already filled for the joints, then q,
+    qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
     """
     coordinates, rates, second = given
     speeds, speed_rates, q, qd, qdd, axes = out
@@ -230,13 +230,13 @@ _POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
 _RESTS = types.UniTuple(_MATRIX, 2)
 NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _RESTS, _POSES, _ROW, _POSE_WORK, _ROW)
 _FOUR = types.Array(types.float64, 4, "C")
-_PLACED_TREE = _tuple(PlacedTree, "r3 r2 r2")
+_PLACED_TREE = _tuple_type(PlacedTree, "r3 r2 r2")
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)
 _CUBES = types.UniTuple(_CUBE, 2)
 EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, types.Tuple([_CUBE, _MATRIX]))
-_MOVING = _tuple(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
-_MASSES = _tuple(MassArrays, "r1 r2 r3 r1")
-_SEGMENTS = _tuple(SegmentArrays, "r4 r3 r3 r3 r3")
+_MOVING = _tuple_type(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
+_MASSES = _tuple_type(MassArrays, "r1 r2 r3 r1")
+_SEGMENTS = _tuple_type(SegmentArrays, "r4 r3 r3 r3 r3")
 _MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE, _CUBE])
 _GIVEN = types.UniTuple(_MATRIX, 3)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, types.intp)

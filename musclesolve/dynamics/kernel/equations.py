@@ -1,4 +1,4 @@
-"""The augmented Lagrangian iteration of one state with rows and matrices that are mostly zeros.
+"""The augmented Lagrangian iteration of one state with sparse rows and matrices.
 
 (M + alpha Phi_q^T Phi_q) d = right is factored by Cholesky's method row by row, each row from its first element that
 is not zero: with the slots in a good order that is a few per cent of the work with full matrices. The iterates are
@@ -55,7 +55,7 @@ def set_right(state, rows, out, kind):
 
 @compiled
 def times_rows(v, rows, out, result):
-    """Put the products Phi_q v (c,) of all rows with v (N, 3) into `result`."""
+    """Store the products Phi_q v (c,) of all rows with v (N, 3) in `result`."""
     products = rows.constant.size
     for c in range(products):
         total = 0.0
@@ -146,7 +146,7 @@ def factor_matrix(rows, matrix):
 
 @compiled
 def solve_factored(rows, matrix, right):
-    """Solution in place of the right-hand side (3N,)."""
+    """Replace the right-hand side (3N,) with the solution."""
     count = rows.begin.size
     for i in range(count):
         total, row = right[i], rows.element[i]
@@ -163,7 +163,7 @@ def solve_factored(rows, matrix, right):
 
 @compiled
 def set_missing(state, rows, out, multipliers):
-    """Force - M qdd - Phi_q^T multipliers, in the order of the matrix, as the next right-hand side."""
+    """Set the next right-hand side, force - M qdd - Phi_q^T multipliers, in the order of the matrix."""
     need, none = out.step, rows.place.size
     for slot in range(none):
         for x in range(3):
@@ -180,7 +180,7 @@ def set_missing(state, rows, out, multipliers):
 
 @compiled
 def constrained(state, rows, out, kind):
-    """Solve M x + Phi_q^T lambda = force, Phi_q x = right: x in qdd, lambda in multipliers; number of iterations."""
+    """Solve M qdd + Phi_q^T lambda = force, Phi_q qdd = right for qdd and lambda; return the number of iterations."""
     penalty = state.numbers[0]
     set_lines(state.q, rows, out)
     set_right(state, rows, out, kind)
@@ -211,7 +211,7 @@ def constrained(state, rows, out, kind):
 
 @compiled
 def _take_step(rows, out):
-    """Add the step; its largest component, and the largest component of the sum."""
+    """Add the step; return the largest component of the step and of the sum."""
     moved, size = 0.0, 0.0
     for slot in range(rows.place.size):
         for x in range(3):
@@ -225,7 +225,7 @@ def _take_step(rows, out):
 
 @compiled
 def _polish(state, rows, out):
-    """Multipliers of Phi_q^T lambda = force - M x freed of alpha times the round-off of the rows."""
+    """Free the multipliers of Phi_q^T lambda = force - M x from alpha times the round-off of the rows."""
     for _ in range(int(state.numbers[3])):
         set_missing(state, rows, out, out.multipliers)
         solve_factored(rows, out.factor, out.step)

@@ -1,7 +1,7 @@
 """The nearest pose of one frame after the other: steps, normal equations and their solution.
 
-The equations are derived in `kinematics.pose_fit`. Sums over what a joint moves are gathered from the ends of the tree
-to its base: every frame of the tree adds the sums of its own targets to the sums of the frames beyond it.
+The equations are derived in `kinematics.pose_fit`. Sums over the targets that a joint moves are gathered from the ends
+of the tree to its base: every frame of the tree adds the sums of its targets to the sums of the frames beyond it.
 """
 
 from math import cos, sin, sqrt
@@ -15,7 +15,7 @@ LARGEST_ROTATION = 0.5
 NEAR_OPTIMUM = 0.1
 """A frame whose last step was shorter than this [rad, m] is near the optimum."""
 DAMPING = 1e-9
-"""Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
+"""Keeps a step finite in a direction that moves no target at present [m2]; it does not move the optimum."""
 SINGLE, FIRST, FURTHER = np.arange(3)
 """Kind of a joint: one axis; the first of the three of a spherical joint; another one of them."""
 SUMS = 22
@@ -142,7 +142,7 @@ def add_target(sums, weight, point, place, pull):
 
 @compiled
 def set_equations(tree, free, near, work):
-    """H - near S and the gradient over the free speeds, from the sums of every frame and the axes and offsets."""
+    """Set H - near S and the gradient over the free speeds, from the sums of every frame and the axes and offsets."""
     sums, joints = work.sums, tree.parent.size
     for back in range(joints):
         k = joints - 1 - back
@@ -151,28 +151,28 @@ def set_equations(tree, free, near, work):
                 sums[tree.parent[k], i] += sums[tree.child[k], i]
     for j in range(free.size):
         s = free[j]
-        own = sums[tree.child[s] if s < joints else tree.root[0]]
+        load = sums[tree.child[s] if s < joints else tree.root[0]]
         a, c, angular, linear = work.axis[s], work.offset[s], work.angular[j], work.linear[j]
-        torque_x = own[P + 5] - own[P + 7]
-        torque_y = own[P + 6] - own[P + 2]
-        torque_z = own[P + 1] - own[P + 3]
+        torque_x = load[P + 5] - load[P + 7]
+        torque_y = load[P + 6] - load[P + 2]
+        torque_z = load[P + 1] - load[P + 3]
         work.gradient[j] = a[0] * torque_x + a[1] * torque_y + a[2] * torque_z
         for x in range(3):
             y, z = (x + 1) % 3, (x + 2) % 3
-            work.gradient[j] += c[x] * own[F + x]
-            angular[x] = own[H + y] * c[z] - own[H + z] * c[y]
-            linear[x] = a[y] * own[H + z] - a[z] * own[H + y] + own[M] * c[x]
-        angular[0] += (own[C + 3] + own[C + 5]) * a[0] - own[C + 1] * a[1] - own[C + 2] * a[2]
-        angular[1] += (own[C] + own[C + 5]) * a[1] - own[C + 1] * a[0] - own[C + 4] * a[2]
-        angular[2] += (own[C] + own[C + 3]) * a[2] - own[C + 2] * a[0] - own[C + 4] * a[1]
+            work.gradient[j] += c[x] * load[F + x]
+            angular[x] = load[H + y] * c[z] - load[H + z] * c[y]
+            linear[x] = a[y] * load[H + z] - a[z] * load[H + y] + load[M] * c[x]
+        angular[0] += (load[C + 3] + load[C + 5]) * a[0] - load[C + 1] * a[1] - load[C + 2] * a[2]
+        angular[1] += (load[C] + load[C + 5]) * a[1] - load[C + 1] * a[0] - load[C + 4] * a[2]
+        angular[2] += (load[C] + load[C + 3]) * a[2] - load[C + 2] * a[0] - load[C + 4] * a[1]
         if near > 0.0 and not (joints <= s < joints + 3):
             # P a - a tr P + c x f of S, zero for the speeds that are no rotations
-            trace = own[P] + own[P + 4] + own[P + 8]
+            trace = load[P] + load[P + 4] + load[P + 8]
             for x in range(3):
                 y, z = (x + 1) % 3, (x + 2) % 3
-                bent = c[y] * own[F + z] - c[z] * own[F + y] - a[x] * trace
+                bent = c[y] * load[F + z] - c[z] * load[F + y] - a[x] * trace
                 for i in range(3):
-                    bent += own[P + 3 * x + i] * a[i]
+                    bent += load[P + 3 * x + i] * a[i]
                 angular[x] -= near * bent
     for i in range(free.size):
         for j in range(i + 1):
@@ -190,10 +190,10 @@ def set_equations(tree, free, near, work):
 
 @compiled
 def solve_in_place(matrix, right):
-    """Solution of a symmetric system in place of its right-hand side, by the factors L^T D L of its lower half.
+    """Replace the right-hand side of a symmetric system with the solution, by the factors L^T D L of its lower half.
 
-    The speeds are eliminated from the last to the first, none that is before another; what two branches of the tree do
-    not share stays zero (Featherstone 2008, 6.5).
+    Speeds are eliminated from the last to the first, distal ones first; elements between two branches of the tree
+    stay zero (Featherstone 2008, 6.5).
     """
     count = right.size
     for back in range(count):
@@ -245,7 +245,7 @@ def compose(tree, k, step, angles, tried):
 
 @compiled
 def move_pose(tree, angles, position, base, work):
-    """The pose after work.step in the speeds (K+6,), in work.angles, work.position and work.base."""
+    """Store the pose after work.step in the speeds (K+6,) in work.angles, work.position and work.base."""
     joints, step = tree.parent.size, work.step
     for k in range(joints):
         if tree.kind[k] == SINGLE:
@@ -260,10 +260,10 @@ def move_pose(tree, angles, position, base, work):
 
 @compiled
 def find_nearest(tree, targets, values, rest, angles, position, base, limits, work):
-    """Steps from a pose to the nearest one, in place; the length of the last step that was taken [rad or m].
+    """Take steps from a pose to the nearest one, in place; return the length of the last step [rad or m].
 
-    Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse. rest: as in `find_misfit`.
-    limits: the length of a step that ends the search, and the largest number of steps.
+    Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse. rest: see
+    `find_misfit`. limits: the length of a step that ends the search, and the largest number of steps.
     """
     joints, free = tree.parent.size, targets.free
     toward, weight = rest
@@ -280,8 +280,8 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
             for x in range(3):
                 work.pull[x] = targets.weight[n] * (values[n, x] - work.place[n, x])
                 work.arm[x] = work.place[n, x] - (position[x] if targets.point[n] else 0.0)
-            own = work.sums[tree.owner[targets.slot[n]]]
-            add_target(own, targets.weight[n], targets.point[n], work.arm, work.pull)
+            total = work.sums[tree.owner[targets.slot[n]]]
+            add_target(total, targets.weight[n], targets.point[n], work.arm, work.pull)
         set_equations(tree, free, near, work)
         for j in range(free.size):
             work.hessian[j, j] += damping

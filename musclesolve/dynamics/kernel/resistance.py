@@ -15,7 +15,7 @@ def rise(x):
 
 @compiled
 def add_couple(wrench, distal, proximal, x, value):
-    """Add a component of a couple to the distal body and take it from the proximal one."""
+    """Add a component of a couple to the distal body and subtract it from the proximal one."""
     wrench[distal, x] += value
     wrench[proximal, x] -= value
 

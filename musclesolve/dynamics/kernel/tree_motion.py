@@ -1,7 +1,8 @@
 """Poses, velocities and accelerations along the joints, and loads summed from the ends to the base, pose by pose.
 
-A frame of the tree moves what is at r with v = w x r + u and accelerates it by alpha x r + w x v + b, with its angular
-velocity w and acceleration alpha, the velocity u of its material point at the global origin, and b = du/dt. Beyond a
+A point at r on a frame of the tree has the velocity v = w x r + u and the acceleration alpha x r + w x v + b. w and
+alpha are angular velocity and acceleration of the frame, u the velocity of its material point at the global origin, and
+b = du/dt. Beyond a
 joint with axes a through o and speeds s
 
     w_c = w_p + sum a s,    alpha_c = alpha_p + sum (a ds/dt + w_p x a s)
@@ -54,7 +55,7 @@ def set_base(tree, coordinates, rates, second, speeds, speed_rates, work):
 def move_frames(tree, coordinates, speeds, speed_rates, axes, work):
     """Every frame of the tree in motion, from coordinates and speeds (K+6,) and the rotation work.base.
 
-    axes (K, 3): the axes of the joints in this pose, which are put there.
+    axes (K, 3): filled with the axes of the joints in this pose.
     """
     joints, root = tree.parent.size, tree.root[0]
     origin = coordinates[joints : joints + 3]
@@ -97,7 +98,7 @@ def move_frames(tree, coordinates, speeds, speed_rates, axes, work):
 
 @compiled
 def set_accelerated(place, f, work, velocity, acceleration):
-    """Velocity and acceleration (3,) of what is at a place (3,) on a frame."""
+    """Set velocity and acceleration (3,) of a point at a place (3,) on a frame."""
     for x in range(3):
         velocity[x], acceleration[x] = work.flow[f, x], work.drift[f, x]
     add_cross(work.spin[f], place, 1.0, velocity)

@@ -1,21 +1,21 @@
-"""The consistent motion of what was measured: positions by one of two methods or none, derivatives by one of two.
+"""The consistent motion of measured points: positions by one of two methods or as measured, derivatives by two methods.
 
 `fit_pose` (the module of that name) finds the nearest pose. `drive_pose` measures the joint angles body by body, then
-drives the model by them (Silva 2003, 5.3.1). Every body lies where its own measured points and directions put it,
-whatever its neighbors do; the distances between them differ from frame to frame. An angle is that between such a body
-and the one before it: the rotation about the axes of the joints between them that brings the body's own points and
-directions nearest to those measured. Links keep the lengths of the model, the base lies on its own points, and the pose
-follows along the tree, which is what Newton-Raphson on the driven constraints (5.7) converges to. What the joints
-cannot follow is not distributed among the points, as in `fit_pose`, but carried outward: it adds up along a chain, and
-ends (hands, feet, head) are moved most.
+drives the model by them (Silva 2003, 5.3.1). Every body is placed by its own measured points and directions,
+independent of its neighbors; the distances between bodies differ from frame to frame. The angle between a body and the
+one before it is the rotation about the axes of the joints between them that brings the body's points and directions
+nearest to the measured ones. Links keep the lengths of the model, the base lies on its own points, and the pose follows
+along the tree: the solution to which Newton-Raphson on the driven constraints (5.7) converges. Errors that the joints
+cannot follow are not distributed among the points, as in `fit_pose`, but carried outward: they add up along a chain,
+and ends (hands, feet, head) are moved most.
 
-`drive_plan` says in which order the bodies show the angles, from the base outward. Each body is fitted twice: the
+`drive_plan` determines the order of the bodies, from the base outward. Each body is fitted twice: the
 joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
-joints held. Every such solve starts from the pose of one before.
+joints held. Every solve starts from the pose of an earlier one.
 
-`measured_pose` takes no step that makes the pose fit the model (the "non-consistent" data of Silva 2003): measured
-points and axes go into q where they were seen, so distances between them change from frame to frame and Phi(q) = 0 is
-violated. Vectors that nobody measured, and points without a marker, are taken from the nearest pose.
+`measured_pose` does not fit the pose to the model (the "non-consistent" data of Silva 2003): q has points and axes as
+measured, so that distances change from frame to frame and Phi(q) = 0 is violated. Vectors that were not measured, and
+points without a marker, come from the nearest pose.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def drive_pose(
 ) -> Fit:
     """Pose of every frame with base and joint angles as measured, body by body (Silva 2003, 5.3).
 
-    An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
+    An angle that no single body's measured points determine has the value of the nearest pose; `borrowed` names it.
 
     Args:
         model, targets, time, tolerance, max_iterations, start, rest: as in `fit_pose`.
@@ -135,9 +135,8 @@ def consistent_motion(
 def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array) -> Motion:
     """Velocities and accelerations of every point and vector of q (T, N, 3) by quintic splines (Silva 2003, 5.3.2).
 
-    Phi_q qd = 0 and Phi_q qdd = gamma hold but to the error of the splines, see `Constraints.rate_violation`. qd and
-    qdd go into the equations of motion as they are; the speeds of the joints are those nearest to them (least
-    squares).
+    Phi_q qd = 0 and Phi_q qdd = gamma hold up to the error of the splines, see `Constraints.rate_violation`. qd and qdd
+    enter the equations of motion unchanged; the joint speeds are the nearest ones (least squares).
     """
     from scipy.interpolate import make_interp_spline
 
@@ -147,7 +146,7 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
 
 
 UNCHANGED = "none"
-"""The method that leaves positions as they were measured."""
+"""Name of the method that leaves positions as measured."""
 
 
 def measured_pose(
@@ -157,10 +156,10 @@ def measured_pose(
     start: Array | None = None,
     rest: Rest | None = None,
 ) -> Fit:
-    """Every measured point and axis where it was measured; joint coordinates are taken from the nearest pose.
+    """Pose with every point and axis as measured; joint coordinates are taken from the nearest pose.
 
-    No point is moved, so the residual is zero; how far the constraints are from being met is
-    `model.constraints.violation(fit.q)`. Arguments and exceptions are as for `fit_pose`.
+    No point is moved, so the residual is zero; `model.constraints.violation(fit.q)` is the error of the constraints.
+    Arguments and exceptions are as for `fit_pose`.
     """
     nearest = fit_pose(model, targets, time, start=start, rest=rest)
     q = nearest.q.copy()
@@ -172,15 +171,15 @@ OF_BASE = 1
 """Number of the pose of a `DrivePlan` that has the place of the base."""
 
 _SEEN = 1e-6
-"""A rotation that moves points by less than this share of what the largest moves them is not seen."""
+"""A rotation counts as not seen if it moves points by less than this share of the largest movement by a rotation."""
 
 
 @dataclass(frozen=True)
 class Solve:
     """A fit to the targets at `places` over the speeds that are `free`, from the pose numbered `after`.
 
-    line: from- and to-slot of the one line that these targets show of a body that is placed; None where they show all
-    of its orientation, and for a fit of joints. The body is not rotated about that line.
+    line: from- and to-slot of the only line of a placed body that these targets show; None where they show the whole
+    orientation, and for a fit of joints. The body is not rotated about that line.
     """
 
     after: int
@@ -191,7 +190,7 @@ class Solve:
 
 @dataclass(frozen=True)
 class DrivePlan:
-    """All solves in order; their poses are numbered from 1, pose 0 is the one that they start from.
+    """All solves in order; their poses are numbered from 1, pose 0 is the start.
 
     shown: joint -> number of the pose that has its angle.
     """
@@ -200,9 +199,9 @@ class DrivePlan:
     shown: dict[int, int]
 
     def poses(self, nearest: NearestPose, start: Pose, tolerance: float, limit: int) -> list[Pose]:
-        """The start, then the pose that each solve finds.
+        """The start, then the pose from each solve.
 
-        The whole tree goes with the body in question; nothing but the targets of that body counts.
+        The whole tree moves with the fitted body; only the targets of this body count.
         """
         poses = [start]
         for solve in self.solves:
@@ -216,9 +215,9 @@ class DrivePlan:
 
 
 def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pose) -> Pose:
-    """The pose found, rotated about a line of a body as if the line had come there on the shortest way.
+    """The pose after a fit, rotated about a line of a body so that the line has moved there by the shortest rotation.
 
-    Nothing measured shows that rotation, so it would depend on the steps of the fit.
+    No target shows the rotation about the line, so it would depend on the steps of the fit.
     """
 
     def units(vectors: Array) -> Array:
@@ -236,7 +235,7 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pos
 
 
 def drive_plan(nearest: NearestPose) -> DrivePlan:
-    """The solves that show the joints of a model by what was measured of it, from the base outward."""
+    """The solves that determine the joints of a model from its targets, from the base outward."""
     model, tree, targets = nearest.model, nearest.model.tree, nearest.targets
     on_joints, points = tree.distal_frames.astype(bool), model.topology.point_count
     moved = generic_directions(model, targets)
@@ -255,15 +254,15 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
         return len(solves)
 
     def line_of(body: int) -> tuple[int, int] | None:
-        """The two points between which the measured points of a body lie, if that is all that it shows."""
-        seen = targets.slots[places[body]]
-        seen = seen[seen < points]
-        if len(seen) < 2:
+        """The ends of the line on which all measured points of a body lie; None if its targets show more."""
+        slots = targets.slots[places[body]]
+        slots = slots[slots < points]
+        if len(slots) < 2:
             return None
-        away = np.linalg.norm(model.standing[seen] - model.standing[seen[0]], axis=1)
-        return int(seen[0]), int(seen[np.argmax(away)])
+        away = np.linalg.norm(model.standing[slots] - model.standing[slots[0]], axis=1)
+        return int(slots[0]), int(slots[np.argmax(away)])
 
-    _, whole = _seen(moved[places[tree.root]], np.array([], int))
+    _, whole = _determined(moved[places[tree.root]], np.array([], int))
     lying[tree.root] = add(tree.root, 0, base, None if whole else line_of(tree.root))
     grown = True
     while grown:
@@ -271,30 +270,30 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
         for body in outwards:
             if body in lying or not places[body].size:
                 continue
-            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
-            before = max((f for f in way if f in lying), key=lambda f: int(on_joints[f].sum()))
+            chain = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
+            before = max((f for f in chain if f in lying), key=lambda f: int(on_joints[f].sum()))
             pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & nearest.free[: tree.joint_count])
-            shows, whole = _seen(moved[places[body]], pending)
+            shows, whole = _determined(moved[places[body]], pending)
             if not (shows or whole):
                 continue
             pose = lying[before]
             if shows:
                 pose = add(body, pose, [*pending.tolist(), *base[:3]], None)
                 shown |= dict.fromkeys(pending.tolist(), pose)
-                between = [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                between = [f for f in chain if f != body and (on_joints[f] & ~on_joints[before]).any()]
                 lying |= dict.fromkeys(between, pose)
             lying[body] = add(body, pose, base, None if whole else line_of(body))
             grown = True
     return DrivePlan(tuple(solves), shown)
 
 
-def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
-    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and the orientation of the body."""
+def _determined(moved: Array, pending: Indices) -> tuple[bool, bool]:
+    """Whether points, moved (n, 3, K+6) per unit speed, determine all pending joints, and the body's orientation."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, rotation = flat[:, -6:-3], flat[:, -3:]
 
     def rank(columns: Array) -> int:
-        # What a shift of the body does as well does not count.
+        # Motion that a shift of the body also produces does not count.
         both = np.hstack([columns, shift])
         return int(
             np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)
@@ -304,7 +303,7 @@ def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
 
 
 METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": drive_pose}
-"""Ways to positions that satisfy every constraint."""
+"""Methods to find positions that satisfy every constraint."""
 
 POSITIONS = METHODS | {UNCHANGED: measured_pose}
 

@@ -2,16 +2,16 @@
 
 A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
 the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
-|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment that goes with the multiplier
-lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
+|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment of the multiplier lambda is lambda
+Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
 
-Six rows drive the base body through its motion, whatever points and vectors it has. Its first point follows its path,
-and two of its directions keep to prescribed axes: with a along the line between its first two points, b across it
+Six rows drive the base body through its motion, with any points and vectors that it has. Its first point follows its
+path, and two of its directions keep to prescribed axes: with a along the line between its first two points, b across it
 toward its vector (or third point), c = a x b, and E the same axes prescribed,
 
     b . E_c = 0,   -a . E_c = 0,   a . E_b = 0
 
-hold where the base is where it should be, and respond to a rotation about E_a, E_b and E_c, each to its own angle.
+hold where the base is at its prescribed place. Each row responds to the rotation about one of E_a, E_b and E_c.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class DrivenAngles:
     or both.
 
     lines: from- and to-slots (K, 2) of "n", "v" and "u"; length (K,): product of the lengths of v and u; axial (K,):
-    that times the length of n.
+    this product times the length of n.
     """
 
     lines: dict[str, Indices]
@@ -158,11 +158,10 @@ class DrivenAngles:
         return value, jacobian, nu, gamma, np.where(crossed, -self.axial * cosine, self.length * sine)
 
     def errors(self, angle: Array, q: Array) -> tuple[Array, Array]:
-        """Return the errors of the angles from prescribed ones, a - phi (T, K) within 180 degrees [rad], and the
-        Jacobian.
+        """Return the errors a - phi (T, K) [rad] of the angles, within 180 degrees, and the Jacobian (T, K, N, 3).
 
-        With a = atan2(n.(v x u) / Ln, v.u). Both rows of `rows` are met a second time, the one at -phi and the other
-        at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
+        With a = atan2(n.(v x u) / Ln, v.u). Both rows of `rows` have a second solution, at -phi and at 180 degrees -
+        phi; this error is zero only at the angle phi, and its gradient never vanishes.
         """
         n, v, u = (lines_of(q, slots) for slots in self.lines.values())
         size = self.axial / self.length
@@ -189,7 +188,7 @@ class DrivenAngles:
 
 @dataclass(frozen=True)
 class BaseDriver:
-    """Frame in which the base is held: slot of its point, directions a and b as combinations of slots (2, N), axes (3,
+    """Frame that drives the base: slot of its point, directions a and b as combinations of slots (2, N), axes (3,
     3).
 
     The columns of `triad` are a, b, c in the standing pose.
@@ -255,9 +254,6 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     Unlike the rows above, the errors are not zero where the base is rotated by 180 degrees about one of its axes.
     Returns the errors (T, 9), their Jacobian (T, 9, N, 3), and the part of the errors that a rotation by at most
     `largest` [rad] closes.
-
-    Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
-    (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `largest` [rad] closes.
     """
     base, joints = BaseDriver.from_model(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)

@@ -38,8 +38,8 @@ class Targets:
         weights: factors on squared distances by name, 1 where absent.
 
         Raises:
-            InputError: nothing was measured, a name that the model does not have or of the other kind, values that are
-                not finite or not as many as the others; a weight of what was not measured or not above zero.
+            InputError: no target at all, a name that the model does not have or of the other kind, values that are not
+                finite or have another number of frames; a weight without its target or not above zero.
         """
         named = list(points.items()) + list(directions.items())
         if not named:

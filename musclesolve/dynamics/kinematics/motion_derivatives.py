@@ -45,7 +45,7 @@ class Motion:
     qdd: Array
 
     def __post_init__(self) -> None:
-        """Refuse what is no motion."""
+        """Refuse arrays that are not finite or whose shapes do not fit each other."""
         frames, speeds, slots = len(self.time), np.shape(self.coordinates)[1:], np.shape(self.q)[1:]
         check_array(self.time, "time", (frames,))
         for name in ("coordinates", "rates", "second", "speeds", "speed_rates"):
@@ -55,7 +55,7 @@ class Motion:
 
     @classmethod
     def consistent(cls, *arrays: Array) -> Motion:
-        """A motion of arrays that are known to fit, in the order of its attributes, then the axes of the joints."""
+        """A motion from arrays that fit by construction: the attributes in order, then the axes of the joints."""
         motion = object.__new__(cls)
         motion.__dict__.update(zip((*cls.__dataclass_fields__, "_axes"), arrays, strict=True))
         return motion
@@ -66,7 +66,7 @@ class Motion:
         return self.coordinates[:, -6:-3]
 
     def axes(self, tree: Tree) -> Array:
-        """Signed unit axes (T, K, 3) of the joints of the model that the motion is of."""
+        """Signed unit axes (T, K, 3) of the joints of the model in this motion."""
         if "_axes" not in self.__dict__:
             self.__dict__["_axes"] = tree.axes(self.q)
         axes: Array = self.__dict__["_axes"]
@@ -165,9 +165,9 @@ def moving_bodies(
     q, qd, qdd = np.empty((3, frames, slots, 3))
     axes = np.empty((frames, joints, 3))
     segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
-    given = contiguous(coordinates), contiguous(rates), contiguous(second)
+    derivatives = contiguous(coordinates), contiguous(rates), contiguous(second)
     out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
-    MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
+    MOVE_TREE.load()(tree.compiled, model.masses, derivatives, out, segments, work, tree.point_count)
     return Motion.consistent(time, coordinates, rates, second, *out), segments
 
 
@@ -244,12 +244,12 @@ def joint_angles(model: Model, rotation: Array) -> Array:
         rotated = relative @ b
         angles[:, first] = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
         rest = np.swapaxes(rotation_about(a, angles[:, first]), 1, 2) @ relative
-        angles[:, second] = _about(b, rest)
+        angles[:, second] = _angle_about(b, rest)
     return angles
 
 
 def single_joints(model: Model) -> Indices:
-    """Revolute joints: those that rotate one body against another about one axis."""
+    """Numbers of the revolute joints, which rotate one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
     single[tree.spherical.ravel()] = False
@@ -260,14 +260,14 @@ def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
     """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
     tree = model.tree
     axes = tree.axes(model.standing[None])[0, joints]
-    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+    return _angle_about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
 def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: Array, rotation: Array) -> Array:
+def _angle_about(axis: Array, rotation: Array) -> Array:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
     odd = rotation - np.swapaxes(rotation, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
@@ -285,11 +285,11 @@ def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array,
 
 
 def continuous_branch(model: Model, angles: Array) -> Array:
-    """Joint angles (T, K) [rad] of the same poses that go on from frame to frame without jumps.
+    """Joint angles (T, K) [rad] of the same poses without jumps from frame to frame.
 
     Three-axis joints reach every pose in two ways: for rotations a, b, c about three axes that are perpendicular in the
     standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
-    is reversed. Frames that were found independently may have taken either.
+    is reversed. Frames that were fitted independently may have either.
     """
     angles = angles.copy()
     for triple in _triples(model.tree):
@@ -307,7 +307,7 @@ def continuous_branch(model: Model, angles: Array) -> Array:
 
 def _triples(tree: Tree) -> list[list[int]]:
     """Joints about three axes through one pivot, each distal to the one before."""
-    parent, child, pivot = (each.tolist() for each in (tree.parent, tree.child, tree.pivot))
+    parent, child, pivot = (indices.tolist() for indices in (tree.parent, tree.child, tree.pivot))
     triples = []
     for last in range(tree.joint_count):
         chain = [last]

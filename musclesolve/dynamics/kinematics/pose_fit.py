@@ -16,10 +16,10 @@ a x v, if it is distal to the joint. So
     H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
     S_ij       = sum_n p_n . d2q_n/ds_i ds_j = a_i . sum D_nj x p_n = a_i . (P a - a tr P + c x f)_j
 
-with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points, all of
-them over what j moves, i being j itself or a joint before it (what neither moves gives nothing). This is the composite
-rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, as at
-the base or a spherical joint, S is shared evenly.
+with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points. All
+sums are over the targets that j moves; i is j itself or a joint before it (other pairs give zero). This is the
+composite rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each
+other, as at the base or a spherical joint, S is shared evenly.
 """
 
 from __future__ import annotations
@@ -55,19 +55,20 @@ from musclesolve.dynamics.rotations import (
 )
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
-_KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
+_KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
 
-_PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+_PASSES = 6  # Largest number of fits with rotations at straight hinges from the whole motion
 FEW_UNFITTED = 0.05
-"""Up to this share of the frames may have no pose that fits: the poses around them stand there. Where more have none,
-markers are mapped to the wrong landmarks, or exchanged."""
+"""Largest share of frames without a fitting pose, which are interpolated. With more of them, markers are mapped to the
+wrong landmarks or exchanged.
+"""
 
 _SUSPECT = 0.5
-"""Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
+"""Angle [rad] between the interpolated and the measured base above which both are compared."""
 
 
 class Rest(NamedTuple):
-    """Angles (T, K) [rad] to which joint angles are drawn that the points do not show, and weights (T, K) [m2]."""
+    """Angles (T, K) [rad] toward which undetermined joint angles are drawn, and weights (T, K) [m2]."""
 
     angles: Array
     weights: Array
@@ -79,12 +80,12 @@ class Rest(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3), what the fit moved.
+    """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3) and the quality of the fit.
 
-    residual (T, n) [m]: how far each of the measured points (n) was moved. rest: to which angles those that the points
-    do not show were drawn. locked: degrees of freedom that no target informs, held at zero. borrowed: those that
-    `drive_pose` could not measure and has from the nearest pose. unfitted (u,): frames in which no pose was found that
-    fits; a curve through the poses around them stands there.
+    residual (T, n) [m]: how far each of the measured points (n) was moved. rest: the angles toward which undetermined
+    joint angles were drawn. locked: degrees of freedom that no target determines, held at zero. borrowed: degrees of
+    freedom that `drive_pose` could not measure and took from the nearest pose. unfitted (u,): frames without a fitting
+    pose; their poses are interpolated.
     """
 
     coordinates: Array
@@ -108,20 +109,20 @@ def fit_pose(
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
-    Where a straight hinge does not show how the body before it is rotated, the whole motion does (`straight_hinges`).
-    Every tenth frame is found from the standing pose, the others from splines through those. A good start spares most
-    of that; one that does not lead to a solution is ignored.
+    Where a straight hinge does not show the rotation of the body before it, the whole motion does (`straight_hinges`).
+    Every tenth frame is fitted from the standing pose, the others from splines through these frames. A good start saves
+    most of this work; a start that does not lead to a solution is ignored.
 
     Args:
         model: the model.
         targets: measured points and directions.
-        time: (T,) [s], to name frames by and to know how fast joints rotate; without it frames are named by their
-            numbers and taken to be `USUAL_STEP` apart.
+        time: (T,) [s], for the names of frames in messages and the speeds of joints; without it frames are named by
+            number and assumed to be `USUAL_STEP` apart.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: largest number of steps.
         start: (T, K+6) coordinates near the solution, on which it does not depend.
-        rest: to which angles those that the points do not show are drawn, such as `Fit.rest`; found from the motion
-            unless given.
+        rest: angles toward which undetermined joint angles are drawn, such as `Fit.rest`; found from the motion unless
+            given.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
@@ -136,18 +137,18 @@ def fit_pose(
         >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
         True
     """
-    frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
+    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)
 
     def settled(pose: Pose, share: float = 0.0) -> Fit:
-        """The fit from poses near it; up to a share of the frames may have no pose that fits."""
-        nearest = every if rest is None else replace(every, rest=rest)
+        """The fit from poses near it; up to a share of the frames may have no fitting pose."""
+        nearest = problem if rest is None else replace(problem, rest=rest)
         found = np.ones(frames, bool)
-        # What the points show of a rotation is seen from a pose: again from where that led.
+        # The part of a rotation that points show depends on the pose: repeat from the new pose.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
-                nearest, pose = every.with_hinges(pose, time)
+                nearest, pose = problem.with_hinges(pose, time)
             pose, found = nearest.converged(pose, tolerance, max_iterations)
             if (~found).sum() > share * frames:
                 raise nearest.failure(pose, found)
@@ -160,7 +161,7 @@ def fit_pose(
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
     if start is not None:
-        start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
+        start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
         try:
             fit = settled(Pose.from_coordinates(start))
         except MuscleSolveError:
@@ -176,7 +177,7 @@ def fit_pose(
                 return fit
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
-    keys = every.frames(chosen)
+    keys = problem.frames(chosen)
     few = measured.frames(chosen)
     for drawn in (False, True):
         if drawn:
@@ -186,16 +187,16 @@ def fit_pose(
             raise keys.failure(few, found)
         few = _across(few, found)
     for k in range(1, len(chosen)):
-        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
-            here = slice(k, k + 1)
-            before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
-            again, better = keys.frames(here).converged(before, 1e-3, max_iterations)
-            few.put(here, again if better.all() else before)
+        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent backward
+            frame = slice(k, k + 1)
+            before = few.frames(frame)._replace(angles=few.angles[k - 1 : k])
+            again, better = keys.frames(frame).converged(before, 1e-3, max_iterations)
+            few.put(frame, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
-        some, between = every.frames(suspect), spread.frames(suspect)
+        some, between = problem.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
@@ -203,7 +204,7 @@ def fit_pose(
 
 
 def _across(pose: Pose, found: Mask) -> Pose:
-    """Poses with a curve through those that were found (T,) in place of the others; beyond the ends they stay."""
+    """Poses with frames outside the mask `found` (T,) interpolated from the others; beyond the ends they stay."""
     if found.all():
         return pose
     places = np.flatnonzero(found)
@@ -213,17 +214,17 @@ def _across(pose: Pose, found: Mask) -> Pose:
 
 
 def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
-    """A pose (T) as the solution for what was measured; `borrowed` by their places among the joints."""
+    """Poses (T) as the fit to the targets; `borrowed`: numbers of the joints with borrowed angles."""
     model, targets = nearest.model, nearest.targets
     before = pose.angles
     pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
-    seen = targets.slots < model.topology.point_count
+    is_point = targets.slots < model.topology.point_count
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
-        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
+        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, is_point], axis=2),
+        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
@@ -231,7 +232,7 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
 
 
 def generic_directions(model: Model, targets: Targets) -> Array:
-    """Allowed directions D (n, 3, K+6) of the targets in a pose that is special for none of them."""
+    """Allowed directions D (n, 3, K+6) of the targets in a general pose."""
     tree = model.tree
     generic = np.full((1, tree.joint_count), 0.3)
     q = tree.pose(generic, np.zeros((1, 3)), np.eye(3)[None])
@@ -256,7 +257,7 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
 
 
 _JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
-_WORST = 3  # So many of the points that fit worst are named where no pose is found
+_WORST = 3  # Number of the worst points that the error of an unfitted frame names
 
 
 class Pose(NamedTuple):
@@ -323,8 +324,8 @@ class Pose(NamedTuple):
 
 @dataclass(frozen=True)
 class NearestPose:
-    """The fit of some frames: free (K+6,), the degrees of freedom that move; rest, to which angles those that the
-    points do not show are drawn; names (T,) of the frames.
+    """The problem of the nearest pose in some frames: free (K+6,), the degrees of freedom that move; rest, angles
+    toward which undetermined angles are drawn; names (T,) of the frames.
     """
 
     model: Model
@@ -335,10 +336,10 @@ class NearestPose:
 
     @classmethod
     def from_targets(cls, model: Model, targets: Targets, time: Array | None = None) -> NearestPose:
-        """The fit of all frames, at times (T,) [s].
+        """The problem of all frames, at times (T,) [s].
 
-        Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn to zero by the
-        weights of the model, but not where the driven direction is measured.
+        Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn toward zero by
+        the weights of the model, except where the driven direction is measured.
         """
         free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
         frames, joints = len(targets.values), model.tree.joint_count
@@ -350,11 +351,11 @@ class NearestPose:
 
     @cached_property
     def hinges(self) -> list[Hinge]:
-        """The hinges that do not show the rotation of the body before them while they are straight."""
+        """The hinges that, while straight, do not show the rotation of the body before them."""
         return straight_hinges(self.model, self.free, np.any(self.rest.weights > 0.0, axis=0))
 
     def with_hinges(self, pose: Pose, time: Array | None = None) -> tuple[NearestPose, Pose]:
-        """The fit that draws what straight hinges do not show to what the whole motion shows, and where to start.
+        """The problem with rotations at straight hinges drawn toward their course over the whole motion, and a start.
 
         pose: (T), near the solution; time: (T,) [s], as in `fit_pose`.
         """
@@ -372,13 +373,13 @@ class NearestPose:
             weights[:, hinge.rotation] = bent.hidden * np.maximum(neighbors, hinge.rest**2)
             after[:, hinge.bend] = np.arctan2((bent.beside * np.exp(-1j * rotation)).real, bent.along)
             if hinge.twist is not None:
-                # What lies beyond stays as it is where the hinge is turned over.
+                # Bodies beyond the hinge do not move when it is turned over.
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._drawn(angles, weights), pose._replace(angles=after)
 
     def going_on(self, pose: Pose, step: float) -> NearestPose:
-        """The fit of frames that draws what straight hinges do not show to what a pose shows, some time before [s]."""
+        """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""
         if not self.hinges:
             return self
         q, angles, weights = pose.q(self.model.tree), self.rest.angles.copy(), self.rest.weights.copy()
@@ -390,28 +391,28 @@ class NearestPose:
 
     def _drawn(self, angles: Array, weights: Array) -> NearestPose:
         other = replace(self, rest=Rest(angles, weights))
-        # what does not depend on them
+        # these do not depend on the rest angles
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
     def frames(self, keep: slice | Indices | Mask) -> NearestPose:
-        """The fit of some frames: a slice, a mask (T,) or indices."""
+        """The problem of some frames: a slice, a mask (T,) or indices."""
         targets, rest = self.targets.frames(keep), self.rest.frames(keep)
         return replace(self, targets=targets, rest=rest, names=self.names[keep])
 
     def at(self, values: Array) -> NearestPose:
-        """The fit of other frames of the same points and directions, whose places are (T, n, 3)."""
+        """The problem of other frames of the same points and directions, with values (T, n, 3)."""
         targets = Targets(self.targets.slots, values, self.targets.weights)
         frames = len(values)
         rest = self.rest.frames(np.zeros(frames, np.intp))
         other = NearestPose(self.model, targets, self.free, rest, np.arange(frames))
-        # what does not depend on the places
+        # these do not depend on the positions
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
     def misfit(self, pose: Pose) -> Array:
         """The sum of weighted squares of each frame (T,) [m2]."""
-        # What moves no target is left as it is in standing.
+        # Degrees of freedom that move no target keep their standing values.
         tree, slots = self.model.tree, self.targets.slots
         q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2
@@ -420,7 +421,7 @@ class NearestPose:
 
     @cached_property
     def compiled(self) -> tuple[TargetArrays, PoseWork]:
-        """The targets as compiled code takes them, but for their values, and its work arrays."""
+        """The targets for compiled code, without their values, and work arrays."""
         # The base first: no speed is then before another that moves it (`solve_in_place`).
         chosen = np.roll(np.arange(len(self.free)), 6)
         return _compiled_targets(
@@ -428,27 +429,27 @@ class NearestPose:
         )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """The poses of `converged`.
+        """The poses of `converged`, all of them converged.
 
         Raises:
             PoseError: a frame that does not converge.
         """
-        after, found = self.converged(pose, tolerance, max_iterations)
-        if not found.all():
-            raise self.failure(after, found)
+        after, converged = self.converged(pose, tolerance, max_iterations)
+        if not converged.all():
+            raise self.failure(after, converged)
         return after
 
     def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:
-        """Steps until no frame moves by more than `tolerance` [rad or m], and which frames do so (T,).
+        """Poses after steps until no frame moves by more than `tolerance` [rad or m], and which frames converged (T,).
 
-        Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse.
+        Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse.
         """
         from musclesolve.dynamics.kernel.entry import NEAREST
 
         tree = self.model.tree
         targets, work = self.compiled
-        # From where each frame starts: hundreds of meters into a laboratory the round-off of places would hide what
-        # the last steps gain.
+        # Relative to the start of each frame: hundreds of meters from the origin of a laboratory the round-off of
+        # positions would exceed the progress of the last steps.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
         after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
@@ -461,8 +462,8 @@ class NearestPose:
         return after, np.asarray(largest < tolerance)
 
     def failure(self, after: Pose, found: Mask) -> PoseError:
-        """Return the error to raise where no pose was found: the first such frame (T,), and the points farthest off in
-        it.
+        """Return the error for frames that did not converge: the first of them, and its points with the largest
+        residuals.
         """
         q, slots = after.q(self.model.tree), self.targets.slots
         names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
@@ -498,7 +499,7 @@ def normal_equations(
     """
     from musclesolve.dynamics.kernel.entry import EQUATE
 
-    # Axis a and offset c of the speeds, c from the origin; those of the base: three translations, then three
+    # Axis a and offset c of the speeds, c from the origin; the speeds of the base: three translations, then three
     # rotations about its origin.
     joints, frames, count = tree.joint_count, len(q), int(free.sum())
     axis, offset = np.zeros((2, frames, joints + 6, 3))

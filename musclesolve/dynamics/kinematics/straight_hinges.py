@@ -11,19 +11,19 @@ The rotation is therefore found for all frames together, as the path phi(t) that
         + rest^2 / (w dt)^2 (phi_t - phi_t-1)^2 + rest^2 / T phi_t^2
 
 with phi0 the direction of p. The first term is the square of the distance by which the wrist misses its place, the
-second forbids a hinge to bend backward by more than h. The third is what a rotation costs that the points do not show:
-a rotation at the speed w counts as much as a wrist that is off by `rest`, the arm on which an undetermined angle is
-drawn to its place. A bent hinge is followed, a straight one keeps the rotation of the frames before and after it. The
-last term, in sum as large as for one frame, decides where nothing else does.
+second forbids a hinge to bend backward by more than h. The third is the cost of a rotation that the points do not show:
+a rotation at the speed w costs as much as an error `rest` of the wrist, the arm on which an undetermined angle is drawn
+to its place. A bent hinge is followed, a straight one keeps the rotation of the frames before and after it. The last
+term, whose sum is as large as for one frame, decides where no other term does.
 
 The first sum has two minima in every frame; the path of least sum is found by dynamic programming (Viterbi 1967) on a
 grid of angles, then by Gauss-Newton between them.
 
 The nearest pose of a frame is drawn to this path with the weight that its two neighbors have there,
 2 rest^2 / (w dt)^2, times (1 - (s / (5 rest))^2)^2 where a rotation of 1 rad moves the points by s < 5 rest, and not at
-all elsewhere: what a bent hinge shows is a matter of its own frame. s is |p|, or the distance by which a rotation about
-the first axis of the joint before the body moves its end, if that is less: where the long axis lies along the first
-axis, the two rotations cannot be distinguished.
+all elsewhere: a bent hinge determines the rotation in its frame. s is |p|, or the distance by which a rotation about
+the first axis of the joint before the body moves its end, if this distance is smaller: where the long axis lies along
+the first axis, the two rotations cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ USUAL_SPEED = 10.0
 """Rotation about the long axis of a segment that costs as much as a point that is off by its rest length [rad/s]; in
 walking and running upper arms rotate at less than half of it."""
 USUAL_STEP = 0.01
-"""Time between frames whose times are not stated [s]."""
+"""Assumed time [s] between frames without times."""
 SHOWN = 5.0
-"""Where a rotation of 1 rad moves points by so many times the rest length, they show it: to 0.2 rad if they are off by
-the rest length."""
+"""Multiple of the rest length: a rotation is shown by points that move by this much at 1 rad, with an error of 0.2
+rad if they are off by the rest length.
+"""
 _GRID = 72  # Angles on a circle among which the path is looked for, 5 degrees apart
 _STEPS, _CLOSE = 50, 1e-10  # Steps of Gauss-Newton, and the change [rad] that ends them
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """A hinge at the end of a body whose rotation about its long axis the measured points show by the bent hinge only.
+    """A hinge whose bending shows the rotation of the body before it about its long axis, which no other target shows.
 
     first, rotation, bend: the degrees of freedom of the first axis of the joint before the body, of the rotation of the
     body about its long axis, and of the hinge; twist: the degree of freedom of the rotation about the long axis beyond
@@ -73,8 +74,8 @@ class Hinge:
 
 
 def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
-    """The free hinges, (K+6,), at the end of bodies whose rotation is drawn to its place, (K,)."""
-    topology, found = model.topology, list[Hinge]()
+    """The free hinges at the end of bodies with an undetermined rotation; masks free (K+6,) and drawn (K,)."""
+    topology, hinges = model.topology, list[Hinge]()
     for k, dof in enumerate(topology.dofs):
         if not (free[k] and drawn[k]):
             continue
@@ -97,15 +98,15 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
             first = before[topology.dofs[first].parent]
         reach = float(np.linalg.norm(straight[1]))
         twist = twists[0] if twists else None
-        found.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
-    return found
+        hinges.append(Hinge(first, k, bends[0], twist, near, far, reach, dof.rest))
+    return hinges
 
 
 @dataclass(frozen=True)
 class Bent:
     """Bending of a hinge in T frames.
 
-    beside (T,), complex, and along (T,) [m]: where the end beyond the hinge lies beside the body before it, and along
+    beside (T,), complex, and along (T,) [m]: position of the end beyond the hinge beside the body before it, and along
     it; the direction of the first is the rotation of the body at which the hinge bends forward, its size reach
     sin(bend), the second is reach cos(bend). hidden (T,): share to which the points do not show the rotation, 0 to 1.
     """
@@ -152,7 +153,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     frames = len(beside)
     prior = rest**2 / frames
     grid = np.arange(_GRID) * (2.0 * np.pi / _GRID) - np.pi
-    # how far a pair of angles is apart, the shorter way round
+    # distance of a pair of angles, in the shorter direction
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
     turned = beside[:, None] * np.exp(-1j * grid)

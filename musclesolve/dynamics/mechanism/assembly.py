@@ -1,8 +1,8 @@
 """Closing a mechanism: positions by Newton-Raphson in the sense of least squares, then velocities, accelerations.
 
-Redundant rows do no harm, and what nothing drives stays as near the start as it can, unless everything is to be
-driven. A driven angle is followed in small steps by the angle itself, not by its row, which the mirrored angle meets
-too; frames are closed one from the other, so that a loop stays on its branch.
+Rows may be redundant. Coordinates that nothing drives stay as near the start as possible, unless everything is to be
+driven. A driven angle is followed in small steps by the angle itself, because the mirrored angle satisfies its row,
+too. Each frame is closed from the one before, so that a loop stays on its branch.
 """
 
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
+from musclesolve._util.names import shortened
 from musclesolve.dynamics.inverse.lagrange_multipliers import least_squares, undriven
 from musclesolve.dynamics.kinematics.joint_drivers import ConstraintRows
 from musclesolve.dynamics.mechanism.constraint_rows import (
@@ -23,7 +24,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.errors import MuscleSolveError, input_error
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
-# Steps end with one that moves no coordinate by more [m or 1], or so many
+# Iteration ends with a step that moves no coordinate by more than this [m or 1], or after this number of steps
 _SHORTEST_STEP, _STEPS = (1e-10, 100)
 _OPEN = 1e-9  # A row that is farther from being met after the last step is open [m or 1]
 _MET = 1e-6  # How far a row may be from being met for rates to be computed [m or 1]
@@ -40,7 +41,7 @@ def assemble(
     """Pose (T, N, 3) of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
 
     Args:
-        constraints: what the mechanism consists of.
+        constraints: all constraints of the mechanism.
         time: (T,) [s], for the drivers.
         start: (N, 3) first guess of the first frame, each other frame being closed from the one before; or (T, N, 3),
             a guess for every frame. Guesses that are all alike count as one.
@@ -50,7 +51,7 @@ def assemble(
     Raises:
         InputError: a start or a value of a driver that is not finite.
         MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
-            image, or something that nothing drives; names it with the amounts.
+            image, or a coordinate that nothing drives; names it with the amounts.
 
     Examples:
         >>> model = ms.dynamics.human_model()
@@ -67,11 +68,11 @@ def assemble(
         raise input_error("dynamics.time_and_start_differ", shape=time.shape, start=np.shape(start))
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
-        # Each frame is closed from the one before: the only way to know on which branch a loop is.
-        q, now = np.empty(guess.shape), guess[:1]
+        # Each frame starts from the frame before: only this tells on which branch a loop is.
+        q, pose = np.empty(guess.shape), guess[:1]
         for frame in range(len(time)):
-            here = slice(frame, frame + 1)
-            now = q[here] = _closed(constraints, time[here], now, frame)
+            frame_slice = slice(frame, frame + 1)
+            pose = q[frame_slice] = _closed(constraints, time[frame_slice], pose, frame)
     else:
         q = _closed(constraints, time, guess)
     if inverted := mirrored(constraints, q):
@@ -114,13 +115,12 @@ def _closed(constraints: list[Constraint], time: Array, start: Array, number: in
         return q
     worst = np.argsort(-apart[frame])
     open_rows = [k for k in worst if apart[frame, k] > max(_OPEN, 0.1 * apart[frame, worst[0]])]
-    listed = "; ".join(f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
-    more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
+    listed = shortened([f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows], _SHOWN, "; ")
     failing = int((apart.max(axis=1) > _OPEN).sum())
     where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
     raise MuscleSolveError(
         f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not reach its value. "
-        f"Nearest approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 "
+        f"Nearest approach in frame {frame if number is None else number}: {listed} (m for points and lengths, 1 "
         "for directions). Check the lengths and the driven values, or start nearer to a possible pose."
     )
 
@@ -151,7 +151,7 @@ def consistent_rates(
         Velocities (T, N, 3) [m/s] and accelerations (T, N, 3) [m/s^2].
 
     Raises:
-        MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives something; names them.
+        MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives a coordinate; names them.
 
     Examples:
         >>> model = ms.dynamics.human_model()
@@ -203,14 +203,13 @@ def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 
 def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
-    """Refuse rows that let something move, by the names of the points and vectors that can."""
+    """Refuse rows that leave points or vectors free to move; name these."""
     frames, _, count, _ = rows.jacobian.shape
-    every = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
+    unit_rates = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
     owners = tuple(name for name in _names(names, count) for _ in range(3))
-    free = tuple(dict.fromkeys(undriven(rows.jacobian, every, owners)))
+    free = tuple(dict.fromkeys(undriven(rows.jacobian, unit_rates, owners)))
     if free:
-        more = f" and {len(free) - 2 * _SHOWN} more" if len(free) > 2 * _SHOWN else ""
         raise MuscleSolveError(
-            f"nothing drives {', '.join(free[: 2 * _SHOWN])}{more}: constraints and drivers leave them free to move in "
+            f"nothing drives {shortened(free, 2 * _SHOWN)}: constraints and drivers leave them free to move in "
             "some frame. Add a driver, or fix them; or the pose is one where the mechanism is stretched out."
         )

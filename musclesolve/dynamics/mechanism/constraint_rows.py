@@ -4,14 +4,14 @@ A mechanism is a list of constraints of rows. Each gives, for all frames at once
 and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
 `assembly` closes it.
 
-    Rigid         what stays: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
+    Rigid         constants: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
                   spherical joints (2.20), common axes (2.21), fixed points
     AngleDriver   angle about an axis as a function of time; by a vector of each body, or by two points of each
     LengthDriver  distance of two points of different bodies as a function of time
     MotionDriver  every degree of freedom of a model through a motion
 
-The row of an angle is met at two angles. A constraint whose rows have such a second solution also gives how far it is
-from the first (`HasClosureErrors`), and `assembly` goes by that.
+The row of an angle has two solutions. A constraint with such rows also gives the distance from the intended solution
+(`HasClosureErrors`), which `assembly` uses.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class ClosureErrors:
-    """Errors that are left to close in a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
+    """Closure errors of a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
 
     part (T, c): how much of the value one step is to take on, so that a rotation is followed and not jumped.
     """
@@ -60,7 +60,7 @@ class ClosureErrors:
 
 @runtime_checkable
 class HasClosureErrors(Protocol):
-    """A constraint whose rows are also met by a pose that it does not mean, such as the mirrored angle."""
+    """A constraint whose rows have an unintended solution besides the intended one, such as the mirrored angle."""
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """Return errors that are zero in the intended pose, and only there."""
@@ -111,7 +111,7 @@ class Rigid:
 
 
 def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
-    """Bodies that are their own mirror image, which the rows allow and no body can be, with the first such frame."""
+    """Bodies that the rows close as their mirror image, which is impossible, with the first such frame."""
     bodies: dict[str, int] = {}
     for constraint in constraints:
         if isinstance(constraint, Rigid) and len(constraint.constraints.handed):
@@ -159,7 +159,7 @@ class AngleDriver:
         u: Direction,
         course: DrivenCourse,
     ) -> AngleDriver:
-        """The driver of the angle between lines that are given by names.
+        """The driver of the angle between lines by the names of their points or vectors.
 
         Raises:
             InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
@@ -189,7 +189,9 @@ class AngleDriver:
         return ConstraintRows((self.name,), value, jacobian, nu, gamma)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """Return the error of the angle from the course [rad]; unlike the row not zero at the mirrored angle."""
+        """Return the error of the angle from the course [rad]; unlike the row, the error is not zero at the mirrored
+        angle.
+        """
         angle = course_values(self.course, time, self.name)[0][:, None]
         error, jacobian = self.angle.errors(angle, q)
         return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
@@ -235,7 +237,7 @@ class LengthDriver:
 
 @dataclass(frozen=True)
 class MotionDriver:
-    """Drives every degree of freedom of a model through a motion (5.7), at times of its frames."""
+    """Driver of every degree of freedom of a model through a motion (5.7), at the times of its frames."""
 
     model: Model
     motion: Motion

@@ -1,4 +1,4 @@
-"""Forces in a closed loop: what its drivers supply and what its joints transmit, from the multipliers of its rows.
+"""Forces of drivers and joints in a closed loop, from the multipliers of its rows.
 
 The rows of an assembled mechanism are solved for their multipliers, Phi_q^T lambda = g - M qdd (Silva 2003, 2.83), of
 least norm where rows are redundant (2.88). A driver's multiplier gives its moment (correction B3) or tension; all rows
@@ -26,23 +26,23 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-_NONE = 1e-9  # A singular value this small against the largest one is none
+_NONE = 1e-9  # Ratio to the largest singular value below which one counts as zero
 
 
 @dataclass(frozen=True)
 class Mechanism(Model):
-    """Bodies with their standing layout and masses, all of whose joints are in rows: it needs no tree of joints."""
+    """Bodies with standing layout and masses whose joints are all constraint rows; it has no tree of joints."""
 
     def __post_init__(self) -> None:
         """Refuse a layout or masses that do not fit the topology."""
-        wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
-        if (len(self.standing), len(self.mass.mass)) != wanted:
+        sizes = len(self.topology.coordinate_names), len(self.topology.bodies)
+        if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "dynamics.positions_and_masses_differ",
                 shape=np.shape(self.standing),
                 count=len(self.mass.mass),
-                wanted=wanted[0],
-                second=wanted[1],
+                wanted=sizes[0],
+                second=sizes[1],
             )
 
 
@@ -84,9 +84,9 @@ class MechanismForces:
     def reaction(self, names: Iterable[str], body: str, about: str) -> Reaction:
         """Return the reaction on a body of the rows of one joint together, with moments about the point `about`.
 
-        names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`. The body's points and vectors receive the
-        force of every row that holds them: make the joint of points and vectors of each body's own, for what two
-        bodies share belongs to neither alone.
+        names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`. The body's points and vectors receive the force
+        of every row that holds them. Give each body of the joint its own points and vectors: a shared one belongs to
+        neither body alone.
 
         Raises:
             InputError: no row, body or point of that name.
@@ -101,7 +101,7 @@ class MechanismForces:
         unit = np.hstack(rigid_wrench(q, forces.reshape(-1, *forces.shape[2:]), points, center))
         unit = unit.reshape(frames, count, 6)
         both = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
-        # Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros.
+        # Multipliers (T, c, k) of redundant rows whose forces sum to zero; padded with zeros.
         basis, sizes, _ = np.linalg.svd(self.rows.jacobian.reshape(*self.rows.value.shape, -1))
         padded = np.zeros(basis.shape[::2])
         padded[:, : sizes.shape[1]] = sizes
@@ -128,7 +128,7 @@ def mechanism_forces(
     Args:
         model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, whose joints
             are all rows.
-        constraints: those that `assemble` closed, drivers included.
+        constraints: the constraints that `assemble` closed, drivers included.
         time: (T,) [s].
         q: (T, N, 3) [m] poses, from `assemble`.
         wrenches: external forces on the bodies.
@@ -137,7 +137,8 @@ def mechanism_forces(
         The motion, the rows and their multipliers (T, c).
 
     Raises:
-        MuscleSolveError: nothing drives something, or drivers contradict each other; names the coordinates or drivers.
+        MuscleSolveError: nothing drives a coordinate, or drivers contradict each other; names the coordinates or
+            drivers.
 
     Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)

@@ -11,7 +11,7 @@ from musclesolve.errors import input_error
 
 
 def read_table(folder: str, file: str) -> dict:
-    """A bundled data file of this package, read once; not to be changed."""
+    """A bundled data file of this package, read once; callers must not change the dict."""
     return bundled_toml(__package__, folder, file)
 
 
@@ -35,5 +35,5 @@ def read_text(path: Path, what: str) -> str:
 
 @lru_cache(maxsize=16)
 def _check_toml(text: str) -> None:
-    """Raise where a text is not TOML; the same text is parsed once."""
+    """Raise an error where a text is not TOML; the same text is parsed once."""
     tomllib.loads(text)

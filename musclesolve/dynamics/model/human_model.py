@@ -49,12 +49,12 @@ def human_model(
         offsets: measured standing-pose offsets of points from their parents [m] and directions of vectors.
         shoe_mass: mass of one shoe [kg], carried by the foot in proportion to its own mass.
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
-        segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
+        segments: segment -> stated mass properties instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
         age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
 
     Raises:
-        InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
+        InputError: an impossible mass, stature, sex, length, segment or table, or an offset of an unknown point.
 
     Examples:
         >>> model = ms.dynamics.human_model(mass=60.0, stature=1.65, sex="female")
@@ -82,12 +82,9 @@ def human_model(
 
 
 def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
-    """A model with some segments heavier or lighter; all are then scaled alike to the mass of the body.
+    """A model with some segments heavier or lighter; then one factor on all segments restores the body mass.
 
     factors: segment -> factor on its mass and its inertia; centers stay where they are.
-
-    Raises:
-        InputError: an unknown segment.
     """
     topology, table = model.topology, model.mass
     for name in sorted(set(factors) - set(topology.segments)):
@@ -99,13 +96,13 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:
-    """Return body mass [kg] and stature [m]; refuse what no subject has."""
+    """Return body mass [kg] and stature [m]; refuse impossible values."""
     mass = check_number(mass, "mass", "1 to 500 kg", least=1.0, most=500.0)
     return mass, check_number(stature, "stature", "0.3 to 2.8 m", least=0.3, most=2.8)
 
 
 def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
-    """Feet made heavier by a shoe; their inertia grows in proportion."""
+    """Mass properties with a shoe added to each foot; the inertia of the foot grows in proportion to its mass."""
     factor = np.ones(len(bare.mass))
     for side in SIDES:
         foot = topology.body_index[f"foot_{side}"]
@@ -116,8 +113,8 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
 def forward_human_model(subject: Model | None = None) -> Model:
     """Forward model of a subject (Silva 2003, 3.2.1, Tables 3.5, 3.6).
 
-    Joints lie where the subject's are, and each body has the inertia of the segments that it combines. The two models
-    are the same body while wrists, ankles and shoulder girdle do not move, nor the head against the neck.
+    Joints have the positions of the subject's joints, and each body has the inertia of the segments that it combines.
+    The two models agree as long as wrists, ankles, shoulder girdle and the head against the neck do not move.
 
     Args:
         subject: a `human_model`; the standard subject unless given.
@@ -140,9 +137,9 @@ def forward_human_model(subject: Model | None = None) -> Model:
         same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
         length = np.linalg.norm(where[same.name] - where[same.parent])
         offsets[point.name] = float(length / np.linalg.norm(same.offset)) * np.array(point.offset)
-    # A body has the subject's bodies of the segments that it names, taken together. Of a segment that several bodies
-    # share each has what the subject's bodies with its points have; where these all have the center of the segment
-    # (de Leva's head), each has its part of the segment.
+    # A body combines the subject's bodies of the segments that it names. Where several bodies share a segment, each
+    # takes the subject's bodies that contain its points; where these all have the center of the segment (de Leva's
+    # head), each takes its share of the segment.
     whole: list[InertiaPart] = []
     for body in topology.bodies:
         names, points = body.segment.split(" + "), set(body.points)

@@ -9,11 +9,11 @@ its gamma zero (2.19). It ties an extra point to the base of its body, or holds 
 Joints between bodies that share no points and vectors have rows of their own (2.3, Table 2.1):
 
     spherical joint   a point of each body in one place: `coincident` (2.20)
-    revolute joint    the same, and a vector of each along the axis: `coincident` (2.20, 2.21)
+    revolute joint    such a point, and a vector of each body along the axis: `coincident` (2.20, 2.21)
     universal joint   a point of each in one place, and perpendicular vectors: `coincident`, `scalar_products` (2.13)
     ground            points and vectors that stay where they are: `fixed`
 
-Bodies that do share points and vectors need none: a revolute joint is a shared point and vector, see `topology.Dof`.
+Bodies that share points and vectors need no rows: a revolute joint is a shared point and vector, see `topology.Dof`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Constraints:
     """Constraint rows (c): s scalar products, then the three rows of each of l linear combinations.
 
     first, second (s, 2): from- and to-slots; constant (s,). weights (l, N), target (l, 3) of the linear combinations.
-    handed (b,): bodies whose mirror images meet all rows as well; triads (b, 3, 2): three lines of each; hand (b,): the
-    determinant of these as the body is made.
+    handed (b,): bodies whose mirror images satisfy all rows as well; triads (b, 3, 2): three lines of each; hand (b,):
+    the determinant of these lines in the standing layout.
 
     In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives.
     """
@@ -55,7 +55,7 @@ class Constraints:
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
-        """Rows of every body and universal joint, each once though several bodies share points and vectors."""
+        """Rows of every body and universal joint; rows of points and vectors that bodies share appear once."""
         # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
         pairs: list[tuple[Direction, Direction]] = []
         for body in topology.bodies:
@@ -104,10 +104,10 @@ class Constraints:
 
     def with_products(self, products: Constraints) -> Constraints:
         """Return the constraints with the rows of `scalar_products` between bodies added."""
-        own, more = len(self.constant), len(products.constant)
+        before, more = len(self.constant), len(products.constant)
         return replace(
             self,
-            names=self.names[:own] + products.names[:more] + self.names[own:],
+            names=self.names[:before] + products.names[:more] + self.names[before:],
             first=np.vstack([self.first, products.first]),
             second=np.vstack([self.second, products.second]),
             constant=np.concatenate([self.constant, products.constant]),
@@ -119,7 +119,7 @@ class Constraints:
         return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
 
     def handedness(self, q: Array) -> Array:
-        """Determinant of the three lines of each body whose rows its mirror image meets as well, (T, b)."""
+        """Determinant (T, b) of three lines of each body whose mirror image satisfies the rows as well."""
         a, b, c = np.moveaxis(lines_of(q, self.triads), 2, 0)
         return dot(a, np.cross(b, c))
 
@@ -137,8 +137,6 @@ class Constraints:
 
         Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: the rate at which a length changes, for
         example.
-
-        Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
         """
         a, ad, add = (lines_of(x, self.first) for x in (q, qd, qdd))
         b, bd, bdd = (lines_of(x, self.second) for x in (q, qd, qdd))
@@ -149,7 +147,9 @@ class Constraints:
         return np.hstack([once, linear[0]]), np.hstack([twice, linear[1]])
 
     def _scale(self, a: Array, b: Array) -> Array:
-        """Return the divisors of the scalar products: 2 L where a line meets itself, else both lengths; (T, s)."""
+        """Return the divisors (T, s) of the scalar products: 2 L for a line with itself, else the product of both
+        lengths.
+        """
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
         return np.where(same, 2.0 * np.sqrt(length), length)
@@ -173,7 +173,7 @@ class Constraints:
 
 
 def direction_text(direction: Direction) -> str:
-    """A direction as messages show it."""
+    """Text of a direction for messages."""
     start, end = direction
     return end if start is None else f"({start}->{end})"
 
@@ -189,7 +189,7 @@ def scalar_products(
 
     Args:
         topology: points and vectors of the model.
-        standing: (N, 3) [m] points, then unit vectors, in the standing pose, which has the constants.
+        standing: (N, 3) [m] points, then unit vectors, in the standing pose, from which the constants are computed.
         pairs: two directions each: (None, "vector"), or ("point", "point") for a line.
 
     Returns:
@@ -234,7 +234,7 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
 
 
 def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
-    """Rows that hold points and vectors where they stand: the ground.
+    """Rows that hold points and vectors at their standing positions: the ground.
 
     Args:
         topology: points and vectors of the model.

@@ -1,11 +1,11 @@
 """Kinematics along the tree: poses from joint coordinates, and the allowed directions of motion D.
 
 The columns of D are closed forms: rotation about axis a through o moves a point by a x (r - o) and a vector v by
-a x v, for all that hangs distal the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer & Czaplicki 2005,
-2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
+a x v, for all points and vectors distal to the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer &
+Czaplicki 2005, 2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
 
 A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
-parent (angle times axis), and its three speeds the relative angular velocity, both by components on those axes.
+parent (angle times axis), and its three speeds the relative angular velocity, both by components on these axes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from musclesolve.dynamics.vectors import lines_of
 
 @dataclass(frozen=True)
 class Tree:
-    """Arrays over joints (K): frames, axes and pivots as slots, and what each joint moves.
+    """Arrays over joints (K): frames, axes and pivots as slots, and the slots and frames that each joint moves.
 
     distal_slots (N, K), distal_frames (F, K): one where a slot or frame is distal to a joint. owner (N,): the frame
     nearest the base that holds slot n. spherical: the joints of each spherical joint, (S, 3), with their axes in the
@@ -110,8 +110,8 @@ class Tree:
     def frames(self, angles: Array, base_position: Array, base_rotation: Array) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3) [m].
 
-        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): where the origin of
-        the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose.
+        angles (T, K) [rad], for a spherical joint a rotation vector; base_position (T, 3): position of the origin of
+        the standing layout [m]; base_rotation (T, 3, 3) from the standing pose.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, None)
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
@@ -119,19 +119,19 @@ class Tree:
     def _frames(
         self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None
     ) -> tuple[Array, Array]:
-        """Frames as (F, 3, 3, T) and (F, 3, T) [m]: sums over three of anything run along the frames of the motion."""
+        """Frames as (F, 3, 3, T) and (F, 3, T) [m], time last, so that sums run along contiguous memory."""
         pivots, skew, square = self._standing_joints
-        wanted = np.ones(self.joint_count, bool) if moving is None else moving
+        moves = np.ones(self.joint_count, bool) if moving is None else moving
         # Rotation (3, 3, T) of the child against the parent: of hinges by Rodrigues' formula, of a spherical joint
         # under the number of the first of its three.
-        single = wanted.copy()
+        single = moves.copy()
         single[self.spherical.ravel()] = False
         hinges = np.flatnonzero(single)
         sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
         rotated = sine * skew[hinges] + (1.0 - cosine) * square[hinges] + np.eye(3)[:, :, None]
         turned = dict(zip(hinges.tolist(), rotated, strict=True))
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
-            if wanted[joints[0]]:
+            if moves[joints[0]]:
                 turned[int(joints[0])] = from_vector(angles[:, joints] @ axes).transpose(1, 2, 0)
 
         kind = np.result_type(angles, base_position, base_rotation)
@@ -140,7 +140,7 @@ class Tree:
         for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
             if k in turned:
                 np.einsum("ijt,jkt->ikt", rotation[p], turned[k], out=rotation[c])
-            elif not wanted[k]:
+            elif not moves[k]:
                 rotation[c] = rotation[p]
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
         stays = _applied(rotation[self.parent] - rotation[self.child], pivots)
@@ -162,7 +162,7 @@ class Tree:
 
     @cached_property
     def compiled(self) -> TreeArrays:
-        """The tree as compiled code takes it."""
+        """The tree for compiled code."""
         count = self.joint_count
         kind, triple = np.zeros(count, np.intp), np.repeat(np.arange(count)[:, None], 3, axis=1)
         for joints in self.spherical:
@@ -183,9 +183,10 @@ class Tree:
         )
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
-        """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
+        """Joint speeds and their derivatives (T, K) from joint coordinates and their derivatives.
 
-        There w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt.
+        At spherical joints w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt; else both are
+        equal.
         """
         speeds, speed_rates = rates.copy(), second.copy()
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
@@ -197,7 +198,9 @@ class Tree:
         return speeds, speed_rates
 
     def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
-        """The reverse of `speeds`: derivatives of joint coordinates, (T, K) each."""
+        """First and second derivatives (T, K) of joint coordinates from joint speeds and their rates: reverse of
+        `speeds`.
+        """
         rates, second = speeds.copy(), speed_rates.copy()
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             vector, spin, twist = (x[:, joints] @ axes for x in (angles, speeds, speed_rates))
@@ -228,7 +231,7 @@ class Tree:
     ) -> Array:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
 
-        The arguments are as for `frames`; moving (K,): the joints that count, the others stay as in standing.
+        The arguments are as for `frames`; moving (K,): joints with angles; the others stay as in the standing pose.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, moving)
         q = _applied(rotation[self.owner], self.standing)
@@ -237,10 +240,9 @@ class Tree:
 
     @cached_property
     def share(self) -> Array:
-        """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
+        """Matrix (K+6, K+6): 1 where speed i moves all that j moves and more, 1/2 where both move the same, else 0.
 
-        A symmetric quantity of two speeds that is known where the first is before the second is then
-        share X + (share X)^T.
+        A symmetric quantity X of two speeds, known where the first is before the second, is then share X + (share X)^T.
         """
         count = self.joint_count
         before = np.ones((count + 6, count + 6))
@@ -258,25 +260,25 @@ class Tree:
     def allowed(self, q: Array, origin: Array, slots: Indices | None = None) -> Array:
         """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed, in the pose q (T, N, 3) [m].
 
-        The last six speeds are the velocity of `origin` (T, 3), where the origin of the standing layout is [m], and the
-        angular velocity of the base, global axes.
+        The last six speeds are the velocity of `origin` (T, 3) [m], the position of the origin of the standing layout,
+        and the angular velocity of the base, global axes.
         """
-        kept = np.arange(q.shape[1]) if slots is None else slots
-        points, joints, none, one = kept < self.point_count, self.joint_count, np.zeros((3, 3)), np.eye(3)
+        places = np.arange(q.shape[1]) if slots is None else slots
+        points, joints, none, one = places < self.point_count, self.joint_count, np.zeros((3, 3)), np.eye(3)
         spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
         rotations = np.concatenate([self.axes(q), spins], axis=1)
         pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)
-        moved = np.column_stack([self.distal_slots[kept], np.ones((len(kept), 6))])
+        moved = np.column_stack([self.distal_slots[places], np.ones((len(places), 6))])
         shifts = np.concatenate([np.zeros((joints, 3)), one, none])
-        directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
-        arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
+        directions = np.empty((len(q), len(places), 3, len(shifts)), q.dtype)
+        arm = [q[:, places, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             rotated = rotations[:, None, :, y] * arm[z] - rotations[:, None, :, z] * arm[y]
             directions[:, :, x] = rotated * moved + points[:, None] * shifts[:, x]
         return directions
 
     def body_directions(self, q: Array, origin: Array, frames: Indices, points: Array) -> tuple[Array, Array]:
-        """Columns of D for points (T, L, 3) [m] that are not among the coordinates, one of each of some frames (L,).
+        """Columns of D for points (T, L, 3) [m] that are not among the coordinates, one on each of some frames (L,).
 
         Angular velocity of the frame and velocity of the point per unit speed, (T, L, K+6, 3) each.
         """
@@ -299,8 +301,8 @@ class Tree:
     def project(self, q: Array, origin: Array, force: Array) -> Array:
         """D^T f (T, K+6) of a generalized force f (T, N, 3) [N, N m], without forming D; q and origin as in `allowed`.
 
-        a . sum (r - o) x f over what is distal to a joint, a vector's f counting as v x f; then force and moment of
-        all on the base.
+        a . sum (r - o) x f over the points distal to a joint and v x f over the vectors; then the total force and
+        moment on the base.
         """
         moment, force = vector_product(q, force), force[:, : self.point_count]
         beyond = self.distal_slots[: self.point_count].T @ force
@@ -338,7 +340,7 @@ class Tree:
     def _moved_by(
         self, q: Array, rotations: Array, pivot: Array, angular: Array, origin: Array, linear: Array
     ) -> Array:
-        """Sum over joints of rotation x (q - pivot), plus the base's own: pivots do not matter for its vectors."""
+        """Sum over joints of rotation x (q - pivot), plus the part of the base; vectors do not depend on pivots."""
         spin = (self.distal_frames @ rotations + angular[:, None])[:, self.owner]
         moved = vector_product(spin, q)
         offset = (

@@ -12,6 +12,6 @@ def mass_center(model: Model, q: Array) -> Array:
 
 
 def mass_weighted(model: Model, basic: Array) -> Array:
-    """Sum over bodies of mass times what the basic coordinates give at the centers of mass, (T, 3)."""
+    """Sum over bodies of mass times the value (T, 3) of the basic coordinates at the center of mass."""
     weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
     return np.asarray(np.einsum("be,tbex->tx", weights, basic))

@@ -21,7 +21,7 @@ class MassProperties:
     """Mass (B,) [kg], center of mass (B, 3) [m] in the standing pose and inertia (B, 3, 3) [kg m2] about it, global
     axes.
 
-    allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
+    allow_impossible: accept inertias that no body can have, such as printed ones; for inverse dynamics only.
     names: of the bodies of the model, in its order, for messages.
     """
 
@@ -32,7 +32,7 @@ class MassProperties:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no body can have: negative mass, skew inertia, a principal moment above the sum of the others."""
+        """Refuse impossible values: negative mass, skew inertia, a principal moment above the sum of the others."""
         names, count = self.names, np.size(self.mass)
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for field, shape in shapes.items():
@@ -42,19 +42,19 @@ class MassProperties:
             raise input_error("dynamics.names_and_bodies_differ", count=len(names), bodies=count)
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise input_error("dynamics.negative_mass", called=self._called(body), mass=self.mass[body])
+            raise input_error("dynamics.negative_mass", called=self._body_name(body), mass=self.mass[body])
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
-            raise input_error("dynamics.inertia_not_symmetric", called=self._called(int(np.argmax(skew))))
+            raise input_error("dynamics.inertia_not_symmetric", called=self._body_name(int(np.argmax(skew))))
         if self.allow_impossible:
             return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
         if (smallest < -1e-9 * size).any():
             body = int(np.argmin(smallest + 1e-9 * size))
-            raise input_error("dynamics.impossible_inertia", called=self._called(body))
+            raise input_error("dynamics.impossible_inertia", called=self._body_name(body))
 
-    def _called(self, body: int) -> str:
+    def _body_name(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
 
     @property
@@ -70,7 +70,7 @@ def second_moment(inertia: Array) -> Array:
 
 
 def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
-    """Mass matrices M_e (B, 4, 4) of basic bodies; each entry stands for it times the 3 x 3 unit matrix (2.55)."""
+    """Mass matrices M_e (B, 4, 4) of basic bodies; each entry is a factor on the 3 x 3 unit matrix (2.55)."""
     arm = mass.center - rigid_bodies.origin
     about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
     z = rigid_bodies.inverse @ about_i @ np.swapaxes(rigid_bodies.inverse, 1, 2)
@@ -108,8 +108,8 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     # V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)
     bodies = len(rigid_bodies.slots)
     unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
-    every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
-    forces = rigid_bodies.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
+    poses = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
+    forces = rigid_bodies.slot_forces(poses, unit.reshape(-1, bodies, 4, 3))
     transform = forces.reshape(12, frames, bodies, 3 * PLACES).transpose(1, 2, 0, 3)
     transform = transform.reshape(frames, bodies, 4, 3, 3 * PLACES)
     moved = np.einsum("bef,tbfxc->tbexc", basic, transform)

@@ -22,8 +22,8 @@ from musclesolve.errors import input_error
 
 @dataclass(frozen=True)
 class Model:
-    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a subject and the
-    depth of its pelvis [m], from between the ASIS to between the PSIS, where they are known.
+    """A topology, its standing layout (N, 3), the mass properties of its bodies and, where known, the stature of the
+    subject and the depth of the pelvis [m] from mid-ASIS to mid-PSIS.
 
     Raises:
         InputError: joints, bodies, constraints and masses that do not agree; says which.
@@ -37,7 +37,7 @@ class Model:
     pelvis_depth: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a model that is not in itself consistent."""
+        """Refuse a model whose parts contradict each other."""
         topology, mass = self.topology, self.mass
         assert topology.fits
         names, bodies = topology.coordinate_names, tuple(body.name for body in topology.bodies)
@@ -63,16 +63,18 @@ class Model:
         check_joints(topology, self.tree, self.constraints)
 
     def weighing(self, mass: MassProperties, pelvis_depth: float | None) -> Model:
-        """The model with other masses of its bodies and another depth of the pelvis, both of which no joint depends on.
+        """The model with other masses of its bodies and another depth of the pelvis.
 
-        What is known of its joints and bodies is kept.
+        No joint depends on them, so that arrays already computed for joints and bodies stay valid.
         """
         other = copy(self)
-        kept = {
-            name: each for name, each in vars(self).items() if name in ("constraints", "rigid_bodies", "tree")
+        computed = {
+            name: value
+            for name, value in vars(self).items()
+            if name in ("constraints", "rigid_bodies", "tree")
         }
         vars(other).clear()
-        vars(other).update({each.name: getattr(self, each.name) for each in fields(self)} | kept)
+        vars(other).update({part.name: getattr(self, part.name) for part in fields(self)} | computed)
         vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
         return other
 
@@ -98,7 +100,7 @@ class Model:
 
     @cached_property
     def masses(self) -> MassArrays:
-        """Masses, centers, inertias and gravity as compiled code takes them."""
+        """Masses, centers, inertias and gravity for compiled code."""
         mass = self.mass
         return MassArrays(*map(contiguous, (mass.mass, mass.center, mass.inertia, self.gravity)))
 
@@ -131,7 +133,7 @@ _UNIT = 1e-6
 
 
 def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> None:
-    """The allowed directions D must satisfy the constraints and be all that they allow, in a general pose.
+    """Check in a general pose that the allowed directions D satisfy the constraints, and that no others do.
 
     Phi_q D = 0, rank D = K + 6 and rank Phi_q = 3 N - (K + 6).
     """

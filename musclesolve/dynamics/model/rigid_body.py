@@ -1,10 +1,10 @@
-"""Rigid bodies in natural coordinates: from their points and vectors to any material point, and back with forces.
+"""Rigid bodies in natural coordinates: material points from points and vectors, and generalized forces from forces.
 
 Every body is reduced to the basic body of two points i, j and two vectors u, v (Silva 2003, 2.40-2.47):
 
     r = r_i + c1 (r_j - r_i) + c2 u + c3 v,      c = X'^-1 (r' - r_i'),   X' = [r_ij', u', v']
 
-What u and v are depends on the points and vectors that a body has (2.57, 2.64):
+u and v depend on the points and vectors of a body (2.57, 2.64):
 
     two points, two vectors        u and v are its vectors
     three points, one vector       u is its vector, v = (r_k - r_j) / L_jk
@@ -13,7 +13,7 @@ What u and v are depends on the points and vectors that a body has (2.57, 2.64):
     four points                    u = (r_k - r_i) / L_ik, v = (r_l - r_i) / L_il
 
 Only the cross product makes the mass matrix depend on the pose (2.65-2.71, with the signs of corrections B1 and B2).
-Forces travel the other way by virtual power; no matrix is formed.
+Forces become generalized forces by virtual power, without a matrix.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ PLACES = 6
 class RigidBodies:
     """The bodies of a model as arrays over bodies (B).
 
-    slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N itself stands for
-    none. crossed (B,): v is the cross product. length_u, length_v (B,): what the differences are divided by.
+    slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N means none.
+    crossed (B,): v is the cross product. length_u, length_v (B,): divisors of the differences.
     inverse (B, 3, 3): X'^-1; origin (B, 3): standing position of point i; incidence (N, B, 6).
 
     In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives.
@@ -54,7 +54,7 @@ class RigidBodies:
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> RigidBodies:
-        """RigidBodies of every body from the standing layout (N, 3)."""
+        """Arrays of every body from the standing layout (N, 3)."""
         none = len(standing)
         slots = np.array([body_slots(body, topology.slot, none) for body in topology.bodies])
         crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in topology.bodies])
@@ -94,7 +94,7 @@ class RigidBodies:
 
     @cached_property
     def _subsets(self) -> dict[bytes, RigidBodies]:
-        """Subsets that were made: every frame needs the same."""
+        """Cache of the subsets, which every frame needs again."""
         return {}
 
     def coordinates(self, standing_point: Array) -> Array:
@@ -105,7 +105,7 @@ class RigidBodies:
     def combination(self, topology: Topology, body: int, coefficients: Array) -> Array:
         """Weights (N,) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of one body.
 
-        Refused where v is a cross product, which no linear combination can express (2.19, 2.64).
+        Raises InputError where v is a cross product, which no linear combination can express (2.19, 2.64).
         """
         if self.crossed[body]:
             raise input_error("dynamics.too_few_points_of_body", name=topology.bodies[body].name)
@@ -115,7 +115,7 @@ class RigidBodies:
 
     @cached_property
     def compiled(self) -> BodyArrays:
-        """The arrays of the bodies as compiled code takes them."""
+        """The arrays of the bodies for compiled code."""
         return BodyArrays(
             contiguous(self.slots, np.intp),
             contiguous(self.crossed, bool),
@@ -125,8 +125,8 @@ class RigidBodies:
         )
 
     def basic(self, q: Array, qd: Array | None = None, qdd: Array | None = None) -> Array:
-        """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3) [m]; their first time derivative with qd (2.66),
-        their second with qdd as well (2.67, second block of V with the sign of correction B2).
+        """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3) [m]. With qd, their first time derivative
+        (2.66); with qdd as well, the second one (2.67, second block of V with the sign of correction B2).
         """
         rates = [self._parts(x) for x in (q, qd, qdd) if x is not None]
         order = len(rates) - 1
@@ -216,7 +216,7 @@ class RigidBodies:
 
 
 def body_slots(body: RigidBody, slot: dict[str, int], none: int) -> list[int]:
-    """The six slots of one body; where v is a cross product its two are none."""
+    """The six slots of one body; the two of v are `none` if v is a cross product."""
     points, vectors = [slot[name] for name in body.points], [slot[name] for name in body.vectors]
     i, j = points[:2]
     match len(points), len(vectors):

@@ -1,14 +1,14 @@
-"""Inertia of a subject's segments: a table by sex and age, by the lengths of the subject, and what is stated instead.
+"""Inertia of a subject's segments: a table by sex and age, scaled by segment lengths, and stated values instead of it.
 
 Adults have the table of de Leva (1996) by sex; the masses of children follow Jensen (1989) by age (`segment_rows`).
 
-Lengths come from the subject's model, so that measured ones count (Silva 2003, 3.1.3).
+Lengths come from the subject's model, so that measured lengths are used (Silva 2003, 3.1.3).
 
-What is not stated of a segment (a prosthesis, a cast, a missing segment) is the table's: its center, and moments of
-inertia in proportion to its mass. The other segments share what is left of the body mass as they do in the table, so
-the total stays the mass of the body.
+Some values of a segment may be stated (a prosthesis, a cast, a missing segment). The others come from the table: the
+center, and moments of inertia in proportion to the mass. The other segments share the rest of the body mass in the
+proportions of the table, so that the total stays the body mass.
 
-The head of the table is head and neck; `divided` makes two parts of it that have centers of their own.
+The head of the table is head and neck; `divided` makes two parts with separate centers from it.
 """
 
 from collections.abc import Mapping
@@ -38,10 +38,10 @@ _TRUNK_LEVELS = ("omphalion", "xiphion", "cervicale", "vertex")
 def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]]:
     """Length, mass, center and radii of gyration of segments by name, with the keys of `de_leva_1996.toml`.
 
-    Of an adult, or where `age` [years] is None, de Leva (1996). The mass of a child's segment is the adult's times
-    what Jensen (1989) found at this age over what he found at 18 years: where de Leva cuts thigh from trunk the
-    thigh has 14 % of the body mass, where Jensen does 11 %, and only the growth is taken from him. A child of less than
-    4 years counts as one of 4. Centers and radii, as shares of the length, are as in adults.
+    For an adult, or if `age` [years] is None, from de Leva (1996). The mass of a child's segment is the adult's times
+    the ratio of Jensen's (1989) values at this age and at 18 years. Only this growth is taken from Jensen: he cuts
+    thigh from trunk so that the thigh has 11 % of the body mass, de Leva so that it has 14 %. Below 4 years the values
+    at 4 years are used. Centers and radii, as shares of the length, are as in adults.
     """
     check_choice(sex, "sex", ("female", "male"))
     adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
@@ -71,11 +71,13 @@ def child_masses(age: float) -> dict[str, float]:
 
     both = {name: at_age(line) for name, line in table["mass_fraction"].items()}
     parts = {name: at_age(part["mass"]) for name, part in table["part"].items()}
-    sums = {of: sum(parts[k] for k, part in table["part"].items() if part["of"] == of) for of in both}
-    found = {name: both[name] for name in ("head", "upper_arm", "thigh")}
+    sums = {
+        whole: sum(parts[k] for k, part in table["part"].items() if part["of"] == whole) for whole in both
+    }
+    masses = {name: both[name] for name in ("head", "upper_arm", "thigh")}
     for name, part in table["part"].items():
-        found[name] = both[part["of"]] * parts[name] / sums[part["of"]]
-    return found | {"whole_trunk": 1.0 - found["head"] - 2.0 * sum(found[name] for name in _LIMBS)}
+        masses[name] = both[part["of"]] * parts[name] / sums[part["of"]]
+    return masses | {"whole_trunk": 1.0 - masses["head"] - 2.0 * sum(masses[name] for name in _LIMBS)}
 
 
 def inertia_source(sex: str, age: float | None = None) -> str:
@@ -97,7 +99,7 @@ def segment_inertia(
 ) -> MassProperties:
     """Mass, center and inertia of every body from the segments of a table, by sex and age [years] (`segment_rows`).
 
-    I = m (k L)^2 about each principal axis, L the subject's own segment length; segments made of two parts are
+    I = m (k L)^2 about each principal axis with the subject's segment length L; segments made of two parts are
     composed by the parallel-axis theorem; a body takes its share of its segment. The levels of the trunk lie on the
     line from mid-hip to the root of the neck, at the table's heights scaled by stature (the layout's unless given). The
     printed mass fractions are rounded; they are divided by their sum.
@@ -134,7 +136,7 @@ def segment_inertia(
 def segment_axes(start: Array, end: Array, transverse: str) -> Array:
     """Sagittal, transverse and longitudinal axis of a segment in the standing pose, as columns (3, 3).
 
-    start, end (3,) [m]: its ends; transverse: the global axis "x", "y" or "z" nearest to its transverse one.
+    start, end (3,) [m]: its ends; transverse: the global axis "x", "y" or "z" nearest to the transverse axis.
     """
     longitudinal = (end - start) / float(np.linalg.norm(end - start))
     across = np.eye(3)["xyz".index(transverse)]
@@ -144,7 +146,9 @@ def segment_axes(start: Array, end: Array, transverse: str) -> Array:
 
 
 def compose(pieces: list[InertiaPart]) -> InertiaPart:
-    """Several parts as one rigid segment (parallel-axis theorem); without mass its center is the middle of theirs."""
+    """Several parts as one rigid segment (parallel-axis theorem), its center the mean of theirs if they have no
+    mass.
+    """
     mass = float(sum(m for m, _, _ in pieces))
     weights = [m / mass if mass > 0.0 else 1.0 / len(pieces) for m, _, _ in pieces]
     center = np.sum([weight * c for weight, (_, c, _) in zip(weights, pieces, strict=True)], axis=0)
@@ -183,10 +187,10 @@ def named_points(topology: Topology, standing: Array) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Segment:
-    """One anatomical segment of a subject, its bodies together.
+    """One anatomical segment of a subject, all its bodies together.
 
-    mass [kg]; length [m] between its ends and center, the center of mass's distance from the first end along it as a
-    share of the length; principal (3,) moments [kg m2] about the center of mass, in ascending order.
+    mass [kg]; length [m] between the ends; center: distance of the center of mass from the first end, as a share of
+    the length; principal (3,) moments [kg m2] about the center of mass, in ascending order.
     """
 
     name: str
@@ -245,12 +249,12 @@ def segment_table(model: Model) -> str:
 
 
 PLACE = "segments"
-"""Place that errors of stated segment values name."""
+"""Place in the trial file for errors of stated segment values."""
 
 _LEFT = (0.5, 2.0)
-"""What is left for the other segments, as a share of their mass in the table, that a body can have."""
+"""Allowed mass of the segments that are not stated, as a share of their mass in the table."""
 _ROUNDED = 0.01
-"""Share of the mass of the body by which the masses stated of all segments may miss it."""
+"""Largest difference of the sum of all stated masses from the body mass, as a share of it."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,7 @@ class StatedSegment:
     shift: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no segment has."""
+        """Refuse impossible values."""
         if self.shift is not None:
             check_array(self.shift, "shift", (3,), axis=0)
         if self.mass is not None:
@@ -291,12 +295,7 @@ class StatedSegment:
 def with_stated(
     topology: Topology, standing: Array, table: MassProperties, segments: Mapping[str, StatedSegment]
 ) -> MassProperties:
-    """The mass properties of a subject with some segments as stated, of the same mass together.
-
-    Raises:
-        InputError: an unknown segment, an inertia that no body can have, or masses that leave the rest of the body less
-            than half or more than twice of its mass in the table, or miss the body mass where all are stated.
-    """
+    """The mass properties of a subject with some segments as stated and the same body mass."""
     bodies = topology.bodies
     for name in sorted(set(segments) - set(topology.segments)):
         raise unknown_name(name, "segment", topology.segments)
@@ -304,7 +303,7 @@ def with_stated(
         if not isinstance(stated, StatedSegment):
             raise input_error("dynamics.segment_is_no_mapping", name=name, stated=stated)
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
-    others = np.array([body.segment not in segments for body in bodies])
+    unstated = np.array([body.segment not in segments for body in bodies])
     where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
     places = read_table("definitions", "human_segments.toml")["segment"]
     for name, stated in segments.items():
@@ -330,7 +329,7 @@ def with_stated(
         for k in numbers:
             share = table.mass[k] / whole
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
-    if not others.any():
+    if not unstated.any():
         whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
         if abs(whole_body.total - table.total) > _ROUNDED * table.total:
             raise input_error(
@@ -340,27 +339,27 @@ def with_stated(
                 table_total=table.total,
             )
         return whole_body
-    left = (table.total - float(masses[~others].sum())) / float(table.mass[others].sum())
+    left = (table.total - float(masses[~unstated].sum())) / float(table.mass[unstated].sum())
     if not _LEFT[0] < left < _LEFT[1]:
         raise input_error("dynamics.stated_masses_leave_too_little", where=PLACE, left=left)
-    masses[others] *= left
-    inertias[others] *= left
+    masses[unstated] *= left
+    inertias[unstated] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)
 
 
 _TAKEN = 0.5
-"""Largest share of a segment's second moment that the distance of the centers of its parts makes."""
+"""Largest share of a segment's second moment that the distance between the centers of its parts may contribute."""
 
 
 def divided(
     segment: str, ends: set[str], whole: InertiaPart, share: float, where: dict[str, Array]
 ) -> InertiaPart:
-    """The part of a segment that a body with points `ends` and a share of its mass is, by `human_segments.toml`.
+    """Mass properties of a body that is a part of a segment, with points `ends` and a share of the segment's mass.
 
     where: standing positions of the points. The inertias of both parts and m s (1 - s) |c_one - c_other|^2, masses
-    at these centers, add up to the inertia of the segment. Centers that would take more of its second moment than
-    `_TAKEN` lie nearer to each other. A segment that is not divided there gives its share, with the segment's own
-    center.
+    at their centers, add up to the inertia of the segment. If the distance of the centers would contribute more than
+    the share `_TAKEN` of the second moment, the centers are moved together. A segment without centers of parts in
+    `human_segments.toml` gives its share, at the segment's center.
     """
     rules = read_table("definitions", "human_segments.toml")["division"]
     mass, center, inertia = whole
@@ -374,8 +373,8 @@ def divided(
     start, end = where[rule["start"]], where[rule["end"]]
     apart = (start + rule["center"] * (end - start) - center) / (1.0 - part_share)
     moved = mass * part_share * (1.0 - part_share)
-    taken = moved * apart @ np.linalg.solve(second_moment(inertia), apart)
-    apart = min(1.0, float(np.sqrt(_TAKEN / max(taken, 1e-12)))) * apart
+    removed = moved * apart @ np.linalg.solve(second_moment(inertia), apart)
+    apart = min(1.0, float(np.sqrt(_TAKEN / max(removed, 1e-12)))) * apart
     left = inertia - moved * (apart @ apart * np.eye(3) - np.outer(apart, apart))
     if first:
         return share * mass, center + (1.0 - part_share) * apart, rule["inertia_share"] * left

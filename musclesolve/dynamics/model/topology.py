@@ -1,7 +1,7 @@
 """Topology of a model: points, vectors, bodies, degrees of freedom, and the position of each by its name.
 
-`check_topology` refuses a definition whose parts do not fit together: names that exist, a tree of joints, pivots and
-axes that both bodies have.
+`check_topology` refuses a definition whose parts do not fit together: unknown names, joints that form no tree, pivots
+and axes that are not on both bodies.
 """
 
 from collections.abc import Iterable
@@ -23,13 +23,13 @@ Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
 
 NO_DIRECTION: Direction = (None, "")
-"""Stands where a spherical joint has neither an axis among the coordinates nor directions to drive it by."""
+"""Placeholder of a spherical joint, which has no axis among the coordinates and no directions that drive it."""
 
 BODY_KINDS = ((2, 2), (3, 1), (2, 1), (3, 0), (4, 0))
-"""How many points and vectors a body may have."""
+"""Allowed numbers of points and vectors of a body."""
 
 BASE_DOFS = ("pelvis_tx", "pelvis_ty", "pelvis_tz", "pelvis_tilt", "pelvis_list", "pelvis_rotation")
-"""The six of the base body, which is the pelvis of a subject; they have these names in every model."""
+"""Degrees of freedom of the base body, the pelvis of a subject, in every model."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Point:
 class RigidBody:
     """A rigid body, by its points and vectors: 2 and 2, 3 and 1, 2 and 1, 3 and 0, or 4 and 0.
 
-    extra: further points and vectors of it, each tied to the others by a linear combination (Silva 2003, 2.19).
+    extra: further points and vectors of the body, each tied to the others by a linear combination (Silva 2003, 2.19).
     """
 
     number: int
@@ -68,10 +68,10 @@ class RigidBody:
 class Dof:
     """One degree of freedom: the child rotates against the parent about `axis` by `sign` times the coordinate.
 
-    A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
-    the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
-    zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m]. nominal:
-    the axis is not the joint's, so bones and ligaments bear a part of its moment, which muscles do not share
+    A spherical joint is three degrees of freedom in a row with one child, each about a `fixed_axis`: a unit vector of
+    the parent (its components in the standing pose). rest: an angle that the data do not determine is drawn to zero, or
+    to its course by the whole motion (`straight_hinges`), as by a point on an arm of this length [m]. nominal: the axis
+    is not an axis of the real joint, so that bones and ligaments bear a part of its moment; muscles do not share it
     unless requested.
     """
 
@@ -141,7 +141,7 @@ class Topology:
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
 
     def dofs_between(self, bodies: Iterable[str]) -> tuple[str, ...]:
-        """The joint degrees of freedom by which some bodies move against each other, from the base outward."""
+        """The joint degrees of freedom between some bodies, from the base outward."""
         inner = {dof.child: dof.parent for dof in self.dofs}
         beyond = list[set[str]]()  # of each body the frames that move with it, up to the base
         for body in bodies:
@@ -172,7 +172,9 @@ class Topology:
 
     @cached_property
     def layout_order(self) -> list[Point]:
-        """The points, each after the one that it is placed from; without those that are placed from none."""
+        """The points in an order in which each follows the point from which it is placed, without points placed from
+        none.
+        """
         placed, order, waiting = {self.origin}, [], list(self.points)
         while ready := [point for point in waiting if point.parent in placed]:
             order += ready
@@ -182,7 +184,7 @@ class Topology:
 
     @cached_property
     def fits(self) -> bool:
-        """True, found once however many models there are of it; InputError of `check_topology` otherwise."""
+        """True, checked once for all models of a topology; raises the InputError of `check_topology` otherwise."""
         check_topology(self)
         return True
 
@@ -222,14 +224,14 @@ def standing_layout(
     return np.array(rows, dtype=float)
 
 
-_UNIT = 1e-6  # A direction's length may differ from one by so much
+_UNIT = 1e-6  # Largest difference of a direction's length from one
 _PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
 
 
 def check_topology(topology: Topology, file: Path | None = None) -> None:
     """Refuse a definition whose parts do not fit together.
 
-    file: the one that it was read from, whose own layout must also have drivers perpendicular to the axes.
+    file: the file of the definition; with a file, drivers must also be perpendicular to the axes in its layout.
     """
     try:
         _check_parts(topology)
@@ -252,7 +254,7 @@ def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
 
 
 def _check_parts(topology: Topology) -> None:
-    """Names are used once, every point can be placed, and bodies have points and vectors that there are."""
+    """Check that names are used once, every point can be placed, and bodies have points and vectors that exist."""
     kinds = {
         "points or vectors": [point.name for point in topology.points] + list(topology.vectors),
         "bodies": [body.name for body in topology.bodies],
@@ -303,7 +305,7 @@ def _check_parts(topology: Topology) -> None:
 
 
 def _check_tree(topology: Topology) -> None:
-    """Every body but the root is the child of one joint; what is no body has one joint in and one out."""
+    """Check that every body but the root is the child of one joint, and a massless cross lies between two joints."""
     bodies = topology.body_index
     into: dict[str, list[str]] = {}
     spherical: dict[tuple[str, str, str], int] = {}
@@ -338,9 +340,9 @@ def _check_tree(topology: Topology) -> None:
 
 
 def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
-    """Both bodies have the pivot and the axis, and each its direction of the driver.
+    """Check that both bodies have the pivot and the axis, and each its direction of the driver.
 
-    layout (N+1, 3): where directions lie that must be perpendicular to the axis; they are not looked at without it.
+    layout (N+1, 3): positions with which directions are checked to be perpendicular to the axis; None: no such check.
     """
     where = f"degree of freedom {dof.name!r}"
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]

@@ -1,4 +1,4 @@
-"""The tables of a model definition: their keys, which of them may be left out, and what each must be."""
+"""The tables of a model definition: their keys, the rule for each key, and the defaults of optional keys."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -118,7 +118,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
 
 
 def load_topology(name: str | Path = "inverse_human") -> Topology:
-    """Read a model definition; the same text gives the same object.
+    """Read a model definition; files of the same text give the same object.
 
     Args:
         name: of a bundled definition, "inverse_human" or "forward_human", or the path of a file.
@@ -139,7 +139,7 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str, path: Path) -> Topology:
-    """Parsed and checked once for each text: a file that was edited is another text.
+    """Topology from the text of a file, parsed and checked once for each text.
 
     `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out.
     """
@@ -189,7 +189,7 @@ def _parsed(text: str, path: Path) -> Topology:
         ready = [dof for dof in waiting if dof.parent in reached]
         if not ready:
             known = [*(body.name for body in bodies), *(dof.child for dof in dofs)]
-            # a joint whose parent is nothing at all is the cause, those behind it follow
+            # a joint with an unknown parent is the cause; errors of joints beyond it follow from it
             lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
             parent = lost.parent
             if parent not in known and (near := suggestion(parent, known)):
@@ -209,7 +209,7 @@ def _parsed(text: str, path: Path) -> Topology:
 
 
 def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[str, Any]:
-    """One table with its defaults; refuses keys that are missing, unknown or not what they must be."""
+    """One table with its defaults; refuses keys that are missing, unknown or against their rule."""
     keys = _KEYS[kind]
     where = "model definition" if kind == "model" else f"{kind} {entry.get('name', f'number {index + 1}')!r}"
 

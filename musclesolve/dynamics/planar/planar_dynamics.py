@@ -3,16 +3,16 @@
 M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
 the columns of D gives the equations in q (2.9), projection on the columns of E the reactions without any inversion
 (2.10). lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to
-distal): a net intersegmental force, and the contact of the bones only where h holds the muscle forces.
+distal): a net intersegmental force, and the contact of the bones only if h contains the muscle forces.
 
 Three constraints hold a foot (Blajer, Dziewiecki & Mazur 2006, 14, second row with -l3 cos phi3, correction E3): the
 ground point keeps its place and one segment its angle. Mode a clamps the foot (flat on the ground), mode b the toes
 (heel raised); both reduce the reaction to the end of the instep.
 
-Mbar qdd + dbar = fbar_g + Bbar u - Cbar^T lambda: lambda is what the body does to the ground, the ground reaction is
--lambda. In the source both legs move as one, so both feet are one support and the reaction is their sum. Where two
-legs stand apart, motion alone does not show what each foot carries: three of the six components are free, and only the
-sum is given here (`total_reaction`). The share of each foot has to be measured.
+Mbar qdd + dbar = fbar_g + Bbar u - Cbar^T lambda: lambda is the load of the body on the ground, the ground
+reaction is -lambda. In the source both legs move as one, so both feet are one support and the reaction is their sum.
+Where two legs stand apart, the motion does not determine the load of each foot: three of the six components are free,
+and only the sum is computed here (`total_reaction`). The share of each foot has to be measured.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from musclesolve.errors import MuscleSolveError, input_error
 class Load:
     """A force (T, 2) [N] from outside on one segment, and its moment about the global origin (T,) [N m].
 
-    Moment = x f_y - y f_x of the point of application, plus a free couple: an unloaded plate, whose center of
-    pressure is meaningless, is simply zero.
+    Moment = x f_y - y f_x of the point of application, plus a free couple. The load of an unloaded plate, whose
+    center of pressure has no meaning, is zero.
     """
 
     segment: str
@@ -124,10 +124,10 @@ def accelerate(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
 
 @dataclass(frozen=True)
 class PlanarMoments:
-    """Joint moments (T, J) [N m], distal segment counter-clockwise positive, and what the base would need.
+    """Joint moments (T, J) [N m], distal segment counter-clockwise positive, and the residual at the base.
 
     residual (T, 3): force [N] and moment about H [N m] on the base segment that no joint, weight or load supplies:
-    zero in free flight, the ground reaction where its load is not given.
+    zero in free flight, the ground reaction where `loads` does not contain it.
     """
 
     torque: Array
@@ -137,8 +137,8 @@ class PlanarMoments:
 def inverse_dynamics(tree: PlanarTree, motion: PlanarMotion, loads: Sequence[Load] = ()) -> PlanarMoments:
     """Joint moments of a motion under known outside loads: n equations (2.9) for J moments and three residuals.
 
-    The torque of a joint is the sum of the angle equations of all that is distal to it, for the torques in between
-    cancel there.
+    The torque of a joint is the sum of the angle equations of all distal segments, in which the torques between them
+    cancel.
     """
     p, _, pdd = motion.absolute(tree)
     needed = mass_diagonal(tree) * pdd - weight_force(tree) - load_force(tree, p, loads)
@@ -157,7 +157,7 @@ def base_load(tree: PlanarTree, motion: PlanarMotion, residual: Array) -> Load:
 def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: Array) -> Array:
     """Joint reactions lambda = E^T (h - M (D qdd + gamma)), (T, 2J) [N] (2.10): no matrix is inverted.
 
-    force (T, 3B): applied forces without gravity. Couples make no difference.
+    force (T, 3B): applied forces without gravity. Couples do not change the result.
     """
     _, _, pdd = motion.absolute(tree)
     return (force + weight_force(tree) - mass_diagonal(tree) * pdd) @ open_directions(tree)
@@ -184,7 +184,7 @@ def foot_support(tree: PlanarTree, mode: str, foot: str = "foot", toes: str = "t
 
 
 def support_position(tree: PlanarTree, q: Array, support: Support) -> Array:
-    """Position of the ground point and the clamped angle, (T, 3): Phibar of (14) before x0, y0 and pi/2 go off."""
+    """Position of the ground point and the clamped angle, (T, 3): Phibar of (14) without the terms x0, y0 and pi/2."""
     point = q[:, :2] + rotated(_reach(tree, support), q[:, 2:]).sum(axis=1)
     return np.column_stack([point, q[:, 2 + tree.segment(support.clamped)]])
 
@@ -198,13 +198,13 @@ def support_rows(tree: PlanarTree, q: Array, support: Support) -> Array:
 
 
 def support_bias(tree: PlanarTree, q: Array, qd: Array, support: Support) -> Array:
-    """Accelerations xibar = -d(Cbar)/dt qd, (T, 3) (with the dot that the print lost, correction E3)."""
+    """Accelerations xibar = -d(Cbar)/dt qd, (T, 3) (the print lacks the dot, correction E3)."""
     pull = rotated(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
     return np.column_stack([pull.sum(axis=1), np.zeros(len(q))])
 
 
 def support_directions(tree: PlanarTree, q: Array, support: Support) -> Array:
-    """Dbar (T, B+2, B-1) with Cbar Dbar = 0: every angle but the clamped one changes, H follows from the ground
+    """Dbar (T, B+2, B-1) with Cbar Dbar = 0: all angles except the clamped one are free, H follows from the ground
     point.
     """
     count, clamped = len(tree.names), tree.segment(support.clamped)
@@ -218,7 +218,7 @@ def support_directions(tree: PlanarTree, q: Array, support: Support) -> Array:
 def constraint_force(
     tree: PlanarTree, q: Array, qd: Array, drive: Array, supports: Sequence[Support]
 ) -> Array:
-    """Multipliers lambda (T, 3s) of (16) for known drives; what the body does to the ground, support by support.
+    """Multipliers lambda (T, 3s) of (16) for known drives: the loads of the body on the ground, support by support.
 
     lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar), for the projected forces Bbar u
     (T, B+2) of muscles, torques and other loads; with these known, the share of each of several feet is determined.
@@ -245,8 +245,8 @@ class Supported:
     """Joint moments (T, J) [N m] and the ground reaction on the body: force (T, 2) [N], moment (T,) [N m].
 
     The force acts at the ground point; the moment acts on the clamped segment. violation (T, 3): accelerations of the
-    ground point [m/s2] and of the clamped angle [rad/s2] that the motion has and the support forbids. Torques and
-    reaction belong to the motion only as far as it is zero; a measured foot never stands perfectly still.
+    ground point [m/s2] and of the clamped angle [rad/s2] in the motion, which the support forbids. The smaller the
+    violation, the better torques and reaction agree with the motion; a measured foot never stands perfectly still.
     """
 
     torque: Array
@@ -287,7 +287,9 @@ def supported_inverse(
 
 
 def total_reaction(tree: PlanarTree, motion: PlanarMotion) -> Load:
-    """Sum of all ground reactions (force, moment about the origin), however many feet stand; zero in flight."""
+    """Sum of all ground reactions (force, moment about the origin) for any number of feet on the ground; zero in
+    flight.
+    """
     return base_load(tree, motion, inverse_dynamics(tree, motion).residual)
 
 

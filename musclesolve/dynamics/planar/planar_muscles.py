@@ -1,7 +1,7 @@
 """Muscles of a planar body as lines between points of its segments, and the matrix B of their forces.
 
-A muscle may stand for several lines that share its force in fixed parts (muscles merged at equal stress): its length
-is then the mean of their lengths with those weights, and its column of B is -dL/dp, by virtual work.
+A muscle may represent several lines that share its force in fixed parts (muscles merged at equal stress): its length is
+then the mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from musclesolve.errors import input_error
 
 @dataclass(frozen=True)
 class Switches:
-    """Points that are on their line only in a range of a joint angle: (C,) each.
+    """Points (C,) that belong to their line only in a range of a joint angle.
 
     point: index among the path points, never the first of its line; joint: distal segment of the joint; its angle
     counts from the standing pose, counter-clockwise; lower, upper [rad]: inside them the point is on the line.
@@ -37,12 +37,12 @@ class Switches:
 
 @dataclass(frozen=True)
 class PlanarMuscles:
-    """Muscles (n), the lines (l) that they stand for, and the points (P) of the lines, from origin to insertion.
+    """Muscles (n), the lines (l) that they represent, and the points (P) of the lines, from origin to insertion.
 
     max_force (n,) [N]; share (n, l): part of a muscle's force on each line; line (P,), segment (P,): indices;
     local (P, 2): in the segment's frame, from its proximal joint [m]; lateral (P,): out of the plane [m], zero for
-    muscles projected on the plane. With lateral coordinates the force is the muscle's own, of which only the part
-    along the plane acts; without them it is the projected force, as in the source.
+    muscles projected on the plane. With lateral coordinates the force is the full muscle
+    force, of which only the part along the plane acts; without them it is the projected force, as in the source.
     """
 
     names: tuple[str, ...]
@@ -101,8 +101,10 @@ class PlanarMuscles:
         moment = arm[..., 0] * pull[..., 1] - arm[..., 1] * pull[..., 0]
         acting = np.concatenate([pull, moment[..., None]], axis=2)
         on_segment = self.segment == np.arange(len(tree.names))[:, None]
-        taken = self.share[:, None, self.line] * on_segment
-        return np.einsum("nbp,tpc->tbcn", taken, acting, optimize=True).reshape(len(p), -1, len(self.names))
+        line_forces = self.share[:, None, self.line] * on_segment
+        return np.einsum("nbp,tpc->tbcn", line_forces, acting, optimize=True).reshape(
+            len(p), -1, len(self.names)
+        )
 
     def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
         """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in
@@ -113,7 +115,7 @@ class PlanarMuscles:
         return np.concatenate([forces, np.broadcast_to(left, (len(p), *left.shape))], axis=2)
 
     def moment_arms(self, tree: PlanarTree, q: Array, p: Array) -> Array:
-        """Joint moment per unit force, (T, J, n) [m]: tau = arms @ F is what the muscles do in (13)."""
+        """Joint moment per unit force, (T, J, n) [m]: tau = arms @ F is the moment of the muscles in (13)."""
         bar = np.swapaxes(allowed(tree, q), 1, 2) @ self.force_matrix(tree, p)
         return (tree.distal_segments.T @ bar[:, 2:])[:, tree.joints]
 

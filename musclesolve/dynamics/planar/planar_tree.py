@@ -6,9 +6,9 @@ segment has a local frame in its proximal joint with
     xi = (sin theta, -cos theta),   eta = (cos theta, sin theta)
 
 so at theta = 0 xi points down and eta forward, as the lower limbs have it in Blajer, Dziewiecki & Mazur (2006, 2).
-The same frame is used for segments that rise from their joint (their xi are negative). The source gives the pelvis
-another one, whose angle as printed is clockwise while the matrix B of (3) needs it counter-clockwise
-(correction E3); one frame for all leaves no such case.
+The same frame is used for segments that rise from their joint (their xi are negative). The source has another frame for
+the pelvis, whose angle as printed is clockwise while the matrix B of (3) needs it counter-clockwise (correction E3);
+with one frame for all segments this case does not arise.
 
 Explicit constraints (Blajer & Czaplicki 2005, 2.3-2.5), with the open-constraint coordinates z = distal minus proximal
 point of each joint:
@@ -17,7 +17,7 @@ point of each joint:
 
 Implicit (2.1): z = Phi(p) = 0, C(p) pd = 0, C pdd = xi(p, pd). C D = 0 and C E = 1 (2.6, 2.7).
 Coordinates: p = (x1, y1, theta1, x2, ...) of the centers of mass, (T, 3B); q = (xH, yH, phi1, ..., phiB), (T, B+2);
-z = (x, y) joint by joint, (T, 2J). All functions of the motion take complex numbers too.
+z = (x, y) joint by joint, (T, 2J). All functions of the motion accept complex numbers too.
 """
 
 import tomllib
@@ -39,7 +39,7 @@ from musclesolve.errors import input_error
 
 @dataclass(frozen=True)
 class PlanarTree:
-    """Segments (B) of a planar body; the root's own origin is the base point H.
+    """Segments (B) of a planar body; the origin of the root segment is the base point H.
 
     parent (B,): index of the proximal segment, -1 for the root; mount (B, 2): the joint to the parent in the parent's
     frame [m]; center (B, 2): center of mass in the own frame [m]; mass (B,) [kg]; inertia (B,) about the center of mass
@@ -75,7 +75,7 @@ class PlanarTree:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Segments from the root outward, as far as one root reaches."""
+        """Segments from the root outward, without segments that are not connected to the root."""
         roots = np.flatnonzero(self.parent == -1)
         outward = [int(roots[0])] if len(roots) == 1 else []
         for index in outward:
@@ -102,9 +102,7 @@ class PlanarTree:
 
     @cached_property
     def chain(self) -> Array:
-        """(B, B, 2): the center of mass of b is H plus the sum over a of these local vectors, each in the frame of
-        a.
-        """
+        """Local vectors (B, B, 2) in the frames of a, whose sum over a is the center of mass of b from H."""
         reach = np.zeros((len(self.names), len(self.names), 2))
         for index in self.order[1:]:
             reach[index] = reach[self.parent[index]]
@@ -151,7 +149,7 @@ def planar_body(
     come from the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
 
     Raises:
-        InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.
+        InputError: an impossible mass, stature or sex, or a file that does not describe a body.
     """
     mass, stature = check_size(mass, stature)
     check_choice(sex, "sex", ("female", "male"))
@@ -164,7 +162,7 @@ def planar_body(
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
         rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
-        # In a plane of space whose third axis is that of the joints.
+        # In the plane of space perpendicular to the joint axes, which are the third axis.
         composed = []
         for segment in segments:
             pieces: list[InertiaPart] = []
@@ -224,7 +222,7 @@ def bias(tree: PlanarTree, q: Array, qd: Array) -> Array:
 
 
 def open_directions(tree: PlanarTree) -> Array:
-    """E = dg/dz, (3B, 2J) (2.4, 3.2): opening a joint moves all that is distal to it. Constant."""
+    """E = dg/dz, (3B, 2J) (2.4, 3.2), constant: opening a joint moves all distal segments."""
     count, joints = len(tree.names), len(tree.joints)
     directions = np.zeros((count, 3, joints, 2))
     for axis in range(2):

@@ -2,10 +2,11 @@
 
 The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, the point of application bilinearly,
 so their derivatives are closed forms: the moment of a unit force at a point about a degree of freedom is a column of
-D. The thesis differences (5.15). Nothing crosses from one branch of the body to another: those derivatives are zero.
+D. The thesis uses difference quotients (5.15). Forces on one branch of the body do not change the moments of another
+branch: these derivatives are zero.
 
-Measured points pass through fit, splines and inverse dynamics. The nearest pose is where
-D^T W (q - y) + R (c - c0) = 0, y what was measured, R the weights that draw undetermined angles to c0, R and c0 held.
+Measured points pass through fit, splines and inverse dynamics. At the nearest pose D^T W (q - y) + R (c - c0) = 0
+with the measured points y and the weights R that draw undetermined angles to c0. R and c0 are constant.
 By the implicit function theorem,
 
     H ds = D^T W dy,   H = D^T W D + R + S,   S_kl = sum_n w_n (q_n - y_n) . dD_nk/ds_l
@@ -16,10 +17,10 @@ stay as an earlier fit left them:
 
     H_ff ds_f = D_f^T W dy - H_fo ds_o
 
-The splines are linear in the coordinates, so the derivatives of the solution are splines of the solution. What is left,
-from coordinates, rates and second derivatives to moments, is a function of one frame, and a complex step through the
-same code differentiates it to round-off. The lengths and masses of the subject are held: an error of a measured point
-moves the pose, not the subject.
+The splines are linear in the coordinates, so the derivatives of the solution are splines of the solution. The last
+step, from coordinates, rates and second derivatives to moments, is a function of one frame; a complex step through the
+same code differentiates it to round-off. The lengths and masses of the subject are constant: an error of a measured
+point changes the pose, not the subject.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ from musclesolve.errors import input_error
 class Sensitivity:
     """Derivative of every generalized force by every source, values (T, K+6, S).
 
-    kind: what the sources are; unit: the unit of one source. A joint moment is in N m, so its derivative in N m per
-    unit; the last six are the force [N] and moment [N m] that the base would need from outside, global axes.
+    kind: the kind of the sources; unit: the unit of one source. Derivatives of joint moments are in N m per unit. The
+    last six generalized forces are the force [N] and moment [N m] that the base would need from outside, global axes.
     """
 
     kind: str
@@ -67,7 +68,7 @@ class Sensitivity:
         return self.values[:, self.dofs.index(dof), self.sources.index(source)]
 
     def largest(self) -> Array:
-        """Largest magnitude over the frames, (K+6, S); frames that have no value do not count."""
+        """Largest magnitude over the frames, (K+6, S), without frames that have no value."""
         return np.nan_to_num(np.abs(self.values)).max(axis=0)
 
     def worst_direction(self) -> Sensitivity:
@@ -81,7 +82,7 @@ class Sensitivity:
 def mass_sensitivity(
     model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
 ) -> Sensitivity:
-    """Derivatives of joint moments by the masses of segments, their centers of mass kept (Silva 2003, 5.5).
+    """Derivatives of joint moments by the masses of segments with constant centers of mass (Silva 2003, 5.5).
 
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
 
@@ -122,7 +123,7 @@ def mass_sensitivity(
 
 
 def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
-    """Derivatives of joint moments by a force on a body at a point that is kept (Silva 2003, 5.5).
+    """Derivatives of joint moments by a force on a body at a constant point (Silva 2003, 5.5).
 
     d tau_k / d F = -(a_k x (p - o_k)).
 
@@ -149,7 +150,7 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
 def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
     """Derivatives of joint moments by the point at which a force acts, such as a center of pressure (Silva 2003, 5.5).
 
-    d tau_k / d p = a_k x F, for the joints between the body and the base; the force is kept.
+    d tau_k / d p = a_k x F, for the joints between the body and the base; the force is constant.
 
     Args:
         model: the model.
@@ -191,7 +192,7 @@ def _components(name: str) -> tuple[str, ...]:
     return tuple(f"{name} {axis}" for axis in "xyz")
 
 
-_IMAGINARY_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_IMAGINARY_STEP = 1e-30  # Imaginary step; without subtraction, it may be as small as numbers allow
 _INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
 
 
@@ -205,7 +206,8 @@ def landmark_sensitivity(
     keep: slice | Indices | Mask = slice(None),
     method: str = "nearest",
 ) -> Sensitivity:
-    """Derivatives of joint moments by measured points, each off by the same in all frames (Silva 2003, 5.5.3, 5.5.6).
+    """Derivatives of joint moments by an error of a measured point that is equal in all frames (Silva 2003, 5.5.3,
+    5.5.6).
 
     Args:
         model: the model.
@@ -214,14 +216,14 @@ def landmark_sensitivity(
         fit: of the targets.
         wrenches: external forces on its bodies in the frames of `keep`.
         names: measured points, or directions, whose derivatives are per unit; all points unless given.
-        keep: the frames wanted; the others only support the splines.
+        keep: the frames of the result; the others only support the splines.
         method: of the fit, "nearest" or "joint_angles" (`consistent_motion`).
 
     Returns:
         Derivatives (T, K+6, 3 n) [N m per m] by x, y and z of each point.
 
     Raises:
-        InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
+        InputError: a name that was not measured; an unknown method; a fit that is not the result of the method.
 
     Examples:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
@@ -236,12 +238,12 @@ def landmark_sensitivity(
     from scipy.interpolate import make_interp_spline
 
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
-    if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
+    if off > _INCONSISTENT:  # not an optimum of the fit: the derivative of an optimum does not apply
         raise input_error("dynamics.fit_violates_constraints", off=off)
-    known = model.topology.coordinate_names
+    coordinate_names = model.topology.coordinate_names
     if names is None:
         points = targets.slots < model.topology.point_count
-        names = [known[slot] for slot in targets.slots[points]]
+        names = [coordinate_names[slot] for slot in targets.slots[points]]
     places = [_place(model, targets, name) for name in names]
 
     def splined(coordinates: Array) -> list[Array]:
@@ -321,20 +323,17 @@ def landmark_difference(
 
 _BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
 _OFF = 1e-4
-"""A fit farther than this [rad, m] from the pose that the method gives is not one of that method."""
+"""Largest distance [rad, m] of a fit from the pose of its method; beyond it the method is refused."""
 
-_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # Those of drive_pose
+_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # As in drive_pose
 
 
 def coordinate_response(
     model: Model, targets: Targets, fit: Fit, places: list[int] | None = None, method: str = "nearest"
 ) -> Array:
-    """Derivative of the consistent coordinates by what was measured in the same frame, (T, K+6, n, 3).
+    """Derivative (T, K+6, n, 3) of the consistent coordinates by the targets of the same frame.
 
-    places: numbers of the targets wanted, all unless given. method: how the fit was found, as in `consistent_motion`.
-
-    Raises:
-        InputError: an unknown method, or a fit that is not the one which the method gives.
+    places: numbers of the targets, all unless given. method: the method of the fit, as in `consistent_motion`.
     """
     if method not in RESPONSES:
         raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)
@@ -344,7 +343,7 @@ def coordinate_response(
         coordinates = fit.coordinates[block]
         nearest = replace(NearestPose.from_targets(model, targets.frames(block)), rest=fit.rest.frames(block))
         speeds, off = RESPONSES[method](nearest, coordinates, places)
-        if not off < _OFF:  # found in another way: the derivative would be that of another pose
+        if not off < _OFF:  # from another method: the derivative would belong to another pose
             raise input_error("dynamics.fit_differs_from_method", off=off, method=method)
         # From speeds to coordinates: rotation vectors and Cardan angles undone.
         changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
@@ -360,11 +359,9 @@ def coordinate_response(
 
 
 def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6); how far they
-    are from it.
-    """
-    free, every = nearest.free, np.arange(len(nearest.targets.slots))
-    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), every, places)
+    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, and the distance of `coordinates` from it."""
+    free, all_targets = nearest.free, np.arange(len(nearest.targets.slots))
+    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), all_targets, places)
     inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
     speeds = np.zeros_like(pulls)
     speeds[:, free] = inverse @ pulls[:, free]
@@ -372,8 +369,8 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
 
 
 def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from the
-    angles of the coordinates (T, K+6).
+    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and the distance of `coordinates`
+    (T, K+6) from it.
     """
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     start = coordinates, nearest.rest
@@ -404,7 +401,7 @@ def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]
 def _without_twist(
     model: Model, line: tuple[int, int], start: tuple[Pose, Array], end: tuple[Pose, Array]
 ) -> Array:
-    """The response at the end of a fit, rotated about a line as the shortest way from a to b makes it.
+    """The response after a fit, with the rotation about a line by the shortest rotation from a to b.
 
     b . omega_b = a . omega_a + (b x a) . (da + db) / (1 + a . b), of poses with their responses (T, K+6, s).
     """
@@ -438,9 +435,9 @@ RESPONSES: dict[str, Callable[[NearestPose, Array, list[int]], tuple[Array, floa
 def _equations(
     nearest: NearestPose, pose: Pose, seen: Indices, places: list[int]
 ) -> tuple[Array, Array, Array]:
-    """H (T, K+6, K+6) over all speeds, the gradient (T, K+6), and D^T W by the wanted targets (T, K+6, 3 n) of a fit.
+    """H (T, K+6, K+6) over all speeds, the gradient (T, K+6), and D^T W by the targets `places` (T, K+6, 3 n) of a fit.
 
-    seen: numbers of the targets that the fit sees; the others pull at nothing.
+    seen: numbers of the targets in this fit; the others have no effect.
     """
     tree, some, rest = nearest.model.tree, nearest.targets.among(seen), nearest.rest
     count = tree.joint_count + 6

@@ -15,7 +15,7 @@ from musclesolve.live.stream import Sink
 
 @dataclass(frozen=True)
 class Adapter:
-    """A kind of stream, as adapters.toml has it; source and sink are empty where there is none."""
+    """A kind of stream, an entry of adapters.toml; source and sink are empty where there is none."""
 
     name: str
     summary: str
@@ -40,21 +40,13 @@ def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:
-    """The stream that `--from` names, such as "udp:5005".
-
-    Raises:
-        InputError: a kind that does not exist or whose package is not installed; what the stream itself refuses.
-    """
+    """The stream that `--from` names, such as "udp:5005"."""
     stream: Stream = _place(text, "source")(text.partition(":")[2], wanted)
     return stream
 
 
 def open_sink(text: str) -> Sink:
-    """The sink that `--to` names, such as "udp:127.0.0.1:5006".
-
-    Raises:
-        InputError: a kind that does not exist or whose package is not installed; what the sink itself refuses.
-    """
+    """The sink that `--to` names, such as "udp:127.0.0.1:5006"."""
     sink: Sink = _place(text, "sink")(text.partition(":")[2])
     return sink
 

@@ -1,7 +1,7 @@
 """Samples and frames as JSON, one in a datagram; docs/live_streams.md shows both by example.
 
 A sample has `time` [s] and any of `markers`, `plates` and `emg`. Everything is checked: a datagram that is no sample is
-counted by what is wrong with it, and nothing of it is used.
+counted by its fault, and nothing of it is used.
 """
 
 import json
@@ -29,24 +29,20 @@ LOCAL = "127.0.0.1"
 LARGEST_DATAGRAM = 65536
 """Bytes of the largest datagram."""
 BUFFER = 1 << 22
-"""Bytes that the system is asked to keep while nobody reads."""
+"""Size of the buffer of the system while nobody reads [bytes]."""
 NAMES_EVERY = 1.0
-"""So often the names are sent again, for programs that begin to listen later [s]."""
+"""Interval at which the names are sent again, for programs that start to listen later [s]."""
 FAULTS = 100
-"""So many kinds of faults are told apart."""
+"""Largest number of distinguished kinds of faults."""
 VECTORS = ("force", "point", "moment")
 
 
 class Malformed(ValueError):
-    """A datagram is no sample; the message says what is wrong."""
+    """A datagram is no sample; the message names the fault."""
 
 
 def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
-    """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated.
-
-    Raises:
-        InputError: no port from 1 to 65535.
-    """
+    """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated."""
     host, _, port = text.rpartition(":")
     if port.isdecimal() and 0 < int(port) < 65536:
         return host.strip("[]") or LOCAL, int(port)
@@ -54,11 +50,7 @@ def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
 
 
 def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
-    """A datagram socket for an address, and the address as the system writes it.
-
-    Raises:
-        InputError: a host that is not known.
-    """
+    """A datagram socket for an address, and the address as the system writes it."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
@@ -75,10 +67,7 @@ class UdpStream:
 
     Attributes:
         port: where it listens.
-        malformed: how many datagrams were no samples, by what was wrong.
-
-    Raises:
-        InputError: an address that is none, or that another program listens to.
+        malformed: number of datagrams that were no samples, by fault.
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
@@ -123,7 +112,7 @@ class UdpStream:
         self._socket.close()
 
     def _readings(self, data: bytes, received: float) -> list[Reading]:
-        """The readings of a datagram; what stands in it is checked before anything is used.
+        """The readings of a datagram, after a check of its content.
 
         Raises:
             Malformed: it is no sample.
@@ -195,7 +184,7 @@ class UdpStream:
 
 
 def _numbers(values: object, count: int, name: str) -> Sequence[float]:
-    """So many numbers, NaN in the place of null.
+    """A list of `count` numbers, with NaN for null.
 
     Raises:
         Malformed: something else.
@@ -219,9 +208,6 @@ class UdpSink:
 
     Args:
         address: port of this machine, or host and port.
-
-    Raises:
-        InputError: an address that is none.
     """
 
     def __init__(self, address: str) -> None:
@@ -269,7 +255,9 @@ class UdpSink:
         ]
 
     def _send(self, data: bytes) -> None:
-        """Send a datagram; where nobody listens, or the system does not send it, it is lost and the session goes on."""
+        """Send a datagram; without a listener, or if the system fails, the datagram is lost and the session
+        continues.
+        """
         try:
             self._socket.sendto(data, self._place)
         except ConnectionRefusedError:  # the answer to an earlier one

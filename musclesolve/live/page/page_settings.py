@@ -51,11 +51,7 @@ class PageSettings:
 
     @classmethod
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
-        """Settings from JSON; what is not stated is as usual.
-
-        Raises:
-            InputError: an unknown setting or quantity, a value that cannot be.
-        """
+        """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
             raise input_error("live.settings_page_no_table", file=file, where="settings", usual=usual)
@@ -67,7 +63,7 @@ class PageSettings:
             raise input_error(
                 "live.bad_curves", file=file, where="curves", curves=curves, most_curves=MOST_CURVES
             )
-        for name, key in [("quantity", values["quantity"]), *(("curves", each) for each in curves)]:
+        for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
             if key not in keys:
                 raise input_error("live.no_quantity", file=file, where=name, key=key, keys=keys)
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
@@ -91,11 +87,7 @@ class PageSettings:
 
     @classmethod
     def read(cls, file: Path | None, keys: Sequence[str]) -> PageSettings:
-        """The settings of a file, where there is one; else the usual ones.
-
-        Raises:
-            InputError: a file that is not JSON, or settings that `of` refuses.
-        """
+        """The settings of a file, where there is one; else the usual ones."""
         if file is None or not file.exists():
             return cls.usual(keys)
         try:
@@ -105,11 +97,7 @@ class PageSettings:
         return cls.from_document(stated, keys, file)
 
     def write(self, file: Path) -> None:
-        """Write them to a file, whole or not at all.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """Write them to a file, whole or not at all."""
         text = json.dumps(asdict(self), indent=2) + "\n"
         write_files(file.parent, {file.name: text.encode()})
 

@@ -19,9 +19,9 @@ from musclesolve.live.stream import WAIT, Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 GRACE = 5.0
-"""How long the process of the page may take to end [s]."""
+"""Time for the process of the page to end [s]."""
 FIRST_BROWSER = 60.0
-"""How long a recording waits for somebody who looks at it [s]."""
+"""Time for which a recording waits for a browser [s]."""
 
 
 class LivePage:
@@ -38,9 +38,6 @@ class LivePage:
 
     Attributes:
         address: of the page, with the token without which nothing is shown; "" before `begin`.
-
-    Raises:
-        InputError: a package of the extra `live` is missing.
     """
 
     def __init__(
@@ -67,9 +64,6 @@ class LivePage:
         """Serve the page of a session; nothing when it is served already.
 
         It takes about a second: call it before streams are opened, and their samples need not wait.
-
-        Raises:
-            InputError: settings that cannot be read, a port that cannot be used, a process that cannot start.
         """
         if self._ring is not None:
             return

@@ -1,4 +1,4 @@
-"""The measured anatomy: where the points and axes of the body model were seen, frame by frame."""
+"""The measured anatomy: positions of the points and axes of the body model, frame by frame."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Pose
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.trial.recording_checks import check_sides
 
-# What fixes the rotation of the foot about the line from heel to toe, the best first.
+# Landmarks that determine the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
 CLEAR_BREADTH = 1.5 * SMALLEST_BREADTH
@@ -77,22 +77,22 @@ class Anatomy:
     points: Points  # model point -> (T, 3) measured position [m]
     directions: Points  # model axis -> (T, 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
-    pelvis_depth: float | None  # from between the ASIS to between the PSIS, standing [m]; None: not seen
+    pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
-    uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
+    uncertain: list[str]  # the notes on joints whose points do not move as a rigid body
     knee_width: dict[
         Side, float
     ]  # breadth between the epicondyles [m], where it is stated or its markers show it
     filter: FilterChoice  # the filter of the markers
     unusual: list[Unusual]  # unusual proportions, which are among the notes too
-    # those of the notes that are about the "mass", the "stature" or the "cutoff"
+    # the notes about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Points, axes and offsets as in Anatomy, and what they are derived from."""
+    """Points, axes and offsets as in Anatomy, with the data from which they are derived."""
 
     moving: Points  # landmark -> (T, 3) [m]
     stance: Posture  # the standing posture
@@ -101,10 +101,10 @@ class Measured:
     offsets: Points  # as in Anatomy
     pelvis_depth: float | None  # as in Anatomy
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
-    unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
+    unusual: list[Unusual]  # unusual proportions; empty if not examined
 
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
-        """Return whether two anatomies give the same model of the subject, bit for bit."""
+        """Return whether two anatomies result in the same model of the subject, bit for bit."""
         return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
 
 
@@ -118,8 +118,8 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
 
     Args:
         trial: recording, subject, filter and hip regression are used.
-        margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
-            over time need it to be as good at the ends as in the middle.
+        margin: time kept on either side of the time range, as far as every marker is seen there [s]; with it,
+            derivatives over time are as accurate at the ends as in the middle.
     """
     subject, loads = trial.subject, FootLoads.from_trial(trial)
     options, by_flight = usual_cutoff(trial, trial.settings.filter, loads)
@@ -190,18 +190,18 @@ def measured_body(
     """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
-    what no body can have, and looks for what is unusual. `tilt_error` is added to the tilt [rad] of the pelvis that is
-    assumed where there is no standing trial.
+    impossible dimensions, and reports unusual ones. `tilt_error` is added to the tilt [rad] of the pelvis that is
+    assumed without a standing trial.
     """
-    seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
-    moving = seen.moving
+    landmarks = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
+    moving = landmarks.moving
     if checked:
         check_sides(recording, moving)
     stance = posture(recording, subject, regression, standing, moving, tilt_error)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = Following.from_posture(recording, subject, stance, seen).follow(seen, checked)
+    followed = Following.from_posture(recording, subject, stance, landmarks).follow(landmarks, checked)
     points, directions = followed.points, followed.directions
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
@@ -221,8 +221,8 @@ def measured_body(
 class Seen:
     """Clusters and landmarks that markers show before the posture is known.
 
-    clusters: by name, followed from standing; landmarks (L,): names, the top of the trunk among them where it stands
-    for the spines of the pelvis; places (T, L, 3): where they are [m].
+    clusters: by name, followed from standing; landmarks (L,): names, with the top of the trunk where it replaces the
+    spines of the pelvis; places (T, L, 3): their positions [m].
     """
 
     clusters: dict[str, Poses]
@@ -246,11 +246,11 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Points and axes of the body in every frame, and what they are derived from.
+    """Points and axes of the body in every frame, with the data from which they are derived.
 
-    seen, medials: the landmarks, and those (T, 3) [m] that markers do not show; bodies: as in `Measured`; names (P,)
-    and place (T, P, 3) [m] of the points of the model; axes (D,) and direction (T, D, 3) of its axes; of_pelvis
-    (T, 4, 3): hip centers [m] in the pelvis as it stood, right and left, and its neutral upward and forward direction.
+    seen: the landmarks; medials: landmarks (T, 3) [m] that no marker shows; bodies: as in `Measured`; names (P,) and
+    place (T, P, 3) [m] of the points of the model; axes (D,) and direction (T, D, 3) of its axes; of_pelvis (T, 4, 3):
+    the right and the left hip center [m] fixed in the standing pelvis, and its neutral upward and forward direction.
     """
 
     seen: Seen
@@ -280,13 +280,13 @@ class Followed:
 
 @dataclass(frozen=True, eq=False)
 class Following:
-    """Constants of following the body from the standing posture through the motion, the same in every frame.
+    """Constants with which the body is followed from the standing posture through the motion.
 
-    shapes: pelvis and feet that no cluster shows, by the landmarks with the numbers `shown`; pelvis (3, 4): its hip
-    centers, upward and forward direction, and foot_left (3,) of each side: its ankle axis, as they stood; medials:
-    landmarks that markers do not show. points (P,): model points, but for the back, and lines: the sides whose knees,
-    and whose elbows, show their axis. weights: of the landmarks, medials, hips and upward direction in points and
-    lines, see `linear_points`; upright: what the vertical adds to them, (..., 3) [m], None where nothing.
+    shapes: shapes of pelvis and feet without cluster, by the landmarks with the numbers `shown`; pelvis (3, 4): hip
+    centers, upward and forward direction of the standing pelvis; foot_left (3,) of each side: ankle axis of the
+    standing foot; medials: landmarks that no marker shows. points (P,): model points without the back; lines: the sides
+    whose knees, and whose elbows, show their axis. weights: of the landmarks, medials, hips and upward direction in
+    points and lines, see `linear_points`; upright: contribution of the vertical, (..., 3) [m], or None.
     """
 
     recording: Recording
@@ -310,7 +310,7 @@ class Following:
         for side in SIDES:
             leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
             # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal
-            # does not where the toe marker sits on its head; where none does, the first is left to be refused.
+            # does not if the toe marker sits on its head. If no landmark does, the first is used, and refused later.
             thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in landmarks]
             clear = (
                 third
@@ -329,7 +329,7 @@ class Following:
             f"{joint}_medial_{side}"
             for joint, side in (() if recording.static is None else unseen(landmarks))
         )
-        # What is linear in places is so in the weights of places: the same rules on unit vectors give these.
+        # The rules are linear in the positions: applied to unit vectors they give the weights of the positions.
         sources = (*landmarks, *medials, "hip_r", "hip_l", "up", "vertical")
         one = dict(zip(sources, np.eye(len(sources)), strict=True))
         hips = {name: one.pop(name) for name in ("hip_r", "hip_l")}
@@ -356,8 +356,8 @@ class Following:
     def follow(self, seen: Seen, checked: bool = False, trunk: float | None = None) -> Followed:
         """Follow pelvis, legs, trunk and arms.
 
-        Each frame is followed for itself where `trunk`, the length from hips to neck [m], is given; else that is the
-        mean over the frames. `checked` refuses groups of markers that do not move as one body.
+        `trunk` is the length from hips to neck [m], by default its mean over the frames; with a stated length the
+        frames are independent. `checked` refuses groups of markers that do not move as one body.
         """
         places, bodies = seen.places, seen.clusters
         if self.shown.size:
@@ -414,17 +414,17 @@ class Following:
 def linear_points(
     moving: Points, assumed: Points, up: Array, vertical: Array, stature: float
 ) -> tuple[Points, Points]:
-    """Return the points of the model that are linear in places (..., 3) [m], and lines from which the rest follows.
+    """Return model points that are linear in positions (..., 3) [m], and lines from which the other points follow.
 
     Args:
         moving: the landmarks.
-        assumed: hip centers "hip_r", "hip_l" in the pelvis as it stood; those that are mapped win over them.
+        assumed: hip centers "hip_r", "hip_l" fixed in the standing pelvis; mapped hip centers have priority.
         up, vertical: unit vectors, the upward direction of the pelvis and the upward direction of gravity.
         stature: of the subject [m].
 
     Returns:
-        Points but for the back; the middle of the hips, the line from there to the neck, the axes of the knees to the
-        left and up the thighs, then the axes of the elbows to the left, as far as they are seen.
+        Points without the back; then lines, as far as they are seen: the middle of the hips, from there to the neck,
+            the axes of the knees to the left and up the thighs, the axes of the elbows to the left.
     """
     hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
     points: Points = {}
@@ -443,7 +443,7 @@ def linear_points(
 
 
 def check_axes(recording: Recording, directions: Points) -> None:
-    """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
+    """Refuse knee and ankle axes that point to the right: their landmarks are swapped."""
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
     for side in SIDES:
         for joint, one, other, form in (

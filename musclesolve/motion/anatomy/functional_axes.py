@@ -1,16 +1,16 @@
 """Functional knees and ankles: axis and center from trials in which the joint bends and straightens.
 
-The axis follows from the motion. It has no center of its own: along it the center is put
+The axis follows from the motion, which does not show the center along the axis. The center is placed
 
 - nearest to the midpoint of the lateral and the medial marker, where both are mapped;
-- half the joint width and the radius of the marker inward of the only one that is;
+- half the joint width and the radius of the marker inward of the marker, where only one is mapped;
 - without markers, knee: nearest to the line from hip to ankle of the standing leg (radiographs: 1.3, s.d. 2.3 degrees
-  of varus, which is 5, s.d. 8 mm at the knee; Bellemans et al. 2012, Clin Orthop Relat Res 470:45-53. By markers it
-  passed the middle of the epicondyles of four recorded legs by 10 to 27 mm);
-- without markers, ankle: in the vertical plane through heel and toe of the standing foot (by markers 0 to 5 mm beside
-  the middle of the malleoli of the same legs).
+  of varus, which is 5, s.d. 8 mm at the knee; Bellemans et al. 2012, Clin Orthop Relat Res 470:45-53. In four recorded
+  legs it passed the middle of the epicondyle markers by 10 to 27 mm);
+- without markers, ankle: in the vertical plane through heel and toe of the standing foot (in the same legs 0 to 5 mm
+  beside the middle of the malleolus markers).
 
-The ends of the axis then stand for the epicondyles or malleoli, carried by the cluster of the segment above.
+The ends of the axis then replace the epicondyles or malleoli, and move with the cluster of the segment above.
 """
 
 import numpy as np
@@ -29,15 +29,15 @@ from musclesolve.recording.trial.functional_trials import BODIES, file_key
 
 # Less motion than this does not show the axis: skin that slides by 1 mm then turns it by 4 degrees or more.
 SMALLEST_RANGE_DEG = 20.0
-# Skin may leave the axis uncertain by so much; more than the first is reported, more than the second refused [deg].
+# Uncertainty of the axis due to skin motion above which it is reported, and above which it is refused [deg].
 UNSURE_DEG, UNKNOWN_DEG = 5.0, 15.0
 # A joint that turns about a second axis by more than this share of the first is no hinge.
 SECOND_SHARE = 0.5
-# Skin and a knee that glides leave about a centimeter between the two bodies [m].
+# Residual between the two bodies: skin and the gliding of the knee cause about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
-# An axis farther than this from the left of the standing foot is not that of flexion [deg].
+# Angle to the left of the standing foot above which an axis is not the flexion axis [deg].
 ASKEW_DEG = 45.0
-# Half the length of the axis where no joint width is stated: its ends only stand for the line [m].
+# Half the length of the axis without a stated joint width: its ends only define the line [m].
 HALF_WIDTH = {"knee": 0.05, "ankle": 0.035}
 NEAR_LEG = (
     "nearest to the line from hip to ankle, which passed 10 to 27 mm beside the middle of the epicondyles of four "
@@ -50,12 +50,9 @@ MOVEMENT = {
 
 
 def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[str]]:
-    """Return the standing markers with the ends of the axes that functional trials show, and sentences on them.
+    """Return the standing markers with the ends of the functional axes, and sentences on the axes.
 
     Markers (3,) of the standing trial [m]; see `axis_end` for the names of the ends.
-
-    Raises:
-        InputError: a trial that does not show its axis: too little motion, or no hinge, with the numbers.
     """
     points, notes = dict(standing), list[str]()
     for movement in trial.hinges.values():
@@ -81,16 +78,18 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
 def _axis(
     trial: Trial, joint: str, side: Side, movement: HingeMovement, standing: Points
 ) -> tuple[RotationAxis, tuple[float, float]]:
-    """Return the axis between the standing bodies, and its uncertainty by skin [rad], [m]; refused where it is none."""
+    """Return the axis between the standing bodies, and its uncertainty by skin motion [rad], [m]; refuse a joint
+    without one.
+    """
     leg, (above, below) = SIDE_NAMES[side], BODIES[joint]
     names = trial.clusters[movement.proximal], movement.distal
     paths = ([movement.markers[marker] for marker in markers] for markers in names)
     bodies = dict(zip((f"{leg} {above}", f"{leg} {below}"), paths, strict=True))
-    seen = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
+    point_paths = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
     shapes = [np.stack([standing[marker] for marker in markers]) for markers in names]
     one, other = (
         registered(trial, shape, path, f"{body}_{side}")
-        for shape, path, body in zip(shapes, seen, (above, below), strict=True)
+        for shape, path, body in zip(shapes, point_paths, (above, below), strict=True)
     )
     axis = rotation_axis(one, other, between(shapes[0].mean(axis=0), shapes[1].mean(axis=0)))
     first, second, _ = np.degrees(axis.ranges)
@@ -137,7 +136,7 @@ def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) 
 
 
 def _half_width(trial: Trial, joint: str) -> float:
-    """Return half the width of a joint [m], a usual one where none is stated."""
+    """Return half the width of a joint [m], as stated or usual."""
     width = {"knee": trial.subject.knee_width, "ankle": trial.subject.ankle_width}[joint]
     return HALF_WIDTH[joint] if width is None else 0.5 * width
 
@@ -145,7 +144,9 @@ def _half_width(trial: Trial, joint: str) -> float:
 def _center(
     trial: Trial, movement: HingeMovement, standing: Points, landmarks: Points, point: Array, left: Array
 ) -> tuple[float, str]:
-    """Return where the center lies along an axis, from a point (3,) of it to the left [m], and by which rule."""
+    """Return the position of the center along an axis, from its point (3,) to the left [m], and the name of the
+    rule.
+    """
     joint, side = movement.joint, movement.side
     shown = {end: landmarks[name] for end in ENDS if (name := f"{joint}_{end}_{side}") in landmarks}
     if len(shown) == 2:

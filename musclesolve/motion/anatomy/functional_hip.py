@@ -19,7 +19,7 @@ from musclesolve.recording.trial.recording_checks import jumps
 SMALLEST_RANGE_DEG = 20.0
 # A slow movement in a long standing trial has the range, but most frames hold no information.
 LARGEST_CONDITION = 20.0
-# Skin over the thigh leaves about a centimeter [m].
+# Skin over the thigh causes about a centimeter [m].
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 REGRESSION_DISTANCE = 0.020
@@ -39,23 +39,23 @@ def functional_hips(
     trial, (3,) [m].
 
     Returns:
-        Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
-        no functional trials.
+        Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; both empty without
+        functional trials.
     """
     points: Points = {}
     notes = []
     for side, markers in recording.functional.items():
         leg, key = SIDE_NAMES[side], file_key("hip", side)
-        # Pelvis and thigh as they stand, and in the motion.
+        # Pelvis and thigh in standing, and in the motion.
         thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
         if cluster is not None:
             shape = np.stack([standing[marker] for marker in cluster])
-            seen = [markers[marker] for marker in cluster]
+            paths = [markers[marker] for marker in cluster]
         else:
             landmarks = pelvic_landmarks(pelvis)
             shape = np.stack([pelvis[landmark] for landmark in landmarks])
-            seen = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
-        bodies = {"pelvis": seen, f"{leg} thigh": [markers[marker] for marker in thigh]}
+            paths = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
+        bodies = {"pelvis": paths, f"{leg} thigh": [markers[marker] for marker in thigh]}
         above, below = functional_frames(recording, markers, bodies, key)
         legs = np.stack([standing[marker] for marker in thigh])
         center = rotation_center(
@@ -109,11 +109,8 @@ def functional_frames(
 ) -> list[Array]:
     """Return the positions (T, n, 3) [m] of the points of each body in the frames that can be used.
 
-    `bodies` are bodies, in words, and the paths (S, 3) of their points in the functional trial [m]; `key` names the
-    trial in [files].
-
-    Raises:
-        InputError: no stretch of a second shows all of them.
+    `bodies` maps the name of a body, in words, to the paths (S, 3) of its points in the functional trial [m]; `key` is
+    the key of the trial in [files].
     """
     position = np.stack([path for paths in bodies.values() for path in paths], axis=1)
     rate = markers.rate

@@ -1,8 +1,8 @@
 """Joint centers from landmarks: hips by regression, knees and ankles midway, shoulders below the acromion.
 
-Where no marker of the motion shows the medial landmark of a knee or ankle, a medial marker of the standing trial does,
-or else the chord function finds the joint center there. In the motion these landmarks move with the center above, the
-marker on the side of the segment and the lateral marker, as they were standing.
+Where no marker of the motion shows the medial landmark of a knee or ankle, a medial marker of the standing trial
+replaces it, or the joint center is computed by the chord function in standing. In the motion this landmark is fixed to
+the center above, the marker on the side of the segment and the lateral marker.
 """
 
 from collections.abc import Container, Mapping
@@ -34,11 +34,13 @@ def hip_regressions() -> dict[str, dict[str, Any]]:
 
 
 def hip_needs(regression: str) -> set[str]:
-    """Return the lengths a regression asks for, among "width", "depth" and "leg"."""
-    known = hip_regressions()
-    if regression not in known:
-        raise unknown_name(regression, "hip regression", known)
-    return {name for axis in ("forward", "out", "up") for name in known[regression][axis]} - {"constant"}
+    """Return the lengths that a regression needs, of "width", "depth" and "leg"."""
+    regressions = hip_regressions()
+    if regression not in regressions:
+        raise unknown_name(regression, "hip regression", regressions)
+    return {name for axis in ("forward", "out", "up") for name in regressions[regression][axis]} - {
+        "constant"
+    }
 
 
 def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Array:
@@ -71,7 +73,7 @@ def between(one: Array, other: Array) -> Array:
 
 
 def joint_center(points: Mapping[str, Array], joint: str, side: Side) -> Array:
-    """Return the center (..., 3) of a knee or ankle: measured otherwise, or midway between lateral and medial."""
+    """Return the center (..., 3) of a knee or ankle: as mapped, or midway between lateral and medial landmark."""
     measured = points.get(f"{joint}_center_{side}")
     if measured is not None:
         return measured
@@ -86,11 +88,10 @@ def shoulder_center(acromion: Array, elbow: Array) -> Array:
 def standing_medials(
     recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
 ) -> Points:
-    """Return the landmarks (3,) of the standing subject with the medial ones that the chord function finds.
+    """Return the landmarks (3,) of the standing subject, completed with medial landmarks by the chord function.
 
-    A medial landmark is put where the center is midway between it and the lateral one.
-
-    Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
+    A medial landmark is placed so that the center is midway between it and the lateral one. Hip centers "hip_r",
+    "hip_l" (3,) [m] are by regression; mapped hip centers have priority.
     """
     points = dict(standing)
     for joint, side in unseen(points):
@@ -107,10 +108,9 @@ def standing_medials(
 def moving_medials(
     recording: Recording, moving: Points, hips: Points, standing: Points
 ) -> tuple[Points, dict[str, Poses]]:
-    """Return the landmarks (T, 3) of the motion with the medial ones that its markers do not show.
+    """Return the landmarks (T, 3) of the motion, completed with medial landmarks that no marker shows.
 
-    The poses of the triangles that lead them come with them, each by the names of its corners.
-
+    Returns also the poses of the triangles to which these landmarks are fixed, each by the names of its corners.
     `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
     """
     points = dict(moving)
@@ -118,15 +118,15 @@ def moving_medials(
     for joint, side in unseen(points):
         names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
         reference = np.stack([_above(standing, standing, joint, side), *(standing[name] for name in names)])
-        seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
+        corners = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
         body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
-        triangles[body] = registered(recording, reference, seen, body)
+        triangles[body] = registered(recording, reference, corners, body)
         points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
     return points, triangles
 
 
 def unseen(points: Container[str]) -> list[tuple[str, Side]]:
-    """Return joint and side of the centers that are not to be had from the points, knees before ankles."""
+    """Return joint and side of the centers that the points do not determine, knees before ankles."""
     return [
         (joint, side)
         for joint in WANDS
@@ -136,7 +136,7 @@ def unseen(points: Container[str]) -> list[tuple[str, Side]]:
 
 
 def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
-    """Return the joint center above a knee or ankle; a mapped hip center before the center of `hips`."""
+    """Return the joint center above a knee or ankle; a mapped hip center has priority over `hips`."""
     if joint == "knee":
         return points.get(f"hip_center_{side}", hips[f"hip_{side}"])
     return joint_center(points, "knee", side)

@@ -20,23 +20,23 @@ Points = dict[str, Array]
 def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
-    The filter runs over ``gap_free_range``, so that its ends disturb the range as little as possible and no jump
-    outside of the range reaches into it.
+    The filter runs over ``gap_free_range``, so that the ends disturb the range as little as possible and jumps outside
+    of the range have no effect.
 
     A `margin` [s] is kept on either side of the range, as far as every marker is seen there.
     """
-    frames, seen = recording.frames(), gap_free_range(recording)
-    smooth = chosen.smooth(needed_markers(recording)[seen], recording.markers.rate)
+    frames, gap_free = recording.frames(), gap_free_range(recording)
+    smooth = chosen.smooth(needed_markers(recording)[gap_free], recording.markers.rate)
     extra = round(margin * recording.markers.rate)
-    kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
-    inside = slice(kept.start - seen.start, kept.stop - seen.start)
+    filtered = slice(max(frames.start - extra, gap_free.start), min(frames.stop + extra, gap_free.stop))
+    inside = slice(filtered.start - gap_free.start, filtered.stop - gap_free.start)
     return Markers(
-        recording.markers.time[kept], recording.used_markers, smooth[inside], recording.markers.path
+        recording.markers.time[filtered], recording.used_markers, smooth[inside], recording.markers.path
     )
 
 
 def standing_trial(recording: Recording) -> Points:
-    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none.
+    """Return the median position (3,) of every marker of the standing trial [m]; empty without a standing trial.
 
     The median is taken along forward, left and up of the subject, as far as the pelvis shows them.
     """
@@ -55,19 +55,19 @@ def standing_trial(recording: Recording) -> Points:
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:
-    """Return the middle position (3,) of every marker that a recording of standing shows [m].
+    """Return the median position (3,) of every marker in a recording of standing [m].
 
-    The median over the frames rather than the mean: one bad frame does not move it. It is taken along the axes of the
-    subject, so that it does not depend on the axes of the laboratory.
+    Unlike the mean, the median does not change with one bad frame. It is taken along the axes of the subject, so that
+    it does not depend on the axes of the laboratory.
     """
-    seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
+    complete = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
     rotation = np.eye(3) if axes is None else axes
-    middle = np.nanmedian(static.position[:, seen] @ rotation, axis=0) @ rotation.T
-    return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
+    middle = np.nanmedian(static.position[:, complete] @ rotation, axis=0) @ rotation.T
+    return {static.names[k]: place for k, place in zip(complete.tolist(), middle, strict=True)}
 
 
 def axis_end(landmark: str) -> str:
-    """Return the name, among the markers of the standing trial, of a landmark at an end of a functional axis."""
+    """Return the marker name in the standing trial of a landmark at an end of a functional axis."""
     return f"{landmark}, functional"
 
 
@@ -75,8 +75,8 @@ def axis_end(landmark: str) -> str:
 class MarkerMap:
     """Map from n markers to landmarks, the same in every frame.
 
-    clusters: those that carry something or stand for a body, as they stood. carrier (P,): which of them carries each
-    point that markers do not show themselves, place (P, 3) [m]: where that stood. landmarks (L,): names, each the
+    clusters: clusters, in standing, that carry a point or represent a body. carrier (P,): the cluster that carries each
+    point without a marker; place (P, 3) [m]: the standing position of this point. landmarks (L,): names, each the
     weighted sum of k of the markers and, after them, the carried points: parts (L, k), weights (L, k).
     """
 
@@ -89,7 +89,7 @@ class MarkerMap:
 
     @classmethod
     def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
-        """The map from the markers of a motion (n,) and the middle positions (3,) [m] of the markers in standing."""
+        """The map for the markers of a motion (n,) from the median positions (3,) [m] of the markers in standing."""
         number = {marker: k for k, marker in enumerate(markers)}
         clusters = {
             name: (np.array([standing[marker] for marker in members]), [number[marker] for marker in members])
@@ -125,7 +125,7 @@ class MarkerMap:
 
     def follow(self, position: Array) -> tuple[dict[str, Poses], tuple[str, ...], Array]:
         """The clusters, and names (L,) and places (T, L, 3) [m] of all landmarks, of markers (T, n, 3) [m]."""
-        found = rotation, translation, _ = self.clusters.register(position)
+        poses = rotation, translation, _ = self.clusters.register(position)
         if self.carrier.size:
             carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
             carried += translation[self.carrier]
@@ -133,11 +133,11 @@ class MarkerMap:
         places = self.weights[:, :1] * position[:, self.parts[:, 0]]
         for k in range(1, self.parts.shape[1]):
             places += self.weights[:, k, None] * position[:, self.parts[:, k]]
-        return self.clusters.poses(found), self.landmarks, places
+        return self.clusters.poses(poses), self.landmarks, places
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
-    """The shapes of standing bodies, see `Shapes.from_bodies`; one that shows no rotation is refused."""
+    """The shapes of standing bodies, see `Shapes.from_bodies`; refuses a body whose points show no rotation."""
     for body, (shape, _) in bodies.items():
         try:
             check_shape(shape, body)
@@ -155,22 +155,24 @@ def registered(recording: Recording, reference: Array, moving: Array, body: str)
 
 
 def body_place(recording: Recording, body: str) -> tuple[str, str]:
-    """Return table and key of the trial file that say which points belong to a body."""
+    """Return table and key of the trial file with the points of a body."""
     if body in recording.clusters:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
-    # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
+    # The others are the feet, and triangles by the names of their corners, of which the wand is named.
     wand = body.partition(", ")[2].partition(" ")[0]
     return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
 
 
 def standing_landmarks(recording: Recording, standing: Points) -> Points:
-    """Return the landmarks (3,) that the standing trial shows [m], and ends of axes where they are known already."""
+    """Return the landmarks (3,) [m] in the standing trial, with ends of functional axes where these are known
+    already.
+    """
     shown = {
         landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
         for landmark, weights in recording.mapping.items()
         if all(marker in standing for marker in weights)
     }
-    known = [end for end in recording.axis_ends if axis_end(end) in standing]
-    return shown | {end: standing[axis_end(end)] for end in known}
+    ends = [end for end in recording.axis_ends if axis_end(end) in standing]
+    return shown | {end: standing[axis_end(end)] for end in ends}

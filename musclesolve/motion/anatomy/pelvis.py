@@ -1,7 +1,7 @@
 """The pelvis: the frame of its landmarks, its neutral attitude, and the hip centers in it.
 
-The spines of the pelvis show it where they are mapped. Without them the hip centers and the top of the trunk do, as
-in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and trunk then tilt as one.
+Mapped spines of the pelvis determine its frame. Without spines the hip centers and the top of the trunk do, as in Silva
+(2003, section 5.1.2), whose recorded points are the joints: pelvis and trunk then tilt as one.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from musclesolve.recording.markers.landmark_names import back_landmarks, shows_s
 Points = Mapping[str, Array]
 
 # Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,
-# J Orthop Sports Phys Ther 24:130-5); used only where neither a standing trial nor the motion shows the subject's own.
+# J Orthop Sports Phys Ther 24:130-5); used only if neither a standing trial nor the motion shows the tilt.
 PUBLISHED_TILT = np.deg2rad(11.0)
 # The subject is upright where the pelvis is farther from a heel than this share of the longest distance in the motion:
 # in walking always, in a squat down to some 50 degrees of knee flexion.
@@ -26,7 +26,7 @@ UPRIGHT_SHARE = 0.9
 STRAIGHT_LEG = 0.48
 
 BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
-"""Points that show the pelvis where its spines are not mapped."""
+"""Points that determine the frame of a pelvis without mapped spines."""
 
 
 def trunk_top(points: Points) -> Array | None:
@@ -46,7 +46,7 @@ def back_of_pelvis(points: Points) -> Array:
 
 
 def pelvic_landmarks(points: Points) -> list[str]:
-    """Return the names of the points that show the pelvis."""
+    """Return the names of the points that determine the frame of the pelvis."""
     if not shows_spines(points):
         return list(BY_JOINTS)
     return ["asis_r", "asis_l", *back_landmarks(points)]
@@ -55,7 +55,7 @@ def pelvic_landmarks(points: Points) -> list[str]:
 def pelvic_frame(points: Points) -> tuple[Array, Array]:
     """Return origin (..., 3) and axes (..., 3, 3) of the pelvis, the axes as columns.
 
-    The frame in which hip regressions are written: origin midway between the ASIS; y from right to left ASIS, x
+    This is the frame of the hip regressions: origin midway between the ASIS; y from right to left ASIS, x
     forward in the plane of ASIS and mid-PSIS, z up. Without spines: origin midway between the hips, y from the right
     to the left one, z up in the plane of hips and top of the trunk.
     """
@@ -70,7 +70,7 @@ def pelvic_frame(points: Points) -> tuple[Array, Array]:
 
 
 def pelvis_depth(standing: Points) -> float | None:
-    """Return the distance [m] from between the ASIS to between the PSIS; None where the spines are not mapped."""
+    """Return the distance [m] from mid-ASIS to mid-PSIS; None where the spines are not mapped."""
     if not shows_spines(standing):
         return None
     front = between(standing["asis_r"], standing["asis_l"])
@@ -78,10 +78,10 @@ def pelvis_depth(standing: Points) -> float | None:
 
 
 def neutral_axes(standing: Points) -> Array:
-    """Return the axes (3, 3) of the pelvis when standing: its own left axis, and forward made horizontal about it.
+    """Return the neutral axes (3, 3) of the standing pelvis: its left axis, and forward rotated about it to horizontal.
 
-    The columns are forward, left, up. A pelvis that stands lower on one side keeps that; only the angle between
-    the ASIS-PSIS plane and the horizontal is taken as neutral.
+    The columns are forward, left, up. The list of a pelvis that is lower on one side is kept; only the angle between
+    the ASIS-PSIS plane and the horizontal is set to zero.
     """
     left = pelvic_frame(standing)[1][:, 1]
     return frame(unit(np.cross(left, UP)), left)
@@ -106,8 +106,8 @@ def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float])
 def upright_tilt(points: Points, stature: float) -> float | None:
     """Return the mean forward tilt of the pelvis [rad] over the frames (T, 3) in which the subject is upright.
 
-    It stands for the tilt in standing: in walking the pelvis tilts on average as it does in standing, and a marker that
-    sits beside its landmark tilts both alike. None where the motion has no such frame.
+    This tilt replaces the tilt in standing: its mean in walking is equal, and a misplaced marker changes both equally.
+    None if the motion has no such frame.
 
     Args:
         points: pelvic landmarks and heels of the motion, (T, 3) [m].
@@ -124,7 +124,7 @@ def upright_tilt(points: Points, stature: float) -> float | None:
 def assumed_standing(points: Points, tilt: float) -> dict[str, Array]:
     """Return pelvic points (3,) as if standing, from a motion (T, 3): their mean shape, tilted forward by `tilt` [rad].
 
-    Without spines a tilt of zero has the trunk upright over the hips.
+    Without spines, the trunk is upright over the hips at a tilt of zero.
     """
     origin, axes = pelvic_frame(points)
     sine, cosine = np.sin(tilt), np.cos(tilt)

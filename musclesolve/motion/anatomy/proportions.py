@@ -1,6 +1,6 @@
 """Proportions of the body: a segment far from its usual share of the stature gets a warning.
 
-Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
+Only an impossible proportion, off by about a factor of two, is refused: a marker at the wrong joint, or another unit.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
@@ -22,15 +23,17 @@ from musclesolve.recording.schema import Document
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.
 SHORTEST_RATIO, LONGEST_RATIO = 0.6, 1.5
-# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
-# the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
-# subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
+# Multiples of the usual length (or the limits of a segment, where wider) beyond which no human fits. The placement of
+# markers on skin and shoes may change the distance of two landmarks by this as well [m], which matters more in small
+# subjects; but two landmarks are never nearer than this share of the usual length.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
-# Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
-# the second share. Adults differ by some hundredths; small children and subjects of short limbs by a quarter.
+# Ratio of the stature that fits thighs, shanks and trunk to the stature of the trial file: refused beyond the factor,
+# noted if it differs from one by more than the share. Adults differ by a few percent; small children and subjects with
+# short limbs by a quarter.
 FAR_STATURE, OFF_STATURE = 1.5, 0.1
-# A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
-# shares of the stature. On the obese the regression itself is several centimeters off.
+# A measured hip center lies within centimeters of the regression. Distances, as shares of the stature, above which it
+# is unusual, and above which it is the center of another joint. In obese subjects the regression itself is several
+# centimeters off.
 HIP_REACH, FAR_HIP = 0.047, 0.09
 # Height of a mapped hip center over the regression, up or down, as a share of the stature: nearly three times the 8 mm
 # by which the regression of Harrington (2007) is off along each axis (Mantovani et al. 2016, Gait Posture 44:48-54).
@@ -45,15 +48,15 @@ class Unusual:
 
     what: str  # the length that was measured
     landmark: str  # the landmark to check first
-    expected: str  # what is usual
-    remedy: str  # what to check
+    expected: str  # the usual value
+    remedy: str  # the remedy
 
     def __str__(self) -> str:
-        """Return it as a sentence."""
-        return f"{self.what[0].upper()}{self.what[1:]}, usual is {self.expected}: {self.remedy}."
+        """Return the proportion as a sentence."""
+        return f"{capitalized(self.what)}, usual is {self.expected}: {self.remedy}."
 
     def refused(self, document: Document) -> InputError:
-        """Return the error of a proportion that no human has."""
+        """Return the error of an impossible proportion."""
         return document.error(
             "motion.bad_proportion",
             "mapping",
@@ -65,12 +68,12 @@ class Unusual:
 
 
 def segment_shares() -> dict[str, dict[str, Any]]:
-    """Return segment -> its share of the stature and the landmarks that show it."""
+    """Return segment -> its share of the stature and its landmarks."""
     return bundled_toml(__package__, "segment_shares.toml")
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
-    """Return which landmarks are nearer or farther than usual for this stature; refuse what no human has."""
+    """Return landmarks that are nearer or farther than usual for this stature; refuse impossible distances."""
     points, rare = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
@@ -88,9 +91,9 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
-    """Return which segments are shorter or longer than usual for this stature; refuse what no human has."""
+    """Return segments that are shorter or longer than usual for this stature; refuse impossible lengths."""
     fitting = fitting_stature(offsets)
-    # Before the segments: with a wrong stature all of them are wrong.
+    # Before the segments: with a wrong stature all segments are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
         raise recording.document.error(
@@ -112,7 +115,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
 def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, up: Array, method: str
 ) -> list[Unusual]:
-    """Return which mapped hip centers are far from where the regression puts them; refuse one that is none of a hip.
+    """Return mapped hip centers that are far from the regression; refuse impossible ones.
 
     up: unit vector (T, 3) along the pelvis.
     """
@@ -142,10 +145,10 @@ def unusual_hips(
 
 
 def fitting_stature(offsets: Points) -> float:
-    """Return the stature [m] that usually goes with these thighs, shanks and this trunk, if it was measured."""
+    """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
     lengths = _lengths(offsets)
-    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
-    parts = [part for part in every if part in lengths]
+    segments = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in segments if part in lengths]
     # Each leg counts half: the subject is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)
@@ -166,7 +169,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
 def _unusual(
     recording: Recording, stature: float, segment: str, side: Side | None, length: float
 ) -> list[Unusual]:
-    """Return what is unusual about a length, nothing where it is usual; refuse what no human has."""
+    """Return a list with the unusual proportion of a length, empty for a usual length; refuse an impossible one."""
     entry = segment_shares()[segment]
     usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST_RATIO, LONGEST_RATIO))
     shortest, longest = (usual * limit for limit in limits)
@@ -188,7 +191,7 @@ def _unusual(
 
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
-    """Return (segment, side) -> length [m] of what was measured."""
+    """Return (segment, side) -> length [m] of the measured segments."""
     vectors: dict[tuple[str, Side | None], Any] = {("hips", None): offsets["hip_l"] - offsets["hip_r"]}
     if "neck_base" in offsets:
         vectors["trunk", None] = offsets["back"] + offsets["neck_base"]

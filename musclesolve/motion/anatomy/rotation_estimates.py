@@ -140,14 +140,15 @@ def rotation_axis(proximal: Poses, distal: Poses, near: Array) -> RotationAxis:
 def uncertainty(
     axis: RotationAxis, bodies: tuple[tuple[Array, Poses], tuple[Array, Poses]]
 ) -> tuple[float, float]:
-    """Return how far skin may turn the axis [rad] and shift it [m], if all of it slides in step with the movement.
+    """Return possible errors of the axis by skin motion, rotation [rad] and shift [m], if all skin slides with the
+    movement.
 
     The markers of a body with reference positions (n, 3) miss its rigid pose by s in each coordinate,
     s^2 = sum |miss|^2 / (3 n - 6). With m their mean, r their places about it and J = sum (|r|^2 1 - r r^T), the pose
     then errs by s / sqrt(n) in place and by a rotation of covariance s^2 J^-1, so a point c of the axis by
-    s^2 (1 / n + [c - m] J^-1 [c - m]^T), [.] the matrix of the cross product. Square to the axis the errors of both
-    bodies add up; in proportion to the angle about it, whose standard deviation is D, they turn the axis by
-    (rotation) / D and shift it by (place) / D, and no residual shows it.
+    s^2 (1 / n + [c - m] J^-1 [c - m]^T), [.] the matrix of the cross product. Perpendicular to the axis the errors of
+    both bodies add up. If they are proportional to the angle about the axis, with the standard deviation D, they rotate
+    the axis by (rotation) / D and shift it by (place) / D without any residual.
 
     `bodies` are reference positions and poses of the proximal and the distal body.
     """

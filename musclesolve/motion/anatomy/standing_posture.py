@@ -1,7 +1,7 @@
-"""The standing posture, the reference from which pelvis and feet are followed into the motion, and its dimensions.
+"""The standing posture: the reference from which pelvis and feet are followed through the motion, and its dimensions.
 
-With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
-the pelvis at its mean tilt while the subject is upright, and each leg at an instant at which its foot stands flat.
+With a standing trial it is the median posture. Without one it is composed from the motion: the mean shape of the pelvis
+at its mean tilt while the subject is upright, and each leg at an instant at which its foot stands flat.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 # lower and upper torso, 0.275 m and 0.294 m).
 BACK_SHARE = 0.275 / (0.275 + 0.294)
 FOOT, LOW = ("heel", "toe", "ankle", "metatarsal_5"), 0.1
-"""Landmarks of a foot, and the share of the frames among which the one that shows it standing is chosen."""
+"""Landmarks of a foot, and the share of the frames from which its standing frame is chosen."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Posture:
     """The landmarks of the subject when standing."""
 
     pelvis: Points  # pelvic landmarks and hip centers (3,) [m]
-    # side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial
+    # side -> landmarks, "knee", "ankle" (3,) [m]; legs are independent without a standing trial
     legs: dict[Side, Points]
     pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
-    notes: tuple[str, ...]  # what was assumed
+    notes: tuple[str, ...]  # sentences on assumptions
 
 
 def posture(
@@ -54,8 +54,8 @@ def posture(
 ) -> Posture:
     """Find the standing posture.
 
-    Marker positions (3,) of the standing trial are empty when there is none. `tilt_error` is added to the tilt of the
-    pelvis that is assumed then [rad].
+    Marker positions (3,) of the standing trial are empty without one. In this case the tilt of the pelvis is assumed,
+    and `tilt_error` [rad] is added to it.
     """
     notes: list[str] = []
     if recording.static is None:
@@ -87,7 +87,7 @@ def posture(
 
 
 def flattest(moving: Points, side: Side) -> int:
-    """Return the frame of a motion (T, 3) [m] that shows how a foot stands: low, and of the shape that it mostly has.
+    """Return the frame of a motion (T, 3) [m] in which a foot stands: low, and of its usual shape.
 
     Among the tenth of the frames in which heel and toe together are lowest, the one in which the distances between the
     points of the foot are nearest to their medians over the motion. The lowest frame alone may be one in which a marker
@@ -101,7 +101,7 @@ def flattest(moving: Points, side: Side) -> int:
 
 
 def neutral_tilt(moving: Points, stature: float) -> tuple[float, str]:
-    """Return the tilt of the pelvis in standing [rad] that a motion (T, 3) [m] lets assume, and a sentence on it."""
+    """Return the tilt of the pelvis in standing [rad], estimated from a motion (T, 3) [m], and a sentence on it."""
     if not shows_spines(moving):
         return 0.0, "The trunk is assumed to be upright over the hips, because there is no standing trial."
     tilt, why = upright_tilt(moving, stature), "its mean while the subject is upright"
@@ -120,7 +120,7 @@ def hip_centers(
 ) -> tuple[Points, list[str]]:
     """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis [m] by regression or motion, and notes.
 
-    `pelvis` are landmarks (3,) of the standing posture [m], of the legs too where a standing trial shows them.
+    `pelvis` holds landmarks (3,) [m] of the standing posture, with the legs if there is a standing trial.
     """
     # The distance from ASIS to medial malleolus [m] by side, where it is known.
     lengths = {} if subject.leg_length is None else dict.fromkeys(SIDES, subject.leg_length)
@@ -150,7 +150,9 @@ def shows_axis(points: Points, joint: str, side: Side) -> bool:
 
 
 def knee_widths(subject: Subject, stance: Posture) -> dict[Side, float]:
-    """Return the breadth of each knee [m] between the epicondyles: as stated, or of its markers less a diameter."""
+    """Return the breadth of each knee [m] between the epicondyles: as stated, or the distance of its markers minus a
+    diameter.
+    """
     if subject.knee_width is not None:
         return dict.fromkeys(SIDES, subject.knee_width)
     widths: dict[Side, float] = {}
@@ -180,18 +182,18 @@ def foot_left(leg: Points, side: Side) -> Array:
 
 
 def standing_offsets(recording: Recording, stance: Posture, points: Points) -> Points:
-    """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
+    """Return the offsets of the points of the standing model from their parents, in axes parallel to the global frame.
 
-    Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
-    because subjects often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
-    left out; the model has it in proportion to the stature.
+    Legs are measured in the standing trial if there is one. Trunk and arms are always measured in the motion, because
+    subjects often raise their arms for the standing trial, which lifts the shoulders. Offsets without markers are
+    omitted; in the model they are proportional to the stature.
 
     Returns:
         hip from the middle of the hips (0, -+w/2, 0); knee from hip and ankle from knee (0, 0, -length); heel and
         toe from the ankle, and the axes ankle_axis and shank_forward, in the frame of the leg (x horizontal and
-        square to the knee axis, z up), so that a foot that stands toe-out keeps that; back from the middle of the
-        hips and neck_base from back (0, 0, length); shoulder from neck_base (0, -+length, 0); elbow from shoulder
-        and wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
+        perpendicular to the knee axis, z up), so that the toe-out angle of a foot is kept; back from the middle of the
+        hips and neck_base from back (0, 0, length); shoulder from neck_base (0, -+length, 0); elbow from shoulder and
+        wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
     """
     middle = between(points["hip_r"], points["hip_l"])
     # Hip centers (3,) in the standing trial, None where only the motion shows them.
@@ -217,7 +219,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         else:
             thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
         offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upward(thigh), -_upward(shank)
-        # Forward, left and up of the standing leg, left along the knee axis or, without one, as the pelvis has it.
+        # Forward, left and up of the standing leg, left along the knee axis or, without one, as in the pelvis.
         knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
         left = horizontal(knee)
         to_leg = np.stack([np.cross(left, UP), left, UP], axis=-1).T

@@ -6,7 +6,7 @@ from musclesolve._util.arrays import Array
 
 UP: Array = np.array([0.0, 0.0, 1.0])
 UNUSUAL = 0.2
-"""Segments keep their length; a share by which no noise of markers changes it."""
+"""Largest change of a segment's length by marker noise, as a share of the length."""
 
 
 def unit(vector: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbor.
+"""Trunk, arms, hands and head as far as markers show them; the other parts move rigidly with their neighbors.
 
-An arm is followed from the shoulder outward as far as its joints are seen. What lies beyond a joint that is not seen
-is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
+An arm is followed from the shoulder outward as far as its joints are seen. Markers beyond a joint that is not seen are
+not used: with a wrist but no elbow, the direction in which the arm bends is unknown.
 """
 
 from musclesolve._util.arrays import Array
@@ -16,7 +16,7 @@ HAND = ("hand_radial", "hand_ulnar")
 
 
 def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, stature: float) -> Points:
-    """Return the model points of trunk, arms, hands and head that the landmarks show, but for the back.
+    """Return the model points of trunk, arms, hands and head that the landmarks show, without the back.
 
     Linear in all but the stature [m], see `anatomy.linear_points`.
     """
@@ -37,7 +37,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, 
             continue
         points[f"elbow_{side}"] = elbow
         names = [name for part in ("wrist", *HAND) if (name := f"{part}_{side}") in moving]
-        # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
+        # One end of the hand alone does not show the angle of the wrist; both ends do, in place of the wrist.
         if f"wrist_{side}" in names or len(names) == len(HAND):
             points |= {name: moving[name] for name in names}
     neck = _neck(moving, points)

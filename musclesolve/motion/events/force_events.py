@@ -1,6 +1,6 @@
-"""Heel strikes and toe-offs from the ground reaction, and flight: when each foot is on its plates, and when neither is.
+"""Heel strikes and toe-offs from the ground reaction, and flight: when each foot is on its plates, and when no foot is.
 
-Flight is in running and jumping, where what is customary in walking does not hold.
+Running and jumping have flight; assumptions about walking do not hold there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -20,14 +20,14 @@ from musclesolve.recording.plates.foot_contacts import vertical_force
 SHORTEST_CONTACT = 0.1
 """Contacts shorter than this are noise of the plate, or a knock against it [s]."""
 LONGEST_DROPOUT = 0.05
-"""A foot does not leave the ground for a shorter time than this [s]."""
+"""Shortest time for which a foot leaves the ground [s]."""
 FIRM_WEIGHTS = 0.1
-"""A contact reaches this vertical force at least once [body weights]; what does not is noise or drift."""
+"""Vertical force that a contact reaches at least once [body weights]; a smaller force is noise or drift."""
 
 
 @dataclass(frozen=True)
 class PredictedLoad:
-    """Times (S,) [s] and vertical force (S,) [N] on one foot, and where it is predicted and not measured, (S,)."""
+    """Times (S,) [s] and vertical force (S,) [N] on one foot, and a mask (S,) of predicted samples."""
 
     time: Array
     vertical: Array
@@ -44,7 +44,7 @@ class FootLoads:
     """The plates, and the levels of vertical force that separate contact from noise.
 
     plates: of both feet. unloaded_below: vertical force under which a plate counts as unloaded [N]. mass: of the
-    subject [kg]. predicted: what stands for the plates of a foot whose force is predicted at times.
+    subject [kg]. predicted: by foot, the load where the force is predicted at some times, in place of its plates.
     """
 
     plates: tuple[PlateForce, ...]
@@ -56,35 +56,46 @@ class FootLoads:
     def from_trial(
         cls, trial: Trial, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
     ) -> FootLoads:
-        """The plates and levels of a trial; with its ground reactions over times (T,) [s] where they are predicted."""
+        """The plates and levels of a trial, with predicted ground reactions over times (T,) [s]."""
         loads = cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
         if time is None or trial.predicted_spans is None:
             return loads
-        completed = {each.side: _completed(trial, loads, time, each) for each in reactions}
+        completed = {reaction.side: _completed(trial, loads, time, reaction) for reaction in reactions}
         return replace(
-            loads, predicted={side: each for side, each in completed.items() if each.predicted.any()}
+            loads, predicted={side: load for side, load in completed.items() if load.predicted.any()}
         )
 
     def level(self, weights: float) -> float:
-        """A vertical force in body weights [N], but well above the threshold."""
+        """A level of vertical force [N] from body weights, at least well above the threshold."""
         return max(2.0 * self.unloaded_below, weights * self.mass * STANDARD_GRAVITY)
 
     def vertical(self, side: Side) -> tuple[Array, Array]:
-        """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
+        """Times (S,) [s] and total vertical force (S,) [N] on one foot from all its plates; empty without a plate.
+
+        The force is 0 in gaps that are too long to be filled.
+        """
         if side in self.predicted:
             return self.predicted[side].time, self.predicted[side].vertical
         plates = [plate for plate in self.plates if plate.side == side]
         if not plates:
             return np.zeros(0), np.zeros(0)
         time = plates[0].time
-        parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
+        measured = [np.where(p.in_gap(p.time), 0.0, p.force[:, 2]) for p in plates]
+        parts = [np.interp(time, p.time, force, 0.0, 0.0) for p, force in zip(plates, measured, strict=True)]
         return time, np.sum(parts, axis=0)
+
+    def cut_short(self, side: Side, time: float) -> bool:
+        """Whether a change of load at a time [s] is the edge of a gap in a plate of the foot."""
+        return any(
+            plate.side == side and plate.in_gap(np.array([time]), 1.0 / plate.rate).any()
+            for plate in self.plates
+        )
 
 
 def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReaction) -> PredictedLoad:
-    """The load of a foot at the samples of its plates, or at times (T,) [s] without any: as far as it is known.
+    """The load of a foot at the samples of its plates, or at times (T,) [s] if there are no plates.
 
-    It is unknown where it is to be predicted and the reaction, at these times, does not reach.
+    The force is NaN where it should be predicted and the times of the reaction do not include the sample.
     """
     side = reaction.side
     samples, measured = loads.vertical(side)
@@ -102,9 +113,9 @@ def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReac
 def force_events(loads: FootLoads) -> list[Event]:
     """Heel strikes and toe-offs by the forces on the feet, over the whole recording, in order of time.
 
-    A foot that is on a plate at the first or last sample gives no event there. A foot that passes from one plate to
-    the next neither strikes nor leaves: its plates are taken together. A predicted force is smooth, and the steep rise
-    of a heel strike begins too early in it: a predicted strike is where the force passes the level of a firm contact.
+    A foot on a plate at the first or last sample, or where a gap begins or ends, has no event there. A step from one
+    plate to the next is no event: the forces of the plates are added. A predicted force is smooth and begins to rise
+    before the heel strike: a predicted strike is where the force passes the level of a firm contact.
     """
     events = []
     for side in SIDES:
@@ -112,7 +123,7 @@ def force_events(loads: FootLoads) -> list[Event]:
         for start, end in foot_contacts(loads, side):
             ends: list[tuple[EventKind, float]] = [("heel_strike", start), ("toe_off", end)]
             for kind, at in ends:
-                if not np.isfinite(at):
+                if not np.isfinite(at) or loads.cut_short(side, at):
                     continue
                 predicted = load is not None and load.at(at)
                 if load is not None and predicted and kind == "heel_strike":
@@ -138,10 +149,11 @@ def foot_contacts(loads: FootLoads, side: Side) -> Array:
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
     """Beginning and end (k, 2) [s] of every contact, where the force crosses the threshold between two samples.
 
-    Two levels (a Schmitt trigger) separate contact from noise: it goes beyond the threshold [N] without a break around
-    samples that reach the firm level [N]. Interruptions that are shorter than 50 ms and than the contact on either side
-    of them are dropouts of the plate; contacts shorter than 0.1 s are not steps. -inf stands for a contact that began
-    before the first of the samples (S,) of time [s] and vertical force [N], +inf for one that ends after the last.
+    Two levels (a Schmitt trigger) separate contact from noise: a contact is an unbroken stretch above the threshold [N]
+    with samples that reach the firm level [N]. Interruptions that are shorter than 50 ms and shorter than the contacts
+    before and after them are dropouts of the plate; contacts shorter than 0.1 s are not steps. The beginning is -inf
+    for a contact that began before the first of the samples (S,) of time [s] and vertical force [N], the end +inf for
+    one that ends after the last.
     """
     joined: list[tuple[int, int]] = []  # samples [a, b)
     for a, b in true_runs(vertical > threshold):
@@ -167,26 +179,30 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
 
 FALLS = 0.7
-"""A pelvis that accelerates downward by more than this falls; in walking it comes to half of it [g]."""
+"""Downward acceleration of a falling pelvis [g]; in walking it reaches half of this value."""
 UNLOADED_WEIGHTS = 0.05
-"""Below this vertical force under both feet the plates carry no load [body weights]."""
+"""Vertical force of both feet below which the plates carry no load [body weights]."""
 SHORTEST_FLIGHT = 0.02
 """A shorter flight is noise [s]."""
 SMOOTH_HZ = 6.0
-"""Cut-off for the acceleration of the pelvis: noise of some millimeters must not fall, a step of 0.35 s passes [Hz]."""
+"""Cut-off [Hz] for the acceleration of the pelvis: noise of some millimeters must not look like a fall, and a step
+of 0.35 s has to pass.
+"""
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 
 def flights(recording: Recording, loads: FootLoads) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
 
-    Plates alone do not show it: a subject who walks on beside them is not in flight.
+    Plates alone do not show flight: a subject may step beside them.
     """
-    time, seen = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
-    if time.size < 2 or not seen:
+    time, landmarks = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
+    if time.size < 2 or not landmarks:
         return np.zeros((0, 2))
     rate, falls = recording.markers.rate, np.zeros(time.size, bool)
-    height = np.mean([recording.markers.weighted(recording.mapping[name])[:, 2] for name in seen], axis=0)
+    height = np.mean(
+        [recording.markers.weighted(recording.mapping[name])[:, 2] for name in landmarks], axis=0
+    )
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
         if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):
@@ -196,5 +212,5 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
     total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
     flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    spans = time_spans(flying, time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)

@@ -1,9 +1,9 @@
-"""Events, strides and walking direction of a trial; how long, wide and fast a stride is.
+"""Events, strides and walking direction of a trial; length, width and speed of strides.
 
 A stride lasts from a heel strike to the next one of the same foot. The six events by which the source reads muscle
 forces (Silva 2003, section 6.8) are, for the right leg: heel strike (0 %), opposite toe-off (about 15 %), the moment
 when the left foot passes the point below the right hip joint (30 %), opposite heel strike (50 %), the moment when the
-right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) parts stance
+right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) separates stance
 from swing.
 """
 
@@ -25,16 +25,16 @@ from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
 LONGEST_STRIDE = 1.5
-"""A stride that takes so many times the usual one lacks a strike in its middle."""
+"""Duration over the usual duration from which a stride lacks a strike in its middle."""
 SIMULTANEOUS_SHARE = 0.1
-"""Feet that strike within this share of a stride strike together: a jump, no step."""
+"""Share of a stride within which two strikes are simultaneous: a jump, no step."""
 FOOT_FLAT = (0.15, 0.35)
-"""Part of a stride in which the foot rests on the ground, or rides on the belt."""
+"""Part of a stride in which the foot rests on the ground or the belt."""
 
 
 @dataclass(frozen=True)
 class Stride:
-    """One stride of one leg; times on the clock of the recording [s], NaN where something was not seen."""
+    """One stride of one leg; times on the clock of the recording [s], NaN for unknown values."""
 
     side: Side
     start: float  # its heel strike
@@ -42,15 +42,17 @@ class Stride:
     opposite_toe_off: float  # the other foot leaves the ground
     opposite_foot_below_hip: float  # the other foot passes the point below the hip joint of this leg
     opposite_heel_strike: float  # the other foot strikes
-    toe_off: float  # the own foot leaves the ground
-    foot_below_opposite_hip: float  # the own foot passes the point below the hip joint of the other leg
-    # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
+    toe_off: float  # this foot leaves the ground
+    foot_below_opposite_hip: float  # this foot passes the point below the hip joint of the other leg
+    # distance between the two heel strikes along the walking direction, plus the travel of the belt [m]
     length: float = np.nan
-    step_length: float = np.nan  # of the second step, from the other heel's strike to the own one [m]
-    # distance of the other heel's strike from the line through the two own ones [m]
+    step_length: float = (
+        np.nan
+    )  # of the second step, from the other heel's strike to the strike of this foot [m]
+    # distance of the other heel's strike from the line through the two strikes of this foot [m]
     step_width: float = np.nan
-    # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
-    # some hundredths of a second early and late: little of a stride, much of a double support
+    # whether forces or a file show when feet strike and leave in this recording. Events from markers alone are some
+    # hundredths of a second early or late: little for a stride, much for a double support
     timed: bool = True
 
     @property
@@ -60,7 +62,7 @@ class Stride:
 
     @property
     def cadence(self) -> float:
-        """Steps a minute, two in a stride."""
+        """Steps per minute, two in a stride."""
         return 120.0 / self.duration
 
     @property
@@ -70,7 +72,7 @@ class Stride:
 
     @property
     def double_support(self) -> float:
-        """Time in which both feet are on the ground [s]; NaN in running, where they never are, and if not `timed`."""
+        """Time with both feet on the ground [s]; NaN in running, which has no such time, and if not `timed`."""
         order = (self.start, self.opposite_toe_off, self.opposite_heel_strike, self.toe_off, self.end)
         if not (self.timed and all(early <= late for early, late in pairwise(order))):
             return float(np.nan)
@@ -85,9 +87,9 @@ class Stride:
 class Gait:
     """Events and strides of a trial, with notes on them."""
 
-    events: list[Event]  # all of them, in order of time; passages below the hip only within the time range
+    events: list[Event]  # all events, in order of time; passages below the hip only within the time range
     strides: list[Stride]  # between recorded strikes, in order of time
-    notes: list[str]  # sentences on conflicts and on what was filled in
+    notes: list[str]  # sentences on conflicts and on filled-in events
     time: Array = field(default_factory=lambda: np.zeros(0))  # (T,) frames of the measured anatomy [s]
     # (T, 3) horizontal unit vector of the walking direction in these frames
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
@@ -100,10 +102,10 @@ class Gait:
         time: Array | None = None,
         reactions: Sequence[GroundReaction] = (),
     ) -> Gait:
-        """Find them, given the anatomy, whose hip joints the feet pass below; time, reactions as in `gait_events`."""
+        """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
-            # Not all markers of the steps are there: the direction comes from the anatomy alone.
+            # Some markers of the steps are missing: the direction comes from the anatomy.
             hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
             heading = headings(measured.time, hips, measured.directions["pelvis_forward"])[0]
             passages = []
@@ -124,18 +126,18 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    seen: dict[tuple[EventKind, Side], list[float]] = {}
+    times_of: dict[tuple[EventKind, Side], list[float]] = {}
     for event in sorted(events, key=lambda event: event.time):
         if event.source != "periodic":
-            seen.setdefault((event.kind, event.side), []).append(event.time)
-    pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
+            times_of.setdefault((event.kind, event.side), []).append(event.time)
+    pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {
         event.kind for event in events if event.source in ("stated", "forces", "predicted")
     }
 
     def first(kind: EventKind, side: Side, start: float, end: float) -> float:
-        times = seen.get((kind, side), [])
+        times = times_of.get((kind, side), [])
         place = bisect(times, start)
         return times[place] if place < len(times) and times[place] < end else float(np.nan)
 
@@ -143,7 +145,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     for side, start, end in pairs:
         other: Side = "l" if side == "r" else "r"
         # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
-        strikes, near = np.array(seen.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
+        strikes, near = np.array(times_of.get(("heel_strike", other), [])), SIMULTANEOUS_SHARE * (end - start)
         between = (strikes > start + near) & (strikes < end - near)
         together = np.minimum(np.abs(strikes - start), np.abs(strikes - end)) <= near
         if end - start > longest or (together.any() and not between.any()):
@@ -167,7 +169,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
 
 def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -> dict[str, float]:
-    """Stride length, step length and step width [m] from where the heels struck: own, other and own one."""
+    """Stride length, step length and step width [m] from three heel positions: of this foot, the other, this foot."""
 
     def at(path: Array, moment: float) -> Array:
         # NaN beside a gap and outside of the recording
@@ -181,8 +183,8 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
     if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
         rests = slice(*np.searchsorted(walking.time, np.array(FOOT_FLAT) * (end - start) + start))
         time, ahead = walking.time[rests], heel[rests] @ forward
-        seen = np.isfinite(ahead)
-        belt = -np.polyfit(time[seen] - start, ahead[seen], 1)[0] if seen.sum() >= 3 else np.nan
+        known = np.isfinite(ahead)
+        belt = -np.polyfit(time[known] - start, ahead[known], 1)[0] if known.sum() >= 3 else np.nan
     return {
         "length": float((last - first) @ forward + belt * (end - start)),
         "step_length": float((last - second) @ forward + belt * (end - middle)),
@@ -193,7 +195,7 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:
     """Moments at which the middle of a foot passes the point below the opposite hip joint, from behind.
 
-    Of hips, heels and toes (T, 3) [m], and horizontal unit vectors (T, 3) of the walking direction.
+    points: hips, heels and toes (T, 3) [m]; heading: horizontal unit vectors (T, 3) of the walking direction.
     """
     events = []
     for side, other in (SIDES, SIDES[::-1]):

@@ -1,8 +1,8 @@
-"""Heel strikes and toe-offs of a trial from all there is: what a file states, the forces, the markers.
+"""Heel strikes and toe-offs of a trial from all sources: stated events, forces and markers.
 
-Of one event the surest source counts: stated before forces, forces before markers. So the markers give the steps that
-no plate measured. Where nothing shows the strike that the first or last frames need, walking is assumed to be
-periodic; not so a movement with flight.
+Each event is taken from the most reliable source: stated before forces, forces before markers. So markers supply the
+steps that no plate measured. If no source shows the strike that the first or last frames need, walking is assumed to be
+periodic; a movement with flight is not.
 """
 
 from bisect import bisect
@@ -13,6 +13,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import shortened
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
@@ -23,9 +24,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
 RANGE_START_TOLERANCE = 0.01
-"""A time range that begins so much of a stride before a strike begins with it."""
+"""Share of a stride: a time range that begins at most this long before a strike begins with the strike."""
 MOST_TIMES_LISTED = 5
-"""So many times of one kind are listed in a sentence."""
+"""Largest number of times of one kind in a sentence."""
 _NAMES: dict[EventKind, str] = {
     "heel_strike": "heel strike",
     "toe_off": "toe-off",
@@ -38,18 +39,18 @@ _SOURCES = {
     "markers": "the markers",
 }
 SAME_EVENT_S = 0.3
-"""Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
+"""Time [s] within which events of one kind and foot are one event: no foot steps twice in so short a time."""
 BEARING_WEIGHTS = 0.3
-"""A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
+"""Force [body weights] from which a foot stands: it neither strikes nor leaves."""
 LONGEST_RAMP = 0.2
 """Longest time that the force of a step takes from the threshold to bearing weight, and back [s]."""
 LOADING_EDGE_S = 0.05
-"""Time at the ends of a loading in which events of markers may be early or late [s]."""
+"""Possible error of marker events at the ends of a loading [s]."""
 
 
 @dataclass(frozen=True)
 class GaitEvents:
-    """The events of a trial, in order of time, and sentences on how reliable they are."""
+    """The events of a trial, in order of time, and sentences on their reliability."""
 
     events: tuple[Event, ...]
     notes: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class GaitEvents:
         return len(self.events)
 
     def of(self, kind: EventKind, side: Side) -> list[Event]:
-        """One kind of event of one foot."""
+        """The events of one kind and one foot."""
         return [event for event in self.events if (event.kind, event.side) == (kind, side)]
 
 
@@ -70,13 +71,13 @@ def gait_events(
 ) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
-    Of a kind of event that the trial file states in [events], these are all. Of the others marker events count where
-    neither a file nor the forces have the event, and no plate shows that the foot stands. They are moved by the median
-    difference between them and the surer sources in this recording.
+    If the trial file states events of a kind in [events], there are no others of this kind. Marker events of other
+    kinds are used where neither a file nor the forces have the event, and no plate shows that the foot stands. They are
+    shifted by the median difference between them and the more reliable sources in this recording.
 
     Args:
         trial: the trial.
-        time, reactions: (T,) [s], and the ground reactions there, of which those count that are predicted.
+        time, reactions: (T,) [s], and ground reactions at these times, of which the predicted ones are used.
 
     Returns:
         Events with the source "stated", "forces", "predicted", "markers" or "periodic"; where there is flight neither
@@ -95,23 +96,23 @@ def gait_events(
         raise input_error("motion.no_trial", where="gait_events", given=type(trial).__name__)
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
-    seen = [] if walking is None else marker_events(walking)
-    seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
+    by_markers = [] if walking is None else marker_events(walking)
+    by_markers = [event for event in by_markers if (event.kind, event.side) not in trial.all_events_of]
     if flight:
-        # A toe that has left the ground goes on backward, seen from the pelvis: farthest behind it is in flight.
-        seen = [event for event in seen if event.kind == "heel_strike"]
+        # A toe moves on backward after toe-off, relative to the pelvis, and is farthest behind in flight.
+        by_markers = [event for event in by_markers if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.
     plates, stated = force_events(loads), EventsByFoot(trial.events)
     conflicts = _conflicts([(twin, event) for event in plates if (twin := stated.twin(event)) is not None])
     plates = [event for event in plates if (event.kind, event.side) not in trial.all_events_of]
-    known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
-    surer = EventsByFoot(known)
-    pairs = [(twin, event) for event in seen if (twin := surer.twin(event)) is not None]
+    events = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
+    surer = EventsByFoot(events)
+    pairs = [(twin, event) for event in by_markers if (twin := surer.twin(event)) is not None]
     conflicts += _conflicts([(twin, event) for twin, event in pairs if twin.source != "predicted"])
-    lone = [event for event in seen if surer.twin(event) is None]
+    lone = [event for event in by_markers if surer.twin(event) is None]
 
-    # What markers show while the foot surely stands on a plate is no event.
+    # Marker events while the foot certainly stands on a plate are ignored.
     notes: list[str] = []
     stands = {side: standing(loads, side) for side in SIDES}
     sure = [_inside(stands[event.side][0], event).any() for event in lone]
@@ -121,7 +122,7 @@ def gait_events(
         notes.append(f"Contradicted by the forces and left out: {_listed(refused)}.")
     for side, (_, unclear, lowest) in stands.items():
         steps = [_inside(unclear, event) for event in filled if event.side == side]
-        # Force that is left on the plate although the foot steps.
+        # Force that remains on the plate during the swing of the foot.
         left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
         if left > 0.0:
             notes.append(
@@ -138,7 +139,7 @@ def gait_events(
         if late := [by for by in late if abs(by) <= CONFLICT]:
             shift[kind] = -float(np.median(late))
     filled = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in filled]
-    if known and filled:
+    if events and filled:
         moved = " and ".join(
             f"{name}s by {1000 * shift[kind]:+.0f} ms" for kind, name in _NAMES.items() if kind in shift
         )
@@ -149,11 +150,11 @@ def gait_events(
             "Heel strikes and toe-offs come from the markers alone: in walking at usual speed good to about 30 ms, "
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
-    known += filled
+    events += filled
 
     # A strike one stride before the first and after the last one, where frames of the time range lie beyond.
     strikes = {
-        side: np.sort([e.time for e in known if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
+        side: np.sort([e.time for e in events if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
     }
     strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
     start, end = trial.time_range
@@ -162,15 +163,17 @@ def gait_events(
         if times.size:
             stride = strides.get(side, float(np.mean(list(strides.values()))))
             near = RANGE_START_TOLERANCE * stride
-            wanted = (
+            missing = (
                 (times[0] > start + near, times[0] - stride),
                 (times[-1] < end - near, times[-1] + stride),
             )
-            periodic += [Event("heel_strike", side, float(at), "periodic") for needed, at in wanted if needed]
+            periodic += [
+                Event("heel_strike", side, float(at), "periodic") for needed, at in missing if needed
+            ]
     if periodic:
         periodic.sort(key=attrgetter("time"))
         notes.append(f"Not recorded, walking is assumed to be periodic: {_listed(periodic)}.")
-    return GaitEvents(tuple(sorted([*known, *periodic], key=attrgetter("time"))), tuple(notes))
+    return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
 def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
@@ -178,35 +181,31 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
     if not apart:
         return []
-    listed = "; ".join(
+    listed = [
         f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_SOURCES[twin.source]}, "
         f"{event.time:.3f} s by {_SOURCES[event.source]}"
-        for twin, event in apart[:3]
-    )
-    more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+        for twin, event in apart
+    ]
     return [
         WarningNote(
             f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous.",
+            f"{shortened(listed, between='; ')}. A foot beside its plate, or forces and markers that are not "
+            "synchronous.",
             "gait_events",
         )
     ]
 
 
 def _listed(events: Sequence[Event]) -> str:
-    """Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s."""
+    """Text of events, such as "Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s"."""
     groups: dict[str, list[str]] = {}
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
-    return "; ".join(
-        f"{name} at {', '.join(times[:MOST_TIMES_LISTED])}"
-        f"{f' and {len(times) - MOST_TIMES_LISTED} more' if len(times) > MOST_TIMES_LISTED else ''} s"
-        for name, times in groups.items()
-    )
+    return "; ".join(f"{name} at {shortened(times, MOST_TIMES_LISTED)} s" for name, times in groups.items())
 
 
 class EventsByFoot:
-    """Events by kind and foot, so that the nearest of thousands is found at once."""
+    """Events by kind and foot, for a fast search of the nearest one."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
@@ -214,7 +213,7 @@ class EventsByFoot:
             self._groups.setdefault((event.kind, event.side), []).append(event)
 
     def twin(self, event: Event) -> Event | None:
-        """The nearest event that is the same one, seen by another source."""
+        """Nearest event of the same kind and foot from another source, if near enough to be the same event."""
         group = self._groups.get((event.kind, event.side), [])
         place = bisect(group, event.time, key=lambda other: other.time)
         around = [
@@ -226,15 +225,15 @@ class EventsByFoot:
 
 
 def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
-    """Return the times when one foot surely stands on its plates, and the contacts that leave this open.
+    """Return the times in which one foot certainly stands on its plates, and the uncertain contacts.
 
-    A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
-    contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
-    foot surely stands only while it bears the body.
+    A step is a contact with one loading that fills it except for short ramps: the foot stands throughout. In any other
+    contact the offset of the plate may exceed the threshold, with or without steps; the foot certainly stands only
+    while it bears the body.
 
     Returns:
-        Beginning and end (k, 2) [s] of the times in which the foot neither strikes nor leaves, the same (m, 2) of the
-        contacts that are no steps, and the lowest vertical force in each of these (m,) [N].
+        Beginning and end (k, 2) [s] of the times in which the foot neither strikes nor leaves, beginning and end (m, 2)
+        [s] of the uncertain contacts, and the lowest vertical force in each of them (m,) [N].
     """
     time, vertical = loads.vertical(side)
     bearing = loads.level(BEARING_WEIGHTS)
@@ -243,9 +242,9 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
     for k, contact in enumerate(touching):
         start, end = np.clip(contact, time[0], time[-1])
         first, last = np.clip(loadings, time[0], time[-1]).T
-        held = (start <= first) & (last <= end)
+        within = (start <= first) & (last <= end)
         short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
-        step[k] = held.sum() == 1 and short[held].all()
+        step[k] = within.sum() == 1 and short[within].all()
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
     sure = np.concatenate([touching[step], loadings + np.array([LOADING_EDGE_S, -LOADING_EDGE_S])])
     if time.size:
@@ -254,5 +253,5 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
 
 
 def _inside(spans: Array, event: Event) -> Mask:
-    """Return which spans of time (k, 2) [s] contain an event, (k,)."""
+    """Return a mask (k,) of the spans of time (k, 2) [s] that contain an event."""
     return (spans[:, 0] < event.time) & (event.time < spans[:, 1])

@@ -1,10 +1,10 @@
 """Heel strikes and toe-offs from the markers alone (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714).
 
-Seen from the pelvis, the heel is farthest ahead when it strikes the ground, and the toes are farthest behind when
-they leave it: swing ends and stance begins with the first, stance ends and swing begins with the second. That holds
-on the floor and on a treadmill.
+Relative to the pelvis, the heel is farthest ahead when it strikes the ground, and the toes are farthest behind when
+they leave it: swing ends and stance begins with the first, stance ends and swing begins with the second. This holds on
+the floor and on a treadmill.
 
-Both are maxima of a signal with noise, gaps and cut ends, which lie between the samples.
+Both are maxima, between samples, of a signal with noise, gaps and cut ends.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,18 @@ from musclesolve.recording.data import SIDES, Event, EventKind, Recording
 from musclesolve.recording.trial.recording_checks import jumps
 
 SHORTEST_SWING = 0.15
-"""A foot that moves less than this along the walking direction, seen from the pelvis, does not step [m]."""
+"""Least excursion of a stepping foot along the walking direction, relative to the pelvis [m]."""
 
 CUTOFF_HZ = 8.0
-"""Low-pass filter before maxima are looked for: the swing of a foot has little above, noise has [Hz]."""
+"""Cut-off [Hz] of the low-pass filter before the search for maxima: the swing of a foot has little above it, noise
+has.
+"""
 FULL_FALL = 0.35
-"""A maximum stands above what lies on either side of it by this share of the whole excursion."""
+"""Height of a maximum above the signal on either side, as a share of the whole excursion."""
 CUT_FALL = 0.05
-"""Least fall, as a share of the excursion, where the recording ends first; the other side must show the full fall."""
+"""Least fall, as a share of the excursion, on a side where the recording ends; the other side must show the full
+fall.
+"""
 SHORTEST_PERIOD = 0.4
 """Shortest time between two strikes of one foot, running included [s]."""
 PERIOD_SHARE = 0.6
@@ -38,7 +42,7 @@ _FARTHEST: tuple[tuple[EventKind, str, float], ...] = (("heel_strike", "heel", 1
 
 @dataclass(frozen=True)
 class Walk:
-    """The markers that show the steps, over the whole recording."""
+    """The markers of pelvis and feet over the whole recording."""
 
     time: Array  # (T,) [s]
     rate: float  # sampling rate [Hz]
@@ -58,7 +62,7 @@ def walk(recording: Recording) -> Walk | None:
         return None
     pelvis = np.mean([_path(recording, name) for name in behind], axis=0)
     feet = {name: _path(recording, name) for name in parts}
-    # Square to a pair of spines of the pelvis; without one, which way the feet point.
+    # Perpendicular to a pair of spines of the pelvis; without a pair, the direction of the feet.
     spines = [part for part in ("asis", "psis") if all(recording.sees(f"{part}_{side}") for side in SIDES)]
     if spines:
         faced = np.cross(_path(recording, f"{spines[0]}_l") - _path(recording, f"{spines[0]}_r"), UP)
@@ -80,9 +84,9 @@ def marker_events(walking: Walk) -> list[Event]:
     frames = np.arange(walking.time.size)
     for side in SIDES:
         heel = walking.feet[f"heel_{side}"][:, :2]
-        seen = heel[np.isfinite(heel).all(axis=1)]
-        # In a squat it is the pelvis that moves, and no foot leaves its place.
-        if not len(seen) or np.linalg.norm(np.ptp(seen, axis=0)) <= SHORTEST_SWING:
+        heel_path = heel[np.isfinite(heel).all(axis=1)]
+        # In a squat the pelvis moves, and no foot leaves its place.
+        if not len(heel_path) or np.linalg.norm(np.ptp(heel_path, axis=0)) <= SHORTEST_SWING:
             continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
@@ -100,8 +104,8 @@ def _path(recording: Recording, landmark: str) -> Array:
 def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
     """Places (k,) from 0 to T - 1 of the maxima of a signal (T,), by a parabola through the three highest samples.
 
-    The samples are evenly spaced, NaN where there are none. A signal whose highest and lowest value differ by less than
-    `least_excursion` does not swing at all.
+    The samples are evenly spaced, NaN in gaps. A signal whose highest and lowest value differ by less than
+    `least_excursion` has no maxima.
     """
     smooth = np.full(signal.size, np.nan)
     for first, end in true_runs(np.isfinite(signal)):
@@ -129,9 +133,9 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
 
 
 def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:
-    """Maxima of one stretch that stand out on both sides, as far as the stretch shows them."""
+    """Maxima of one stretch without gaps that are high enough above the signal on both sides."""
     peaks = _far_apart(_local_maxima(smooth), smooth, max(1.0, SHORTEST_PERIOD * rate_hz))
-    # A side is cut where nothing as high comes between the peak and the end of the stretch.
+    # A side is cut off if the signal between the peak and the end of the stretch is never as high.
     cut = np.array(
         [[smooth[:k].max() < smooth[k], smooth[k + 1 :].max() < smooth[k]] for k in peaks], bool
     ).reshape(-1, 2)
@@ -141,7 +145,7 @@ def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:
 
 
 def _local_maxima(signal: Array) -> NDArray[np.intp]:
-    """Samples above those on both sides; of a flat top its middle."""
+    """Samples above their neighbors; of a flat top its middle."""
     first = np.flatnonzero(np.diff(signal, prepend=np.nan) != 0.0)
     last = np.append(first[1:], signal.size) - 1
     level = signal[first]
@@ -151,7 +155,7 @@ def _local_maxima(signal: Array) -> NDArray[np.intp]:
 
 
 def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArray[np.intp]:
-    """Drop what is nearer than a distance to a higher peak that stays."""
+    """Remove peaks that are nearer than a distance to a higher peak."""
     stays = np.ones(peaks.size, dtype=bool)
     for k in np.argsort(signal[peaks])[::-1]:
         if stays[k]:
@@ -161,7 +165,7 @@ def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArr
 
 
 def _falls(signal: Array, peak: int) -> tuple[float, float]:
-    """Return by how much the signal falls on either side before it rises above the peak."""
+    """Return the fall of the signal on either side of a peak before it rises above the peak."""
     higher = np.flatnonzero(signal > signal[peak])
     start = int(higher[higher < peak].max(initial=-1)) + 1
     end = int(higher[higher > peak].min(initial=signal.size))

@@ -1,7 +1,7 @@
-"""The linear envelope of EMG, and how well a curve agrees with another one that leads it by an unknown time.
+"""The linear envelope of EMG, and the correlation of a curve with another one that leads it by an unknown time.
 
-Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10). The zero-lag band-pass is what a
-low-pass of the upper cut-off leaves, less what lies below the lower one.
+Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10). The zero-lag band-pass is a
+low-pass at the upper cut-off minus a low-pass at the lower one.
 """
 
 import numpy as np
@@ -28,17 +28,18 @@ def linear_envelopes(emg: Emg) -> Array:
 
 
 def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
-    """Return the envelopes (S, k) of all channels and their maxima (k,) in the unit of the file; NaN is not known.
+    """Return the envelopes (S, k) of all channels and their maxima (k,) in the unit of the file; NaN is unknown.
 
-    A signal with a gap is bridged by a straight line for the filters; its envelope is unknown within the gap and half
-    a period of the cut-off beside it.
+    For the filters, gaps are filled by straight lines; the envelope is NaN within a gap and half a period of the
+    cut-off beside it.
     """
     known = np.isfinite(emg.cleaned)
     whole, sample = known.all(), np.arange(len(known))
     envelope = emg.cleaned
     if not whole:
         columns = zip(emg.cleaned.T, known.T, strict=True)
-        envelope = np.stack([np.interp(sample, sample[k], v[k]) for v, k in columns], axis=-1)
+        bridged = [np.interp(sample, sample[k], v[k]) if k.any() else np.zeros(len(v)) for v, k in columns]
+        envelope = np.stack(bridged, axis=-1)
     if not emg.options.processed:
         envelope = linear_envelope(envelope, emg.rate, emg.options)
         if not whole:
@@ -48,12 +49,14 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
             known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
-    maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
+    maximum = [
+        highest if stated is None else stated for stated, highest in zip(emg.maximum, largest, strict=True)
+    ]
     return envelope, np.array(maximum, dtype=float)
 
 
 def shaped(envelope: Array, shape: float) -> Array:
-    """Return the activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e where A is 0.
+    """Return the activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e if A is 0.
 
     A is between -3 and 0 (Lloyd & Besier 2003, J Biomech 36:765-76).
     """
@@ -65,8 +68,8 @@ def shaped(envelope: Array, shape: float) -> Array:
 def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Array:
     """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
 
-    The signal is mirrored at its ends: filtered alone it would end at its own last sample, as positions do, and not at
-    the mean of the samples beside it.
+    The signal is mirrored at its ends. Otherwise the envelope would end at the last sample, as filtered positions do,
+    and not at the mean of the samples beside it.
     """
     from scipy.fft import next_fast_len
 
@@ -80,18 +83,15 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Arra
 
 
 def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], order: int) -> Array:
-    """Return what of a signal lies between two cut-off frequencies, without lag, -3 dB at either of them.
+    """Return the part of a signal between two cut-off frequencies, without lag, -3 dB at either of them.
 
-    The ends are treated as by ``low_pass``; the straight line between them is left out.
+    The ends are treated as by ``low_pass``; the straight line between them is removed.
 
     Args:
         signal: (S, ...) evenly spaced samples without gaps.
         rate_hz: sampling rate [Hz].
         band_hz: lower and upper cut-off [Hz].
         order: of one pass of the high-pass and of the low-pass, 1 to 8.
-
-    Raises:
-        InputError: as ``low_pass``.
     """
     from scipy.fft import dst
 
@@ -100,7 +100,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     low, high = (float(checked_cutoffs(cutoff, numbers.shape, rate_hz).flat[0]) for cutoff in band_hz)
     line, sines = sine_series(numbers)
     frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * (numbers.ndim - 1))
-    # The gain of the high-pass is that of the low-pass with the ratio of the tangents turned over.
+    # The gain of the high-pass is the gain of the low-pass with the ratio of the tangents inverted.
     gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
     passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")
@@ -108,7 +108,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
 
 
 DELAY_STEP = 0.001
-"""Steps of the delays that are tried [s]."""
+"""Step between trial delays [s]."""
 FEWEST_SAMPLES = 10
 """Samples that a correlation needs."""
 
@@ -125,7 +125,7 @@ def best_delays(
 ) -> tuple[Array, Array]:
     """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
 
-    All delays are compared over the same samples: where the curve is known, and the leading one at every delay.
+    All delays are compared over the same samples, in which the curve is known, and the leading curve at every delay.
 
     Args:
         time: (T,) [s].

@@ -1,10 +1,11 @@
-"""The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
+"""The filter of a trial with every cut-off: from the trial file, or from the recording."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import shortened
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
@@ -23,14 +24,14 @@ OF_THE_FOOT = ("ankle_lateral", "heel", "toe", "metatarsal_5")
 class FilterChoice:
     """The low-pass filter of a trial, n needed markers."""
 
-    options: FilterSettings  # what the trial file asks for
+    options: FilterSettings  # options in the trial file
     markers: tuple[str, ...]  # n names
-    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those of the
-    # other axes of the marker, or of all markers
+    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median over the other axes of
+    # the marker, or over all markers
     cutoff_hz: Array
     # cut-off of the forces: as given, the same, or the median of the coordinates of the foot markers [Hz]
     force_cutoff_hz: float
-    noise: Array | None = None  # (n, 3) estimated noise [m]; None where the cut-off is given
+    noise: Array | None = None  # (n, 3) estimated noise [m]; None with a stated cut-off
     analysis: ResidualAnalysis | None = None  # the residual curves (C, n, 3), where they chose
 
     def smooth(self, position: Array, rate_hz: float) -> Array:
@@ -42,18 +43,14 @@ class FilterChoice:
     def smooth_force(self, wrench: Array, rate_hz: float) -> Array:
         """Return the filtered forces (S, k).
 
-        Always by the Butterworth filter: its gain equals the gain of a spline of that half order, and forces need
-        neither derivatives nor a choice of their own.
+        Always by the Butterworth filter: its gain equals the gain of a spline of the same half order, and forces need
+        neither derivatives nor a separate choice.
         """
         return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
 
 
 def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
-    """Return the filter of a trial.
-
-    Raises:
-        InputError: a cut-off that the markers or a plate cannot carry, or a recording that shows none.
-    """
+    """Return the filter of a trial."""
     names, rate = recording.used_markers, recording.markers.rate
     position = needed_markers(recording)[gap_free_range(recording)]
     noise, analysis = None, None
@@ -67,12 +64,12 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
         else:
             analysis = residual_analysis(position, rate, options.order, options.choice)
             cutoff, noise = analysis.cutoff_hz.copy(), analysis.noise
-            # Of curves that could not be read: those of the other axes of the marker, or of all markers.
-            known = analysis.verdict == CutoffVerdict.FOUND
-            usual = cutoff[known]
-            for marker in np.flatnonzero(~known.all(axis=1)) if usual.size else ():
-                others = cutoff[marker, known[marker]]
-                cutoff[marker, ~known[marker]] = np.median(others if others.size else usual)
+            # Without a cut-off from the curve: from the other axes of the marker, or from all markers.
+            found = analysis.verdict == CutoffVerdict.FOUND
+            usual = cutoff[found]
+            for marker in np.flatnonzero(~found.all(axis=1)) if usual.size else ():
+                cutoffs = cutoff[marker, found[marker]]
+                cutoff[marker, ~found[marker]] = np.median(cutoffs if cutoffs.size else usual)
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 
@@ -108,9 +105,8 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     for verdict, meaning in meanings.items():
         places = np.argwhere(chosen.analysis.verdict == verdict)
         if len(places):
-            shown = ", ".join(f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places[:4])
-            more = f" and {len(places) - 4} more" if len(places) > 4 else ""
-            notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
+            shown = shortened([f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places], 4)
+            notes.append(f"Residual analysis of {shown}: {meaning}{instead}")
     return notes
 
 

@@ -14,7 +14,7 @@ EXPONENT = 2.5
 
 @dataclass(frozen=True)
 class HeadInjury:
-    """The head injury criterion: `value` [s], and `start` and `end` [s] of the window that gives it.
+    """The head injury criterion: `value` [s], and `start` and `end` [s] of its window.
 
     Examples:
         >>> time = np.linspace(0.0, 0.1, 1001)
@@ -31,7 +31,7 @@ class HeadInjury:
 def severity_index(time: Array, acceleration: Array) -> float:
     """Severity index, SI = integral of a^2.5 dt with a in units of gravity (Gadd 1966; Silva 2003, 4.6).
 
-    The acceleration runs straight between its samples, and is integrated without further error.
+    The acceleration is linear between its samples, and is integrated exactly.
 
     Args:
         time: (T,) [s], increasing.
@@ -62,7 +62,7 @@ def running_severity_index(time: Array, acceleration: Array) -> Array:
 def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.015) -> HeadInjury:
     """Head injury criterion, HIC = max over t1 < t2 of (t2 - t1) (mean of a from t1 to t2)^2.5 (Silva 2003, 4.7).
 
-    a is in units of gravity. Windows begin and end at samples, and windows of the greatest width at one of the two.
+    a is in units of gravity. Windows begin and end at samples; windows of the greatest width begin or end at a sample.
 
     Args:
         time: (T,) [s], increasing.
@@ -105,7 +105,7 @@ def _signal(time: Array, acceleration: Array) -> tuple[Array, Array]:
 
 
 def _velocity_at(time: Array, level: Array, velocity: Array, at: Array) -> Array:
-    """The integral of a signal that runs straight between its samples, from the first one to times within it."""
+    """The integral of a signal, linear between its samples, from the first sample to times within it."""
     k = np.clip(np.searchsorted(time, at, side="right") - 1, 0, len(time) - 2)
     late = at - time[k]
     slope = (level[k + 1] - level[k]) / (time[k + 1] - time[k])
@@ -113,7 +113,7 @@ def _velocity_at(time: Array, level: Array, velocity: Array, at: Array) -> Array
 
 
 def _best(start: Array, end: Array, gained: Array) -> HeadInjury:
-    """The window of the largest criterion; zero without any."""
+    """The window of the largest criterion; zero without windows."""
     if not len(start):
         return HeadInjury(0.0, np.nan, np.nan)
     width = end - start

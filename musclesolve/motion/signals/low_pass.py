@@ -10,7 +10,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 
-# What is left of the amplitude at the cut-off is 1/sqrt(2), that is 3 dB less.
+# At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
 LONG = 4096
@@ -37,8 +37,8 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
 def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
     """Return the signal below the cut-off frequency, by a Butterworth filter without lag and with gain one at rest.
 
-    At both ends the signal is mirrored in its last sample, again and again, so that first and last sample stay where
-    they are. Of such a signal the two passes make exactly this: every sine of ``sine_series`` times their gain.
+    At both ends the signal is continued by repeated point reflection, so that the first and the last sample do not
+    change. The two passes then multiply every sine of ``sine_series`` by their gain, exactly.
 
     Args:
         signal: (T, ...) evenly spaced samples without gaps, filtered along the first axis.
@@ -67,7 +67,8 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     order = checked_order(order)
     cutoffs = checked_cutoffs(cutoff_hz, numbers.shape, rate_hz)
     # One cut-off for all needs its gain once.
-    one = cutoffs.flat[0] if cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0]) else cutoffs
+    same = cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0])
+    one: Array = np.asarray(cutoffs.flat[0]) if same else cutoffs
     reach = _reach(rate_hz, float(cutoffs.min()), order)
     if len(numbers) > max(LONG, reach + 1):
         return _filtered_long(numbers, rate_hz, one, order, reach)
@@ -119,8 +120,8 @@ def _line(signal: Array) -> Array:
 def sine_series(signal: Array) -> tuple[Array, Array]:
     """Return the straight line (T, ...) between first and last sample, and the sine series (T - 2, ...) of the rest.
 
-    The rest begins and ends at zero; its sines have the frequencies ``harmonics``, whole numbers of half periods, and
-    the sum of their squares equals the rest's.
+    The rest begins and ends at zero. Its sines have the frequencies ``harmonics``, whole numbers of half periods, and
+    the same sum of squares as the rest.
     """
     from scipy.fft import dst
 
@@ -138,7 +139,7 @@ FEWEST_SAMPLES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
-    """Return a signal (T, ...) as numbers; gaps, too few frames and no sampling rate are refused."""
+    """Return a signal (T, ...) as numbers; refuse gaps, too few frames and an impossible sampling rate."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
@@ -158,7 +159,7 @@ def checked_order(
     expected: str = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}",
     remedy: str = "order 2 is usual",
 ) -> int:
-    """Return a whole number that is one of some: the order of one pass of a filter unless said otherwise."""
+    """Return a whole number that is one of `orders`, by default the order of one pass of a filter; refuse others."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise input_error(
@@ -174,31 +175,31 @@ def checked_cutoffs(
 
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
-        lowest_hz: the lowest that the filter can take [Hz].
+        lowest_hz: the lowest possible cut-off of the filter [Hz].
     """
     cutoffs = _real(cutoff_hz, "cut-off")
     try:
-        every = np.broadcast_to(cutoffs, shape[1:])
+        by_coordinate = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
         raise input_error("motion.cut_offs_shape", shape=cutoffs.shape, row=shape[1:]) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
-    wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
+    wrong = by_coordinate[~((by_coordinate >= low) & (by_coordinate < 0.5 * rate_hz))]
     if wrong.size:
         raise input_error("motion.cut_off_hz", wrong=wrong[0], rate_hz=rate_hz, shape=shape[0], low=low)
-    return every
+    return by_coordinate
 
 
 def lowest_carried(frames: int, rate_hz: float) -> float:
     """Return the cut-off of which half a period lasts as long as the signal [Hz].
 
-    Mirrored in a point at either end, a signal has no slower part than that: a lower cut-off would leave nothing
-    but the straight line between the first and the last sample.
+    The continued signal has no slower part: a lower cut-off would leave only the straight line between the first and
+    the last sample.
     """
     return rate_hz / (2.0 * max(frames - 1, 1))
 
 
 def _real(values: ArrayLike, what: str) -> Array:
-    """Return values as an array of real numbers; refuse any others."""
+    """Return values as an array of real numbers; refuse other values."""
     try:
         numbers = np.asarray(values)
     except ValueError:

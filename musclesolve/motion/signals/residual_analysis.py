@@ -1,32 +1,32 @@
-"""Cut-off frequency and noise of a recording from the recording itself: Winter's residual analysis, automated.
+"""Cut-off frequency and noise of a recording by an automated residual analysis after Winter.
 
 The residual R(fc) between the signal and the filtered signal (Silva 2003, eq. 5.6) falls with the cut-off frequency fc:
-steeply while the filter takes motion away, then along a line where it takes only noise away. Low frequencies are
-dropped one after the other until the correlation between curve and line reaches a threshold; where the line meets the
-axis fc = 0 stands the root mean square of the noise (Winter 1990; Silva 2003, section 5.2.2).
+steeply while the filter removes motion, then along a line where it removes only noise. Low frequencies are dropped one
+after the other until the correlation between curve and line reaches a threshold; the line at fc = 0 is the root mean
+square of the noise (Winter 1990; Silva 2003, section 5.2.2).
 
-What counts as noise is what has no more of low than of high frequencies. Skin that swings on the bone is not noise
-by that measure, it was really recorded; nor is noise that is smooth from frame to frame.
+Noise is the part of the signal with equal power at low and high frequencies. Skin that swings on the bone is not noise
+in this sense, nor is an error that is smooth from frame to frame.
 
-Two rules do this. ``residual_analysis_silva_2003`` is the thesis' own: R over fc, correlation 0.99, and the cut-off
-lies where the residual equals the noise, so that as much motion is taken away as noise is let through.
+There are two rules. ``residual_analysis_silva_2003`` is the rule of the thesis: R over fc, correlation 0.99, and the
+cut-off at which the residual equals the noise, so that the filter removes as much motion as it passes noise.
 ``residual_analysis`` changes three things:
 
-- The square of R is fitted, over the share of white noise that the filter lets through: that is what noise makes
-  straight, at every sampling rate and up to half of it, while R over fc bends.
-- The range of the fit ends at three times the frequency where residual and noise are equal: noise far above the
-  motion, often less than beside it because cameras and their software smooth, does not count.
-- Not the positions, the accelerations are what matters: the cut-off gives their least error, which follows from
-  the spectrum of the recording once the noise in it is known (``_least_error_cutoff``).
+- The square of R is fitted over the share of white noise that the filter passes: for noise this curve is straight, at
+every sampling rate and up to half of it, while R over fc bends.
+- The range of the fit ends at three times the frequency where residual and noise are equal: noise at frequencies far
+above the motion is ignored, because cameras and their software often reduce it.
+- The cut-off is chosen for the least error of the accelerations, not of the positions. This error follows from the
+spectrum of the recording and the noise (``_least_error_cutoff``).
 
-How good it is was measured on motions whose truth is known (``python -m benchmarks.cutoff``): the reference stride, a
+The accuracy was measured on motions with known truth (``python -m benchmarks.cutoff``): the reference stride, a
 recorded walk smoothed by splines, random motions with spectra f^-6 to f^-10, a few harmonics, impacts; 0.1 to 3 mm of
-white noise, 60 to 200 samples a second. The error of acceleration is at the median 3 % above the least that any cut-off
-gives, and for nine of ten coordinates within 10 %. Of the reference stride 98 of 100 cut-offs lie within 1 Hz of the
+white noise, 60 to 200 samples a second. The error of acceleration is at the median 3 % above the least one of all
+cut-offs, and for nine of ten coordinates within 10 %. Of the reference stride 98 of 100 cut-offs lie within 1 Hz of the
 best one, of all motions 77; the others are mostly too low, by 1 Hz where accelerations jump (f^-6) and by 5 Hz where
-impacts ring, and there the error hardly depends on the cut-off. The noise comes out 7 % too large, since the line
-begins within the tail of the motion, and 30 % beside impacts. Noise that cameras smooth below 20 Hz costs little, below
-10 Hz it is partly taken for motion: cut-offs 0.5 Hz too high, noise 15 % too small.
+impacts ring, and there the error hardly depends on the cut-off. The noise is estimated 7 % too large, since the line
+begins within the tail of the motion, and 30 % too large beside impacts. Noise that cameras smooth below 20 Hz has
+little effect; smoothed below 10 Hz it is partly mistaken for motion: cut-offs 0.5 Hz too high, noise 15 % too small.
 """
 
 from dataclasses import dataclass
@@ -49,22 +49,23 @@ from musclesolve.motion.signals.low_pass import (
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
-# Of the sampling rate: nearer to half of it the bilinear filter bends, and nothing is left to remove.
+# Share of the sampling rate: closer to half of it the bilinear transform distorts the filter, and no noise remains to
+# be removed.
 HIGHEST_SHARE = 0.48
 CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
-# A line that begins beyond this share of the range has seen no noise.
+# A line that begins beyond this share of the range does not show the noise.
 LATEST_START = 0.7
-# One that begins so low has seen no motion: walking has more of it at its step frequency.
+# A line that begins below this includes no motion: the step frequency of walking is higher.
 EARLIEST_START_HZ = 1.0
 SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
-# Beyond so many times the frequency where residual and noise are equal no motion is to be seen.
+# Multiple of the frequency of equal residual and noise beyond which there is no motion.
 MOTION_FACTOR = 1.6
-# The line is fitted up to so many times the frequency where residual and noise are equal, and to so much at least.
+# Multiple of the frequency of equal residual and noise up to which the line is fitted, and the lowest such end.
 RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
-# A line through fewer points is no line.
+# Fewest points for fitting a line.
 FEWEST_POINTS = 8
-# At either end the signal fades in and out over this time [s]: of what the filter does at the ends, where it knows
-# only one side of the signal, nothing follows for the rest.
+# Time [s] over which the signal fades in and out at its ends, so that errors of the filter there, where it knows only
+# one side of the signal, do not affect the rest.
 FADE_S = 0.25
 # Coefficients of the sine transform, and frequencies, that are filtered at once, to bound memory.
 _BLOCK = 4096
@@ -75,23 +76,23 @@ class CutoffVerdict(IntEnum):
 
     FOUND = 0
     NO_NOISE = 1
-    """The curve becomes straight only at the end of the range: no noise to be seen, or sampled too slowly to see it."""
+    """The curve becomes straight only at the end of the range: no noise, or sampling too slow to show it."""
     NO_MOTION = 2
     """The curve is straight from the start: nothing but noise."""
 
 
 @dataclass(frozen=True)
 class ResidualAnalysis:
-    """Residual curves of many coordinates and what was read from them.
+    """Residual curves of many coordinates, with cut-off and noise from them.
 
     Args:
         frequency_hz: (C,) cut-off frequencies of the curves [Hz].
-        residual: (C, ...) root mean square of what the filter takes away, in the unit of the signal.
-        line: (C, ...) the same if there were only noise: the line of the fit.
+        residual: (C, ...) root mean square of the part that the filter removes, in the unit of the signal.
+        line: (C, ...) the line of the fit: the residual of noise alone.
         noise: (...) root mean square of the noise, in the unit of the signal.
         cutoff_hz: (...) the cut-off frequency chosen [Hz].
-        linear_from_hz: (...) where the part of the curve begins that the line was fitted to [Hz].
-        linear_to_hz: (...) where it ends [Hz].
+        linear_from_hz: (...) first frequency of the fitted part of the curve [Hz].
+        linear_to_hz: (...) last frequency of the fitted part [Hz].
         verdict: (...) values of ``CutoffVerdict``.
         rule: one of ``RULES``.
     """
@@ -119,9 +120,9 @@ def residual_analysis(
     Args:
         signal: (T, ...) evenly spaced samples without gaps.
         rate_hz: sampling rate [Hz].
-        order: order of one pass of the Butterworth filter; from 2 unless the rule is the thesis' own.
+        order: order of one pass of the Butterworth filter; at least 2 unless the rule is the thesis' rule.
         rule: one of ``RULES``.
-        correlation: between curve and line, at which no more points are dropped; 0.98, or 0.99 for the thesis' rule.
+        correlation: between curve and line, from which no more points are dropped; 0.98, or 0.99 for the thesis' rule.
 
     Raises:
         InputError: the recording has gaps, is too short or sampled too slowly, or the order has no best cut-off.
@@ -164,18 +165,18 @@ def residual_analysis(
     residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
     if rule == "residual_analysis":
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
-        # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
+        # multiple of the frequency at which the residual has fallen to the noise; repeat until it no longer shrinks.
         while True:
-            fit = _fit(passed, square, end, threshold)
+            fit = _fit_line(passed, square, end, threshold)
             equal = _crossing(frequency, square - fit.intercept)
-            wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
-            if np.all(wanted >= end):
+            ends = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
+            if np.all(ends >= end):
                 break
-            end = np.minimum(wanted, end)
+            end = np.minimum(ends, end)
         line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
         noise = np.sqrt(np.maximum(fit.intercept, 0.0))
     else:
-        fit = _fit(frequency, residual, end, threshold)
+        fit = _fit_line(frequency, residual, end, threshold)
         equal = _crossing(frequency, residual - fit.intercept)
         line = fit.intercept + fit.slope * frequency[:, None]
         noise = np.maximum(fit.intercept, 0.0)
@@ -203,7 +204,7 @@ def residual_analysis(
 
 
 def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: int) -> tuple[Array, Array]:
-    """Return R^2 (C, k) of every cut-off, and the share (C,) of the variance of white noise that each lets through.
+    """Return R^2 (C, k) of every cut-off, and the share (C,) of the variance of white noise that passes each.
 
     The filter multiplies every sine of ``sine_series`` by its gain. So one transform serves all cut-offs (Parseval).
     """
@@ -220,7 +221,7 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
 
 @dataclass(frozen=True)
 class _Fit:
-    """Lines (k,) through the points from `start` on; `reached` where the correlation is as demanded."""
+    """Lines (k,) through the points from `start` on; `reached` where the correlation reaches the threshold."""
 
     start: Indices
     slope: Array
@@ -228,10 +229,10 @@ class _Fit:
     reached: Mask
 
 
-def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
-    """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
+def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+    """Fit a line to every curve (C, k) over x (C,), from the first start with sufficient correlation to the end.
 
-    All starts at once, by sums from the end backward: small values are added up before large ones.
+    All starts are computed at once, by sums from the end backward: small values are added before large ones.
     """
     k = np.arange(y.shape[1])
     level = y[end - 1, k]
@@ -256,7 +257,7 @@ def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
 
 
 def _crossing(frequency: Array, excess: Array) -> Array:
-    """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
+    """Return the first frequency (k,) at which a curve (C, k) is not positive; the last one if it always is."""
     below = excess <= 0.0
     crossed = below.any(axis=0)
     after = np.where(crossed, below.argmax(axis=0), len(frequency) - 1)
@@ -269,21 +270,20 @@ def _crossing(frequency: Array, excess: Array) -> Array:
 def _least_error_cutoff(
     signal: Array, rate_hz: float, tried_hz: Array, variance: Array, motion_below_hz: Array, order: int
 ) -> Array:
-    """Return the cut-off (k,) of the least error of acceleration to expect, where the noise is known [Hz].
+    """Return the cut-off (k,) [Hz] of the least expected error of acceleration, for known noise.
 
-    Of a signal with the power spectrum P, the noise in it being white with the spectrum B, a filter of the gain G
-    makes in the acceleration the mean square error
+    For a signal with the power spectrum P and white noise with the spectrum B, a filter of the gain G results in the
+    mean square error of acceleration
 
         sum (2 pi f)^4 ((1 - G)^2 (P - B) + G^2 B),
 
-    the motion that the filter removes and the noise that the filter passes (the unbiased estimate of risk; Mallows
-    1973). P - B is the motion only where there is some: beyond a frequency that the residual shows it is counted as
-    nothing.
+    the motion that the filter removes and the noise that it passes (the unbiased estimate of risk; Mallows 1973).
+    Beyond a frequency from the residual there is no motion, and P - B counts as zero.
 
     Args:
         signal: (T, k) the recording.
         tried_hz: (C,) cut-offs, evenly spaced [Hz].
-        variance: (k,) mean square of white noise as it is beside the motion, in the unit of the signal squared.
+        variance: (k,) mean square of the white noise at the frequencies of motion, in the unit of the signal squared.
         motion_below_hz: (k,) frequency above which everything counts as noise [Hz].
     """
     frequency, power = interior_power(signal, rate_hz)
@@ -304,11 +304,11 @@ def _least_error_cutoff(
 
 
 def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
-    """Return frequencies (H,) [Hz] and the mean square (H, k) of a signal (T, k) at each, its ends left out.
+    """Return frequencies (H,) [Hz] and the mean square (H, k) of a signal (T, k) at each, without effects of its ends.
 
-    It is the second differences that fade in and out, so that neither drift nor the large slow part of the motion
-    leaks into higher frequencies; their spectrum is divided by the spectrum of differencing, (2 sin(pi f / fs))^4. The
-    two lowest frequencies are left out: hardly anything is left of them.
+    The second differences are faded in and out, so that neither drift nor the large slow part of the motion leaks into
+    higher frequencies; their spectrum is divided by the spectrum of differencing, (2 sin(pi f / fs))^4. The two lowest
+    frequencies are omitted, because differencing leaves almost nothing of them.
     """
     curvature = np.diff(signal, 2, axis=0)
     frames, fading = len(curvature), min(round(FADE_S * rate_hz), len(curvature) // 2)

@@ -1,4 +1,4 @@
-"""Smoothing splines whose smoothness the data choose by generalized cross-validation.
+"""Smoothing splines with smoothness by generalized cross-validation.
 
 A natural spline g of degree 2m - 1 through T evenly spaced frames minimizes (Reinsch 1967, Woltring 1986)
 
@@ -9,8 +9,8 @@ and R their Gram matrix; so (R + p D^T D) c = D^T y, g = y - p D c, with D^T, (T
 Frames are evenly spaced, so R + p D^T D is a banded Toeplitz matrix and everything is O(T).
 
 The spline is a low-pass filter of gain 1 / (1 + p s(w)), s(w) = |1 - exp(iw)|^(2m) / R(w) = w^(2m) (1 + O(w^2)): the
-two passes of a Butterworth filter of order m have that shape too. Its cut-off frequency is where the gain is
-1/sqrt(2), as for that filter: p s(2 pi fc / fs) = sqrt(2) - 1.
+two passes of a Butterworth filter of order m have the same shape. The cut-off frequency of both is where the gain is
+1/sqrt(2): p s(2 pi fc / fs) = sqrt(2) - 1.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 
-# Scalar products of the B-splines of order m: the values of that of order 2m at its knots, by distance in frames.
+# Scalar products of the B-splines of order m: values of the B-spline of order 2m at its knots, by distance in frames.
 _GRAM = {2: np.array([4.0, 1.0]) / 6.0, 3: np.array([66.0, 26.0, 1.0]) / 120.0}
 # A smoothness beyond this would use up the digits: w = (1e-11)^(1/2m) radians a frame is the lowest cut-off.
 _LARGEST = 1e11
 # Cut-offs at which the cross-validation is computed, as a ratio of neighbors; between them it is interpolated.
 _GRID_RATIO = 1.3
-_HIGHEST_SHARE = 0.4  # of the sampling rate: beyond it hardly a degree of freedom is left for the noise
+_HIGHEST_SHARE = 0.4  # of the sampling rate: beyond it hardly a degree of freedom remains for the noise
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SmoothingSpline:
         position: (T, ...) the smoothed signal at the frames, in the unit of the signal.
         cutoff_hz: (...) frequency at which its gain is 1/sqrt(2) [Hz].
         noise: (...) estimated standard deviation of the noise, in the unit of the signal.
-        degrees_of_freedom: (...) trace of the matrix that makes the smooth signal from the measured one.
+        degrees_of_freedom: (...) trace of the matrix from the measured to the smooth signal.
         half_order: m; the degree is 2m - 1.
     """
 
@@ -60,18 +60,14 @@ class SmoothingSpline:
     half_order: int
 
     def derivative(self, order: int = 1) -> Array:
-        """Return the derivative of this order over time at the frames, (T, ...).
-
-        Raises:
-            InputError: an order beyond the degree of the spline.
-        """
+        """Return the derivative of this order over time at the frames, (T, ...)."""
         degree = 2 * self.half_order - 1
         expected = f"a whole number from 0 to the degree of the spline, {degree}"
         order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")
         return np.asarray(self.curve().derivative(order)(self.time))
 
     def curve(self) -> BSpline:
-        """Return the spline as a function of time [s]: the natural one through its own positions."""
+        """Return the spline as a function of time [s]: the natural spline through the smoothed positions."""
         from scipy.interpolate import make_interp_spline
 
         ends = [
@@ -83,11 +79,11 @@ class SmoothingSpline:
 def smoothing_spline(
     signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
 ) -> SmoothingSpline:
-    """Smooth every coordinate by a natural spline, with a given cut-off or by generalized cross-validation.
+    """Smooth every coordinate by a natural spline, with a stated cut-off or by generalized cross-validation.
 
-    The generalized cross-validation (Craven & Wahba 1979) takes the p with the least
-    (RSS / T) / (1 - trace H / T)^2, where g = H y; the noise is sqrt(RSS / (T - trace H)). It presumes noise that
-    is independent from frame to frame: correlated noise is taken for motion.
+    The generalized cross-validation (Craven & Wahba 1979) chooses the p with the least (RSS / T) / (1 - trace H / T)^2,
+    where g = H y; the noise is sqrt(RSS / (T - trace H)). The noise must be independent from frame to frame: correlated
+    noise is mistaken for motion.
 
     Args:
         signal: (T, ...) evenly spaced samples without gaps.
@@ -131,11 +127,11 @@ def smoothing_spline(
 
 
 def unsmooth(curvature: Array, m: int, p: float) -> tuple[Array, float]:
-    """Return what the spline leaves of coordinates, y - g = p D c (T, k), and its degrees of freedom.
+    """Return the residual of coordinates, y - g = p D c (T, k), and the degrees of freedom of the spline.
 
-    These are the trace of the matrix H of g = H y, m + trace of (R + p D^T D)^-1 R. The inverse of a symmetric Toeplitz
-    matrix follows from its first column x (Gohberg & Semencul 1972); summed along the d-th diagonal it is
-    sum_k (N - d - 2k) x_k x_(k+d) / x_0.
+    The degrees of freedom are the trace of the matrix H of g = H y, m + trace of (R + p D^T D)^-1 R. The inverse of a
+    symmetric Toeplitz matrix follows from its first column x (Gohberg & Semencul 1972); summed along the d-th diagonal
+    it is sum_k (N - d - 2k) x_k x_(k+d) / x_0.
 
     curvature: the m-th differences (T - m, k), column by column in memory; p: the smoothness.
     """
@@ -158,7 +154,7 @@ def unsmooth(curvature: Array, m: int, p: float) -> tuple[Array, float]:
 
 
 def symbol(angle: ArrayLike, m: int) -> Array:
-    """Return s(w) of the angle w = 2 pi f / fs a frame: the gain of the spline is 1 / (1 + p s)."""
+    """Return s(w) of the angle per frame w = 2 pi f / fs: the gain of the spline is 1 / (1 + p s)."""
     w = np.asarray(angle, dtype=float)
     gram = _GRAM[m][0] + 2.0 * sum(_GRAM[m][k] * np.cos(k * w) for k in range(1, m))
     return np.asarray((2.0 * np.sin(0.5 * w)) ** (2 * m) / gram)
@@ -170,7 +166,7 @@ def lowest_cutoff(rate_hz: float, half_order: int) -> float:
 
 
 def _cross_validated(curvature: Array, m: int, rate_hz: float) -> Array:
-    """Return the cut-off (k,) of the least cross-validation error of coordinates with these m-th differences [Hz]."""
+    """Return the cut-off (k,) [Hz] of the least cross-validation error of coordinates with these m-th differences."""
     from scipy.interpolate import CubicSpline
 
     frames = len(curvature) + m

@@ -77,7 +77,7 @@ def _value(points: Array, u: Array) -> Array:
 
 
 def _rate(points: Array, u: Array) -> Array:
-    """Derivative by u: a quartic Bezier curve of 5 times the differences; two of its five are zero."""
+    """Derivative by u: a quartic Bezier curve of 5 times the differences, two of which are zero."""
     v = 1.0 - u
     before, between, after = (points[..., k + 1] - points[..., k] for k in range(3))
     return np.asarray(5.0 * (before * v**4 + 6.0 * between * u**2 * v**2 + after * u**4))

@@ -1,4 +1,4 @@
-"""Families of Hill curves: what each offers, all of them by name, and whether a muscle can have their curves."""
+"""Families of Hill curves: their protocol, all families by name, and a check that curves are possible for a muscle."""
 
 from typing import Protocol
 
@@ -17,8 +17,8 @@ class CurveFamily(Protocol):
     """Active force-length, force-velocity and passive force-length curves, with their slopes.
 
     Functions are elementwise. Lengths are in optimal fiber lengths, velocities in maximum shortening velocities
-    (positive while the fiber lengthens), forces in maximum isometric forces. Strains are l / L0 - 1: where the passive
-    force begins, and where it is one maximum isometric force; they broadcast against the lengths.
+    (positive while the fiber lengthens), forces in maximum isometric forces. Strains are l / L0 - 1: at_zero, where the
+    passive force begins, and at_one, where it is one maximum isometric force; they broadcast against the lengths.
     """
 
     @property
@@ -28,7 +28,7 @@ class CurveFamily(Protocol):
 
     @property
     def passive_strain(self) -> tuple[float, float]:
-        """Strains at zero and at one norm force where a muscle set gives none."""
+        """Default strains at zero and at one norm force, for muscle sets without strains."""
         ...
 
     def active(self, l_norm: ArrayLike) -> Array:
@@ -40,7 +40,7 @@ class CurveFamily(Protocol):
         ...
 
     def velocity(self, v_norm: ArrayLike) -> Array:
-        """Force over the isometric one at the same length, by fiber velocity over v_max."""
+        """Force over the isometric force at the same length, by fiber velocity over v_max."""
         ...
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
@@ -60,7 +60,7 @@ _ROUND_OFF = 1e-6
 _NEARLY = 1e-2
 _LENGTHS = np.linspace(0.3, 2.5, 221)
 _TOE = 0.1
-"""Passive force where it is said to begin: not zero in OpenSim's class of De Groote and Fregly."""
+"""Largest passive force at its strain of onset: not zero in OpenSim's class of De Groote and Fregly."""
 _VELOCITIES = np.linspace(-1.0, 1.0, 201)
 _SHORTENING = 100
 """Number of the velocities below zero."""
@@ -69,7 +69,7 @@ _PLATEAU = (0.9, 1.1)
 
 
 def curve_fault(family: CurveFamily, strains: tuple[float, float]) -> tuple[str, str] | None:
-    """Return a curve that no muscle can have, "active", "velocity" or "passive", and the reason; None without fault.
+    """Return the name of an impossible curve, "active", "velocity" or "passive", and the reason; None without fault.
 
     Active force f(l) is between 0 and 1, rises up to l = 1, where it is 1, and falls beyond it; f(v) rises from 0 at
     v = -1 through 1 at v = 0; passive force rises from 0 to 1 between the two strains.
@@ -102,7 +102,7 @@ def curve_fault(family: CurveFamily, strains: tuple[float, float]) -> tuple[str,
 
 
 def _rises(values: Array) -> bool:
-    """Whether finite numbers do not fall, to round-off."""
+    """Whether finite numbers never decrease by more than round-off."""
     return bool(np.isfinite(values).all() and (np.diff(values) > -_ROUND_OFF).all())
 
 
@@ -119,7 +119,7 @@ CURVES: dict[str, CurveFamily] = {
 
 
 def curve_family(name: str) -> CurveFamily:
-    """The family of a name; an unknown one is an InputError."""
+    """The family of a name; an unknown name raises an InputError."""
     if name not in CURVES:
         raise unknown_name(name, "family of Hill curves", CURVES)
     return CURVES[name]

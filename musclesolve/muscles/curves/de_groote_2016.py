@@ -80,12 +80,12 @@ class DeGroote2016:
 
 @dataclass(frozen=True)
 class DeGrooteFregly2016(DeGroote2016):
-    """The curves of OpenSim's DeGrooteFregly2016Muscle: a passive one of its own."""
+    """The curves of OpenSim's DeGrooteFregly2016Muscle, which has another passive curve."""
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """Force (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
 
-        s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 the same at 0.2 L0: a force of 1.7 % at the
+        s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 its value at 0.2 L0: a force of 1.7 % at the
         optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
         """
         share, _ = passive_share(np.maximum(l_norm, _SHORTEST_FIBER), at_zero, at_one)

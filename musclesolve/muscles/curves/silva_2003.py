@@ -18,7 +18,7 @@ _END = 1.26  # the passive force is constant beyond this many times the strain a
 class Silva2003:
     """The curves of Silva (2003).
 
-    The print of eq. 6.10 can be read as exp(-(x^4 - x^2 / 4)) too, whose maximum is 1.0157; that is the form
+    The print of eq. 6.10 can also be read as exp(-(x^4 - x^2 / 4)), whose maximum is 1.0157: the form
     "quartic_minus_quadratic".
     """
 
@@ -57,7 +57,7 @@ class Silva2003:
         return np.where((v > -1.0) & (v < 0.2), slope, 0.0)
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
-        """Force ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, 2 where it would be more than 1.26^3.
+        """Force ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, limited to 2.
 
         With strains 0 and 0.5 this is eq. 6.12: 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is
         2.0004: the printed curve steps down by 4e-4 there.

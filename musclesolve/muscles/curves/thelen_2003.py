@@ -77,7 +77,7 @@ class Thelen2003:
 
     @property
     def _end(self) -> float:
-        """Slope by s where the force is one maximum isometric force."""
+        """Slope by s at the passive force of one maximum isometric force."""
         return float(self.passive_shape * np.exp(self.passive_shape) / np.expm1(self.passive_shape))
 
 

@@ -1,13 +1,13 @@
-"""Activation dynamics: the activation that follows an excitation, fast up and slowly down.
+"""Activation dynamics: activation follows excitation, fast upward and slowly downward.
 
 With the time constants t_a of activation and t_d of deactivation and z = 1/2 + 3/2 a,
 
     thelen_2003        da/dt = (e - a) / (t_a z)  where e > a,   (e - a) z / t_d  where not      (Thelen 2003, 1-2)
-    de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d),  f = 1/2 tanh(b (e - a))
-                                                                        (De Groote et al. 2016, 1-2; b = 0.1)
+    de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d),  f = 1/2 tanh(b (e - a)) (De Groote et
+    al. 2016, 1-2; b = 0.1)
 
-The first is the second with a switch instead of the hyperbolic tangent. Both rest at a = e. With b = 0.1, as published,
-f stays below 0.05: activation and deactivation are then nearly equally fast, between the two constants.
+The first is the second with a switch instead of the hyperbolic tangent. Both are at rest at a = e. With b = 0.1, as
+published, f stays below 0.05: activation and deactivation then have nearly equal speeds, between the two constants.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EQUATIONS: dict[str, Rate] = {"thelen_2003": thelen_2003, "de_groote_2016": de_g
 class ActivationDynamics:
     """Activation dynamics: the equation by name, its time constants [s], and the activation at the start.
 
-    start: a number or (n,); the excitation at the start, in which activation rests, unless given.
+    start: a number or (n,); unless given, the excitation at the start, at which activation is at rest.
     """
 
     equation: str = "thelen_2003"
@@ -60,7 +60,7 @@ class ActivationDynamics:
     start: float | Array | None = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown equations and times that are not positive."""
+        """Refuse unknown equations and time constants that are not positive."""
         check_choice(self.equation, "the equation of activation dynamics", tuple(EQUATIONS))
         for name in ("activation_time", "deactivation_time"):
             check_number(getattr(self, name), name, "a positive number of seconds", above=0.0)
@@ -70,10 +70,10 @@ class ActivationDynamics:
         return EQUATIONS[self.equation](excitation, activation, self.activation_time, self.deactivation_time)
 
     def activation(self, names: tuple[str, ...], excitation: Course, time: Array | None) -> Course:
-        """The activation of muscles (n) from the first to the last of some times [s].
+        """The activation of muscles (n) as a function of time, from the first to the last of some times [s].
 
-        It depends on the excitation alone, not on the motion: it is integrated here, before the simulation, by
-        a Runge-Kutta method with its own steps (relative error 1e-8), and is then a function of time.
+        Activation depends on the excitation alone, not on the motion. It is integrated before the simulation, by a
+        Runge-Kutta method with its own steps (relative error 1e-8).
         """
         from scipy.integrate import solve_ivp
 
@@ -101,7 +101,9 @@ class ActivationDynamics:
 
 
 def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
-    """A course within the times (T,) [s] for which it is known; the problem has places for first, last and other."""
+    """A course that raises an error outside its times (T,) [s]; the problem text has places for first, last and
+    other.
+    """
     first, last = float(time[0]), float(time[-1])
 
     def values(at: Array) -> Array:
@@ -119,10 +121,10 @@ Course = Callable[[Array], Array]
 """Values (T, n) of muscles at times (T,) [s]."""
 
 Given = float | Array | Course | Mapping[str, "float | Array | Course"]
-"""A number for all muscles; (n,), one for each; samples (T, n); a function of times (T,); or such by muscle name."""
+"""A number for all muscles; numbers (n,); samples (T, n); a function of times (T,); or one of these by muscle name."""
 
 ROUND_OFF = 1e-6
-"""Distance by which a value may lie outside of its range: solvers stop that near to a bound."""
+"""Distance by which a value may lie outside of its range: the tolerance of solvers at a bound."""
 
 BETWEEN = ("linear", "spline")
 
@@ -137,7 +139,7 @@ class CourseKind:
 
     @property
     def expected(self) -> str:
-        """The values that are expected, for messages."""
+        """The expected values, for messages."""
         return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
 
 
@@ -147,7 +149,7 @@ FORCE = CourseKind("tendon force", np.inf, " [N]")
 
 @dataclass(frozen=True)
 class Sampling:
-    """times (T,) [s] of samples, None where there are none, and what runs between them: "linear" or "spline"."""
+    """Times (T,) [s] of samples, None without samples, and the interpolation between them: "linear" or "spline"."""
 
     time: Array | None = None
     between: str = "linear"
@@ -159,12 +161,7 @@ class Sampling:
 
 
 def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
-    """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero.
-
-    Raises:
-        InputError: numbers that are not finite or outside of their range, unknown muscles, samples without times; and
-            when the course is called, times that the samples do not cover.
-    """
+    """Values (T, n) of the muscles `names` through time; muscles that are not in a mapping are zero."""
     names, what = tuple(names), f"the {kind.name}"
     if isinstance(given, Mapping):
         courses = {}
@@ -220,7 +217,7 @@ def _column(value: float | Array | Course) -> float | Array | Course:
 
 
 def _checked(values: Array, names: tuple[str, ...], kind: CourseKind, time: Array | None) -> Array:
-    """The values, kept within their range; those that lie outside by more than round-off are refused."""
+    """The values, clipped to their range; refuses values outside by more than `ROUND_OFF`."""
     wrong = ~((values >= -ROUND_OFF) & (values <= kind.most + ROUND_OFF) & np.isfinite(values))
     if not wrong.any():
         return np.clip(values, 0.0, kind.most)

@@ -1,9 +1,9 @@
-"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and its effect.
+"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and its generalized force.
 
-The generalized force of tensions F is -F dL_MT/dq (paths.py). It is formed from the wrenches of the path nodes on the
-bodies, not from the rows dL_MT/dq themselves: what is added up on a body goes over to the generalized coordinates once.
-Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dtheta is a moment about that joint. Both
-together work as the rows do on every motion that the constraints allow.
+The generalized force of tensions F is -F dL_MT/dq (paths.py). It is computed from the wrenches of the path nodes on the
+bodies, not from the rows dL_MT/dq: wrenches are summed on each body and converted to generalized coordinates once.
+Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dtheta is a moment about that joint. On every
+motion that the constraints allow, both together do the work of the rows.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class MuscleForces:
         return self.generalized(path, self._tension(time, path, qd))
 
     def tension(self, time: Array, q: Array, qd: Array) -> Array:
-        """Tendon forces (T, n) [N] in some states."""
+        """Tendon forces (T, n) [N] at times (T,), positions q and velocities qd (T, N, 3)."""
         return self._tension(time, self.path(q), qd)
 
     def path(self, q: Array) -> PathState:
@@ -82,14 +82,16 @@ class MuscleForces:
 
     def generalized(self, path: PathState, tension: Array) -> Array:
         """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
-        bodies, own = self._bodies
+        bodies, rigid_bodies = self._bodies
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
         wrench = self._gather @ of_groups
         if path.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
             couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
             wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
-        return own.generalized(path.q, own.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3]))
+        return rigid_bodies.generalized(
+            path.q, rigid_bodies.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3])
+        )
 
     def _tension(self, time: Array, path: PathState, qd: Array) -> Array:
         if self.prescribed:
@@ -100,7 +102,7 @@ class MuscleForces:
         return self.course(time) * capacity + passive
 
     def _axes(self, q: Array, dofs: Indices) -> Array:
-        """Directions (T, D, 3) of the couples of some joints; only those across a massless cross are not the axes."""
+        """Directions (T, D, 3) of the couples of some joints: the axes, except across a massless cross."""
         return (self._couples.axes(q) if self._crossed else self.model.tree.axes(q))[:, dofs]
 
     @cached_property
@@ -114,10 +116,10 @@ class MuscleForces:
 
     @cached_property
     def _bodies(self) -> tuple[Indices, RigidBodies]:
-        """The bodies that muscles pull at, or that are joined where L_MT depends on the angle."""
+        """The bodies with path nodes, and the bodies of joints on whose angles L_MT depends."""
         dofs, couples = self.paths.frames.dof, self._couples
-        every = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
-        bodies = np.unique(np.concatenate(every))
+        numbers = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
+        bodies = np.unique(np.concatenate(numbers))
         return bodies, self.model.rigid_bodies.subset(bodies)
 
     @cached_property
@@ -127,7 +129,7 @@ class MuscleForces:
 
     @cached_property
     def _angles(self) -> tuple[Indices, bool]:
-        """The joints whose angles paths depend on, and whether each of them is between two bodies about one axis."""
+        """The joints on whose angles paths depend, and whether all of them are single joints between two bodies."""
         needed = np.unique(np.concatenate([self.paths.frames.dof, self.paths.switch_dof])).astype(np.intp)
         return needed, bool(np.isin(needed, single_joints(self.model)).all())
 
@@ -164,10 +166,10 @@ def muscle_forces(
         model: the subject.
         muscles: of one side or of both, from `scale_muscles` (model, set, side).
         activation: 0 to 1.
-        time: (T,) [s] of the samples; for an excitation that is not sampled, from when to when it is needed.
+        time: (T,) [s] of the samples; for an excitation without samples, the first and the last time of the simulation.
         excitation: 0 to 1; the activation follows from it by first-order activation dynamics.
-        force: prescribed tendon forces [N] instead, whatever length and velocity.
-        between: "linear" or "spline": what runs between samples. A spline is kept within the range.
+        force: prescribed tendon forces [N], independent of length and velocity.
+        between: "linear" or "spline": interpolation between samples. A spline is clipped to the range.
         dynamics: of activation, for an excitation (10 and 40 ms by Thelen (2003) unless given).
 
     Raises:

@@ -1,4 +1,4 @@
-"""Muscles with a tendon that stretches: parameters, and where fiber and tendon are.
+"""Muscles with a tendon that stretches: parameters, and the lengths of fiber and tendon.
 
 With the coordinate z of the tendon (smooth_curves.py), affine in its strain and z = 1 at one maximum isometric force,
 
@@ -28,7 +28,9 @@ from musclesolve.muscles.elastic.smooth_curves import (
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 
 LEAST_ALONG = 2e-3
-"""The fiber's length along the tendon stays above about this share of L0, where the path is shorter than the tendon."""
+"""Lower bound of the fiber length along the tendon, about this share of L0, where the path is shorter than the
+tendon.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +120,9 @@ class ElasticMuscles:
 
 
 def tendon_energy(muscles: ElasticMuscles, z: Array) -> Array:
-    """F0 stretch int f_T dz [J] from the start of the curve, where there is no force, to coordinates z (T, n).
+    """F0 stretch int f_T dz [J] from the start of the curve, at zero force, to coordinates z (T, n).
 
-    Zero where the tendon is slack or rigid. The integral is the spline's own, without further error.
+    Zero where the tendon is slack or rigid. The spline is integrated exactly.
     """
     curve, start = muscles.curves.tendon, muscles.start
     stored = _integral(curve, np.maximum(z, start)) - _integral(curve, start)

@@ -6,18 +6,17 @@ Over the maximum isometric force F0, with the coordinate z of the tendon (elasti
     dz/dt = (dL_MT/dt - v / cos(alpha)) / stretch
 
 (Zajac 1989, Crit Rev Biomed Eng 17:359-411; with the damping b: Millard et al. 2013, J Biomech Eng 135:021005).
-The first line increases with v, and is solved for it in every state, so that there is a rate in every state:
+The first line increases with v and is solved for v, so that every state has a rate:
 
-- without damping, the activation counts as `LEAST_ACTIVATION` where it is less: otherwise nothing would hold a fiber.
-  With damping it counts as it is;
-- a tendon that is slack, z below its start, bears nothing; what is called its length is the room for it;
-- beyond the maximum velocities the force-velocity curve goes on straight.
+- without damping, an activation below `LEAST_ACTIVATION` is raised to it: otherwise no force would hold a fiber;
+- a slack tendon, z below its start, has no force; its "length" is the distance between its ends;
+- beyond the maximum velocities the force-velocity curve continues as a straight line.
 
-So that it can be solved for the velocity the force-velocity curve is strictly increasing, and without end. Between
--v_max and v_max the curve is the curve of the muscles (smooth_curves.py), but nowhere flatter than `LEAST_SLOPE`: some
-families are constant where the fiber lengthens fast. Beyond, it goes on straight, with its slope at the end and no less
-than `OUTER_SLOPE`. So a fiber without load shortens at v_max; one that recoils faster, because its passive force
-exceeds the force of the tendon, is braked by the contractile element.
+The force-velocity curve must increase strictly and without bound, so that it can be solved for the velocity. Between
+-v_max and v_max it is the curve of the muscles (smooth_curves.py), with a slope of at least `LEAST_SLOPE`: some
+families are constant where the fiber lengthens fast. Beyond, it is a straight line with the slope of its end, at least
+`OUTER_SLOPE`. A fiber without load shortens at v_max. The contractile element brakes a fiber that recoils faster,
+because its passive force exceeds the force of the tendon.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves, SampleGrid
 
 LEAST_ACTIVATION = 0.01
-"""Least activation that counts without damping, as in OpenSim's equilibrium muscles."""
+"""Least activation in the balance without damping, as in OpenSim's equilibrium muscles."""
 
 _BISECTIONS = 60
 
@@ -54,17 +53,16 @@ class FiberForces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FiberDynamics:
-    """Muscles (n) whose fiber lengths follow in time; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
+    """Equations of the fiber lengths of n muscles; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
 
-    Arguments of the methods are arrays (..., n), `length` [m] and `velocity` [m/s] length and velocity of the whole
-    path.
+    Arguments of the methods are arrays (..., n); `length` [m] and `velocity` [m/s] belong to the whole path.
     """
 
     muscles: ElasticMuscles
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a damping that drives."""
+        """Refuse a negative damping."""
         check_number(self.damping, "damping", "a number from 0, such as 0.1", least=0.0)
 
     def forces(self, length: Array, z: Array) -> FiberForces:
@@ -86,13 +84,13 @@ class FiberDynamics:
         )
 
     def fiber_velocity(self, forces: FiberForces, activation: Array) -> Array:
-        """The v / v_max at which fiber and tendon bear the same force."""
+        """The v / v_max (..., n) at which fiber and tendon bear the same force."""
         strength = self.effective(activation) * forces.isometric
-        wanted = forces.tendon / forces.cos_pennation - forces.passive
-        return self._curves.solve(strength, self.damping, wanted)
+        active = forces.tendon / forces.cos_pennation - forces.passive
+        return self._curves.solve(strength, self.damping, active)
 
     def rate(self, forces: FiberForces, velocity: Array, activation: Array) -> Array:
-        """dz/dt [1/s]; zero where the tendon is rigid, and z no state."""
+        """Rate dz/dt (..., n) [1/s]; zero for a rigid tendon, for which z is not a state."""
         muscles = self.muscles
         fiber = self.fiber_velocity(forces, activation) * self.fastest
         change = velocity - fiber / forces.cos_pennation
@@ -101,12 +99,12 @@ class FiberDynamics:
     def equilibrium(
         self, length: Array, activation: Array, velocity: Array, rate: float | Array = 0.0
     ) -> Array:
-        """The z at which tendon and fiber are in balance at a given rate dz/dt [1/s], zero unless given.
+        """The z (..., n) at which tendon and fiber are in balance at a rate dz/dt [1/s].
 
-        Bisection between the slack tendon, which bears less than the fiber, and the fiber of no length, which bears
-        less than the tendon. Of several solutions, as there may be with a long fiber beyond its optimal length, it is
-        one from which fiber and tendon do not depart. Where the rates ask the fiber to shorten faster than it can,
-        there is none: the tendon is at its start, without force.
+        Bisection between the slack tendon, which bears less than the fiber, and the fiber of zero length, which bears
+        less than the tendon. Of several solutions, possible with a fiber beyond its optimal length, the result is a
+        stable one. There is no solution where the fiber would have to shorten faster than it can: then z is at its
+        start, without force.
         """
         muscles = self.muscles
         shape = np.broadcast_shapes(
@@ -134,7 +132,7 @@ class FiberDynamics:
         return (active + forces.passive) * forces.cos_pennation
 
     def effective(self, activation: Array) -> Array:
-        """The activation (..., n) that counts: without damping no less than `LEAST_ACTIVATION`."""
+        """The activation (..., n) in the balance: without damping at least `LEAST_ACTIVATION`."""
         return np.asarray(activation if self.damping > 0.0 else np.maximum(activation, LEAST_ACTIVATION))
 
     @cached_property
@@ -159,7 +157,9 @@ _MARGIN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LengtheningCurves:
-    """The curve of each of n muscles; outer (2, n): slopes below -v_max and above v_max."""
+    """Force-velocity curves of n muscles, increasing without bound; outer (2, n): slopes below -v_max and above
+    v_max.
+    """
 
     curve: SampledCurves
     outer: Array
@@ -171,22 +171,22 @@ class LengtheningCurves:
 
         kinds, column = np.unique(velocity.column, return_inverse=True)
         points = np.broadcast_to(_GRID.points[:, None], (_GRID.steps + 1, len(kinds)))
-        own = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
-        # no flatter than `LEAST_SLOPE`: unchanged at rest, and on to both sides as far as they are steeper
-        given, rest = own(points).value, _GRID.steps // 2
-        rise = np.maximum(np.diff(given, axis=0), LEAST_SLOPE * _GRID.step)
+        curves = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
+        # slopes of at least `LEAST_SLOPE`: the curves are unchanged from rest to either side as far as they are steeper
+        forces, rest = curves(points).value, _GRID.steps // 2
+        rise = np.maximum(np.diff(forces, axis=0), LEAST_SLOPE * _GRID.step)
         upward = np.cumsum(rise[rest:], axis=0)
         downward = np.cumsum(rise[:rest][::-1], axis=0)[::-1]
-        at_rest = given[rest : rest + 1]
+        at_rest = forces[rest : rest + 1]
         samples = np.concatenate([at_rest - downward, at_rest, at_rest + upward])
-        spline = PchipInterpolator(_GRID.points, samples)  # keeps what increases increasing
+        spline = PchipInterpolator(_GRID.points, samples)  # keeps an increasing function increasing
         coefficient = np.ascontiguousarray(spline.c[::-1])
         slopes = np.maximum(spline.derivative()(np.array([-1.0, 1.0])), OUTER_SLOPE)
         curve = SampledCurves(_GRID, coefficient, samples, column.astype(np.intp))
         return cls(curve, slopes[:, column])
 
     def __call__(self, velocity: Array) -> Array:
-        """Force over the isometric one, at v / v_max (..., n)."""
+        """Force over the isometric force, at v / v_max (..., n)."""
         inside = np.clip(velocity, -1.0, 1.0)
         beyond = (
             np.minimum(velocity + 1.0, 0.0) * self.outer[0] + np.maximum(velocity - 1.0, 0.0) * self.outer[1]
@@ -219,13 +219,13 @@ class LengtheningCurves:
         return np.where(force < ends[0], below, np.where(force > ends[1], above, at))
 
     def _place(self, strength: Array, damping: float, force: Array) -> Indices:
-        """Number of the step of the grid in which the force is borne."""
+        """Number of the grid interval with the solution of `solve`."""
         samples, column = self.curve.value, self.curve.column
         if damping == 0.0:
             place, factor = np.empty(force.shape, dtype=np.intp), force / strength
             for kind, curve in enumerate(samples.T):
-                own = column == kind
-                place[..., own] = np.searchsorted(curve, factor[..., own], side="right") - 1
+                chosen = column == kind
+                place[..., chosen] = np.searchsorted(curve, factor[..., chosen], side="right") - 1
             return np.clip(place, 0, _GRID.steps - 1)
         low, high = np.zeros(force.shape, dtype=np.intp), np.full(force.shape, _GRID.steps, dtype=np.intp)
         while (high - low).max(initial=0) > 1:

@@ -1,4 +1,4 @@
-"""Muscles with elastic tendons through time: fiber lengths that follow from activation and musculotendon length."""
+"""Simulation of muscles with elastic tendons: fiber lengths from activation and musculotendon length over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 TOLERANCE = 1e-8
 """Error allowed in a step, of z and of work over F0 L0."""
 LARGEST_STEP = 0.005
-"""[s], so that no pulse of activation is stepped over."""
+"""Largest step [s], so that no pulse of activation is missed."""
 _DIFFERENCE = 1e-7
 
 
@@ -43,18 +43,18 @@ def simulate_muscles(
 ) -> MuscleMotion:
     """Fiber length, velocity and force of muscles whose activation and musculotendon length are known over time.
 
-    Fiber length is a state. Its rate v is that at which fiber and tendon bear the same force (fiber_dynamics.py: the
-    equations, their sources, and what holds at small activations and beyond the maximum velocities), over F0
+    Fiber length is a state. At its rate v fiber and tendon bear the same force (fiber_dynamics.py: the equations, their
+    sources, small activations and velocities beyond the maximum), over F0
 
         f_T(l_T) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max + p(l)] cos(alpha),    l_T = L_MT - l cos(alpha).
 
-    It starts where fiber and tendon are in balance, with a tendon that keeps its length. Fibers follow their tendons at
-    rates of some thousand a second: Radau's implicit method of order five takes the steps, with an error of 1e-8
-    allowed in each. A rigid tendon has no state: fiber and force follow from path and activation alone.
+    At the start fiber and tendon are in balance at constant tendon length. Fibers follow their tendons with time
+    constants below a millisecond: Radau's implicit method of order five takes the steps, with an error of 1e-8 allowed
+    in each. A rigid tendon has no state: fiber and force follow from path and activation alone.
 
     Args:
         muscles: n muscles.
-        time: (T,) [s], for which the state is wanted; the simulation runs from the first to the last.
+        time: (T,) [s] of the result; the simulation runs from the first to the last.
         length: musculotendon length [m]: one for each muscle (n,), samples (T, n) with a cubic spline through them, or
             a function of times (T,) that returns (T, n).
         activation: 0 to 1: a number, (n,), samples (T, n) with straight lines between them, a function of times, or a
@@ -110,7 +110,7 @@ def simulate_muscles(
 
 @dataclass(frozen=True, eq=False)
 class _Equations:
-    """The state (3, n): z, then the work on the skeleton and the work of the fiber, over F0 L0."""
+    """Equations of the state (3, n): z, then the work on the skeleton and the work of the fiber, over F0 L0."""
 
     fibers: FiberDynamics
     path: PathCourse
@@ -129,7 +129,9 @@ class _Equations:
         ).ravel()
 
     def jacobian(self, time: float, state: Array) -> Any:
-        """Rate by state (3n, 3n): each muscle depends on its own z alone. Forward differences; the steps test it."""
+        """Derivative (3n, 3n) of the rate by the state, by forward differences: each muscle depends on its own z
+        alone.
+        """
         from scipy.sparse import csc_array
 
         size, count = len(state), len(state) // 3
@@ -182,11 +184,8 @@ def path_course(
 ) -> PathCourse:
     """Lengths of muscles and their rates through time.
 
-    Samples of both define a cubic Hermite spline, samples of lengths alone of a natural choice: the cubic spline
-    whose third derivative is continuous next to the ends.
-
-    Raises:
-        InputError: shapes that do not fit, numbers that are not finite, one of the two a function and the other not.
+    Samples of both define a cubic Hermite spline. Samples of lengths alone define the cubic spline whose third
+    derivative is continuous next to the ends.
     """
     from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
@@ -231,7 +230,7 @@ class MuscleMotion:
     Attributes:
         muscles: their parameters.
         time: (T,) [s].
-        activation: that with which the forces were computed.
+        activation: of the forces, raised to the least activation without damping.
         coordinate: z of the tendon (elastic_muscles.py).
         musculotendon_length, musculotendon_velocity: of the path [m], [m/s].
         fiber_length, fiber_velocity: [m], [m/s], positive when lengthening.
@@ -258,20 +257,20 @@ class MuscleMotion:
 
     @property
     def tendon_length(self) -> Array:
-        """[m]; where the tendon is slack, the room for it."""
+        """Length of the tendon (T, n) [m]; where the tendon is slack, the distance between its ends."""
         return self.muscles.rest + self.muscles.stretch * self.coordinate
 
     @property
     def tendon_strain(self) -> Array:
-        """Change of length over the slack length; less than at the start of the curve where the tendon is slack."""
+        """Tendon strain (T, n); where the tendon is slack, below the strain at the start of the curve."""
         return self.muscles.strain(self.coordinate)
 
     @property
     def tendon_energy(self) -> Array:
-        """Stored in the tendon [J]; fiber_work - skeleton_work is its change."""
+        """Energy (T, n) [J] in the tendon; fiber_work - skeleton_work is its change."""
         return tendon_energy(self.muscles, self.coordinate)
 
     @property
     def fiber_power(self) -> Array:
-        """Power of the fibers [W], contractile and passive: -F v / cos(alpha)."""
+        """Power of the fibers (T, n) [W], contractile and passive: -F v / cos(alpha)."""
         return -self.force * self.fiber_velocity / self.cos_pennation

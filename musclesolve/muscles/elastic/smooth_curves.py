@@ -1,26 +1,25 @@
-"""The Hill curves of muscles as smooth splines, with which a muscle can be solved for.
+"""The Hill curves of muscles as smooth splines, for solvers with second derivatives.
 
-Four small changes make a family of curves smooth, and every muscle solvable in every state; where muscles work they
-are far below what a curve is known to:
+Small changes make a family of curves smooth, so that every muscle has a solution in every state. Where muscles work,
+the changes are far below the measured accuracy of the curves:
 
-- the force-velocity curve goes on below -1, where it is zero, and force-length and force-velocity factors stay above
-  zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
-- where the force-velocity curve runs into a plateau with a corner (silva_2003 at 0.2), its last slope times
-  (x + sqrt(x^2 + 0.01^2)) / 2 - max(x, 0) is taken off, x being the distance from the corner: 0.9 per cent there;
+- the force-velocity curve continues below -1, where it is zero, and force-length and force-velocity factors stay above
+zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
+- where the force-velocity curve runs into a plateau with a corner (silva_2003 at 0.2), its last slope times (x +
+sqrt(x^2 + 0.01^2)) / 2 - max(x, 0) is subtracted, with the distance x from the corner: 0.9 per cent there;
 - the passive force begins with a bend instead of a corner: its strain s above the strain at zero force, as a share of
-  that at one norm force, becomes (s + sqrt(s^2 + 0.02^2)) / 2.
+that at one norm force, becomes (s + sqrt(s^2 + 0.02^2)) / 2.
 
-They are sampled, and the curves are cubic splines over equal steps, whose value, slope and curvature are continuous:
-Newton's method needs second derivatives, which families of Hill curves do not offer, and which some of them do not
-have. A spline through samples of a curve has them everywhere; between samples 1e-3 apart it differs from a smooth curve
-by less than 1e-10.
+The changed curves are sampled, and cubic splines over equal steps pass through the samples, with continuous value,
+slope and curvature. Newton's method needs second derivatives; families of Hill curves do not offer them, and some do
+not have them. Between samples 1e-3 apart a spline differs from a smooth curve by less than 1e-10.
 
 Force-length curves of tendons by name, as functions of one coordinate z that is affine in the strain.
 
     strain = e_0 + z (e_1 - e_0),    F / F0 = f(z),    f(1) = 1,
 
-with e_1 the strain at one maximum isometric force F0 and e_0 that at z = 0. So a curve is the same for every tendon,
-whatever its stiffness.
+with the strains e_1 at one maximum isometric force F0 and e_0 at z = 0. So a curve is the same for tendons of any
+stiffness.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from musclesolve.muscles.passive.passive_element import PassiveElement
 
 
 class Curved(NamedTuple):
-    """A quantity with its first and second derivative by its one argument."""
+    """A function of one argument with its first and second derivative."""
 
     value: Array
     slope: Array
@@ -49,7 +48,7 @@ class Curved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampleGrid:
-    """Equal steps: the first and the last argument, and the number of steps."""
+    """A grid of equal steps: the first and the last argument, and the number of steps."""
 
     first: float
     last: float
@@ -70,8 +69,8 @@ class SampleGrid:
 class SampledCurves:
     """Cubic splines (k) over one grid, straight beyond its ends.
 
-    coefficient (4, steps, k): of the powers 0 to 3 of the distance from the sample before; column (n,): the curve of
-    each muscle; value (steps + 1, k): the samples.
+    coefficient (4, steps, k): factors of the powers 0 to 3 of the distance from the sample before; column (n,): number
+    of the curve of each muscle; value (steps + 1, k): the samples.
     """
 
     grid: SampleGrid
@@ -102,14 +101,14 @@ class SampledCurves:
         return Curved(value + slope * (x - inside), slope, curvature)
 
     def inverse(self, y: Array) -> Array:
-        """The arguments (T, n) of values (T, n) of curves that increase, by their samples; within the grid."""
+        """The arguments (T, n) of values (T, n) of increasing curves, from the samples; limited to the grid."""
         columns = [np.interp(y[:, i], self.value[:, k], self.grid.points) for i, k in enumerate(self.column)]
         return np.stack(columns, axis=1)
 
     def place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
         grid = self.grid
-        # fmin: an argument that is no number has a value that is none, not an interval
+        # fmin: NaN as an argument has the value NaN, and no interval
         place = np.fmin((inside - grid.first) / grid.step, grid.steps - 1).astype(np.intp)
         return place, inside - (grid.first + place * grid.step)
 
@@ -155,16 +154,16 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
     """The curves of n muscles; elastic (n,): whether the tendon of each stretches."""
     count = len(passive.force)
     column = np.zeros(count, dtype=np.intp)
-    for number, (_, own) in enumerate(families):
-        column[own] = number
+    for number, (_, members) in enumerate(families):
+        column[members] = number
     tendons = [tendon_of_family(family.name) for family, _ in families]
     of_tendon = np.where(elastic, column, len(tendons))
     lengths, stretches = _LENGTH.points, positive_part(_STRETCH.points, PASSIVE_BEND)[:, None]
     active = [positive_part(family.active(lengths), LEAST_FACTOR) for family, _ in families]
     stretched = np.empty((len(stretches), count))
-    for family, own in families:
-        zero, one = passive.at_zero[own], passive.at_one[own]
-        stretched[:, own] = family.passive(1.0 + zero + stretches * (one - zero), zero, one)
+    for family, members in families:
+        zero, one = passive.at_zero[members], passive.at_one[members]
+        stretched[:, members] = family.passive(1.0 + zero + stretches * (one - zero), zero, one)
     pulled = [curve.force(_TENDON.points) for curve in (*tendons, RIGID)]
     return SmoothCurves(
         SampledCurves.from_samples(_LENGTH, np.stack(active, axis=1), column),
@@ -179,8 +178,8 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
 def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
     """The tendon curve of each muscle (n)."""
     tendons = [RIGID] * len(elastic)
-    for family, own in families:
-        for k in own:
+    for family, members in families:
+        for k in members:
             tendons[k] = tendon_of_family(family.name) if elastic[k] else RIGID
     return tendons
 
@@ -207,7 +206,7 @@ def _velocity(family: CurveFamily) -> Array:
 
 @dataclass(frozen=True)
 class TendonCurve:
-    """force(z): over F0; strain_at_start: e_0, at z = 0; start: the z where the force is zero."""
+    """A tendon curve: force(z) over F0; strain_at_start: e_0, at z = 0; start: the z at zero force."""
 
     name: str
     force: Callable[[Array], Array]
@@ -264,12 +263,12 @@ def _millard() -> Callable[[Array], Array]:
     return force
 
 
-def _straight(z: Array) -> Array:
-    """The coordinate of a rigid tendon is its force."""
+def _rigid(z: Array) -> Array:
+    """Force over F0 of a rigid tendon, whose coordinate z is the force."""
     return np.asarray(z, dtype=float)
 
 
-RIGID = TendonCurve("rigid", _straight)
+RIGID = TendonCurve("rigid", _rigid)
 """The curve of a tendon without stretch: z is the force over F0."""
 
 
@@ -293,5 +292,5 @@ _OF_FAMILY = {
 
 
 def tendon_of_family(family: str) -> TendonCurve:
-    """The tendon curve that goes with a family of Hill curves; silva_2003, which has none, takes de_groote_2016."""
+    """The tendon curve of a family of Hill curves; silva_2003, which has none, uses de_groote_2016."""
     return tendon_curves()[_OF_FAMILY.get(family, "millard_2013")]

@@ -1,1 +1,1 @@
-"""Passive forces of muscles, and the passive joint moments that were measured."""
+"""Passive forces of muscles, and measured passive joint moments."""

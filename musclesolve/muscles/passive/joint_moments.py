@@ -1,4 +1,4 @@
-"""Passive joint moments of the muscles of a set, over the ranges in which they were measured."""
+"""Passive joint moments of the muscles of a set, beside published measurements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIDE = "r"
 
 @dataclass(frozen=True, eq=False)
 class PassiveMoments:
-    """A sweep, and the passive moment (P,) [N m] that the muscles of a leg give along it."""
+    """A measured sweep, and the passive moment (P,) [N m] of the muscles of a leg along it."""
 
     sweep: Sweep
     moment: Array
@@ -77,7 +77,7 @@ SAGITTAL = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The passive moment of one degree of freedom over its angle, the other joints held.
+    """The measured passive moment of one degree of freedom over its angle at constant angles of the other joints.
 
     dof and the keys of fixed are without side; angle (P,) and fixed in degrees, moment (P,) [N m]: the internal one,
     positive in the direction of the degree of freedom.

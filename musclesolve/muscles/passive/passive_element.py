@@ -1,4 +1,4 @@
-"""The passive elements of muscles: how strong, and between which strains."""
+"""The passive elements of muscles: their forces and strains."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -16,7 +16,7 @@ PassiveRule = Literal["calibrated", "table", "none"]
 class PassiveElement(NamedTuple):
     """Passive elements of muscles, (n,) each.
 
-    force: passive force at one norm force [N], the table's whatever the strength of the subject; 0: none.
+    force: passive force at the strain `at_one` [N], from the table for any strength of the subject; 0: no element.
     at_zero, at_one: fiber strains l / L0 - 1 where the passive force begins, and where it is `force`.
     """
 
@@ -29,13 +29,10 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
     """The passive elements of the muscles of a set.
 
     Args:
-        database: the set, which knows the calibrated strains.
+        database: the set, which may have calibrated strains.
         curves: the family of curves, whose usual strains hold for muscles without any.
-        rule: "table": strains as the set gives them; "calibrated": those with which the passive joint moments agree
-            with measurement; "none": no passive force.
-
-    Raises:
-        InputError: an unknown rule; a set without calibrated strains.
+        rule: "table": strains of the set; "calibrated": strains with which the passive joint moments agree with
+            measurement; "none": no passive force.
     """
     rule = checked_passive(rule, database)
     calibrated = database.calibrated_passive
@@ -52,7 +49,7 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
 
 
 def checked_passive(rule: str, database: MuscleDatabase) -> str:
-    """The rule for passive forces, if it is one and the set has its parameters."""
+    """Return the rule for passive forces; refuse an unknown rule, and a set without its parameters."""
     check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
     if rule == "calibrated" and database.calibrated_passive is None:
         raise input_error("muscles.muscle_set_no_calibrated", database=database.name)

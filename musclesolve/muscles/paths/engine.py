@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
+    CYLINDER,
     OPENSIM,
     SHORTEST_PATH,
     WORK_SIZE,
@@ -24,15 +25,16 @@ from musclesolve.muscles.paths.kernel.arrays import (
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
 METHODS = ("hybrid", "midpoint", "axial")
-"""How OpenSim finds the way around an ellipsoid (kernel/ellipsoid_plane.py)."""
+"""OpenSim's methods for a path around an ellipsoid (kernel/ellipsoid_plane.py)."""
 
 
 @dataclass(frozen=True, eq=False)
 class PathLayout:
     """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
 
-    point_muscle (P,): muscle of each point, one after the other, points in the order of the path, every muscle has
-    some. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m] of
+    point_muscle (P,): muscle of each point, muscle after muscle, points in the order of the path, at least one for
+    every muscle. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m]
+    of
     cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
     0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
     (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into `METHODS`, hybrid if None.
@@ -57,7 +59,7 @@ class PathLayout:
         objects: Sequence[tuple[str, ArrayLike, float, str]],
         wraps: Sequence[tuple[int, int, int | None, int | None, str]],
     ) -> PathLayout:
-        """The layout in the words of a file.
+        """The layout from the entries of a file.
 
         Args:
             point_muscle: (P,).
@@ -89,7 +91,7 @@ class PathLayout:
                 ],
                 dtype=np.intp,
             ),
-            wrap_method=np.array([METHODS.index(each) for each in method], dtype=np.intp),
+            wrap_method=np.array([METHODS.index(name) for name in method], dtype=np.intp),
         )
 
     @property
@@ -106,6 +108,11 @@ class PathLayout:
     def wraps(self) -> int:
         """Number W of wraps."""
         return len(self.wrap_object)
+
+    @cached_property
+    def cylinders_alone(self) -> bool:
+        """Whether muscles wrap over cylinders alone, or over nothing."""
+        return bool((self.kind[self.wrap_object] == CYLINDER).all())
 
     @cached_property
     def node_muscle(self) -> Indices:
@@ -149,8 +156,8 @@ class PathNodes(NamedTuple):
     """Paths in T poses: length (T, n) [m]; position [m] and gradient of the nodes, (T, N, 3) each.
 
     Nodes: P points, then the two tangent points of each wrap, fixed to its object; the points of a wrap that is not
-    touched lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the
-    path does not pass.
+    touched lie at the center of its object. gradient: dL / d(place of the material point at the node), zero at nodes
+    that are not on the path.
     """
 
     length: Array
@@ -161,35 +168,18 @@ class PathNodes(NamedTuple):
 class PathLines(NamedTuple):
     """Paths in T poses as lines, for drawing: muscle (S,) of each point; its position (T, S, 3) [m], single precision.
 
-    used (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
+    used (T, n): number of points of each muscle in a pose; points beyond it repeat the last one.
     """
 
     muscle: Indices
     position: AnyArray
     used: Indices
 
-    def trimmed(self) -> PathLines:
-        """The lines without the points that a muscle never has."""
+    def trimmed(self, most: Indices | None = None) -> PathLines:
+        """The lines with at most `most` points (n,) of each muscle; by default the largest number in use in a pose."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
-        return PathLines(self.muscle[kept], self.position[:, kept], self.used)
-
-
-def joined_lines(parts: Sequence[PathLines]) -> PathLines:
-    """Trimmed lines of poses one after the other: muscles of fewer points in a part repeat their last one there."""
-    if len(parts) == 1:
-        return parts[0]
-    counts = np.array([np.bincount(part.muscle) for part in parts])
-    most = counts.max(axis=0)
-    muscle = np.repeat(np.arange(len(most)), most)
-    rank = np.arange(len(muscle)) - np.searchsorted(muscle, muscle)
-    position = np.empty((sum(len(part.position) for part in parts), len(muscle), 3), parts[0].position.dtype)
-    first = 0
-    for part, count in zip(parts, counts, strict=True):
-        own = (np.cumsum(count) - count)[muscle] + np.minimum(rank, count[muscle] - 1)
-        position[first : first + len(part.position)] = part.position[:, own]
-        first += len(part.position)
-    return PathLines(muscle, position, np.concatenate([part.used for part in parts]))
+        used = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
+        return PathLines(self.muscle[used], self.position[:, used], self.used)
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
@@ -203,7 +193,8 @@ def solve_paths(
     Args:
         layout: muscles, points, wrap objects.
         position: points (T, P, 3) [m].
-        on: which of them are on the path, (T, P); two of each muscle at least, or none: it is left out, its length NaN.
+        on: (T, P) whether each point is on the path: at least two of each muscle; a muscle without any gets the length
+            NaN.
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
@@ -215,9 +206,10 @@ def solve_paths(
 
 
 def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
-    """Return the paths of all muscles in all poses; fills the lines too."""
-    from musclesolve.muscles.paths.kernel.entry import PATHS
+    """Return the paths of all muscles in all poses; also fill `lines`."""
+    from musclesolve.muscles.paths.kernel.entry import OVER_CYLINDERS, PATHS
 
+    cylinders = layout.cylinders_alone and rules == SHORTEST_PATH
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
     out = PathArrays(
         np.empty((frames, layout.muscles)),
@@ -232,13 +224,14 @@ def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -
         best=np.empty(8),
         step=np.empty((2, nodes, 3)),
         round=np.empty(WORK_SIZE),
-        matrix=np.empty((12, 7)),
+        matrix=None if cylinders else np.empty((12, 7)),
         rules=np.zeros(1, dtype=np.intp),
         seen=np.empty((nodes, 3)),
     )
     position, on, center, rotation = poses
     poses = PoseArrays(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
-    PATHS.load()(layout.arrays, poses, out, work, lines, rules)
+    solve = OVER_CYLINDERS if cylinders else PATHS
+    solve.load()(layout.arrays, poses, out, work, lines, rules)
     return out
 
 

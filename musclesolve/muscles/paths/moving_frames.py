@@ -15,7 +15,7 @@ from musclesolve.muscles.paths.kernel.arrays import FrameMotion
 class WrapObjects:
     """Wrap objects (O) in standing: body (O,), center (O, 3) [m], axes (O, 3, 3), own axes as columns.
 
-    frame (O,): the moving frame that carries it, -1 for none; its body is then the frame's.
+    frame (O,): the moving frame that carries each object, -1 for none; the object's body is the frame's body.
     """
 
     body: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -26,7 +26,7 @@ class WrapObjects:
 
 @dataclass(frozen=True, eq=False)
 class MovingFrames:
-    """Frames (F) on bodies: a point that stands at s without the frame stands at o + t + R (s - o).
+    """Frames (F) that move on bodies: they move a standing point from s to o + t + R (s - o).
 
     body (F,): index of the body; dof (F,): index of the angle among the coordinates; pivot o (F, 3): a standing
     position [m]; motion: for each frame the translation t [m] and the rotation vector of R [rad] as six functions of
@@ -49,7 +49,7 @@ class MovingFrames:
             np.concatenate([getattr(spline, name) for spline in self.motion])
             for name in ("knots", "values", "curvatures")
         )
-        of_all = (contiguous(each) for each in (knots, values, curvatures, self.pivot))
+        of_all = (contiguous(table) for table in (knots, values, curvatures, self.pivot))
         return contiguous(first, np.intp), *of_all  # type: ignore[return-value]
 
     def at(self, coordinates: Array) -> FrameMotion:

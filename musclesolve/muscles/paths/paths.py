@@ -3,10 +3,10 @@
 L_MT is the length of straight segments between points and of the curves over wrap objects. The gradient by a point is
 the difference of the unit vectors of its two segments, so the tension is the same in every segment; in terms of the
 thesis, row k of the segment constraints enters with 1 / (2 L_k) (6.8 and 6.13 with correction A1). A curve over an
-object is the shortest, so while it moves with its object L_MT changes only by what the straight segments do at the two
-tangent points. Where a point or an object also moves on its body with a joint angle theta, dL_MT/dtheta has an explicit
-part, the gradient times dr/dtheta on the resting body. The generalized force of a tension F is -F dL_MT/dq, the moment
-arm -dL_MT/dtheta.
+object is the shortest, so that L_MT changes with the object only through the straight segments at the two tangent
+points. Where a point or an object also moves on its body with a joint angle theta, dL_MT/dtheta has an explicit part,
+the gradient times dr/dtheta on the resting body. The generalized force of a tension F is -F dL_MT/dq, the moment arm
+-dL_MT/dtheta.
 
 Joint angles are functions of the natural coordinates too: a driver row Phi = g(q) - h(theta) holds an angle, so along
 the constraints dtheta/dq = (dg/dq) / (dh/dtheta): the row of the driver over minus its moment per unit multiplier
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -36,7 +36,6 @@ from musclesolve.muscles.paths.engine import (
     PathLines,
     PathNodes,
     gather_wrenches,
-    joined_lines,
     solve_paths,
     trace_paths,
 )
@@ -44,9 +43,9 @@ from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, 
 from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
 
 _LINES = 1024
-"""Poses whose lines are found together: until they are trimmed, they take five times the memory."""
+"""Number of poses whose lines are computed together: before trimming they need five times the memory."""
 _BLOCK = 256
-"""Poses evaluated together: their nodes stay in the cache of a processor."""
+"""Number of poses evaluated together: their nodes fit into the cache of a processor."""
 
 
 class Groups(NamedTuple):
@@ -64,7 +63,8 @@ class Paths:
 
     point_body (P,): index into the model's bodies; standing (P, 3) [m]. Conditional points (C): `switched` (C,) indices
     into P, with the coordinate that switches them and its range [rad]. frames: moving frames on bodies; point_frame
-    (P,): which of them carries a point, -1 for none; its body is then the frame's. objects: wrap objects.
+    (P,): the moving frame that carries a point, -1 for none; the point's body is the frame's body. objects: wrap
+    objects.
     """
 
     rigid_bodies: RigidBodies
@@ -81,29 +81,29 @@ class Paths:
 
     @cached_property
     def body(self) -> Indices:
-        """(N,) body of each node."""
+        """Body (N,) of each node."""
         return np.concatenate([self.point_body, np.repeat(self.objects.body[self.layout.wrap_object], 2)])
 
     @cached_property
     def groups(self) -> Groups:
-        """Nodes of one muscle on one body or moving frame."""
+        """Groups of nodes: the nodes of one muscle on one body or moving frame."""
         frame = [self.point_frame, np.repeat(self.objects.frame[self.layout.wrap_object], 2)]
         key = np.stack([self.layout.node_muscle, self.body, np.concatenate(frame)])
         (muscle, body, frames), group = np.unique(key, axis=1, return_inverse=True)
-        return Groups(*(contiguous(each, np.intp) for each in (group.ravel(), muscle, body, frames)))
+        return Groups(*(contiguous(numbers, np.intp) for numbers in (group.ravel(), muscle, body, frames)))
 
     @cached_property
     def moving_dofs(self) -> Indices:
-        """(D,) coordinates that move frames: on these L_MT depends explicitly."""
+        """Coordinates (D,) that move frames, on which L_MT depends explicitly."""
         return np.unique(self.frames.dof).astype(np.intp)
 
     @cached_property
     def moving_columns(self) -> Indices:
-        """(F,) which of `moving_dofs` moves each frame."""
+        """Place (F,) in `moving_dofs` of the coordinate that moves each frame."""
         return np.searchsorted(self.moving_dofs, self.frames.dof).astype(np.intp)
 
     def groups_on(self, bodies: Indices, frames: Indices | None = None) -> Mask:
-        """(G,) which groups are on some bodies, or on some moving frames."""
+        """Mask (G,) of the groups on some bodies, or on some moving frames."""
         key = (np.asarray(bodies).tobytes(), b"" if frames is None else np.asarray(frames).tobytes())
         if key not in self._on:
             on = np.isin(self.groups.body, bodies)
@@ -111,12 +111,9 @@ class Paths:
         return self._on[key]
 
     def moved_by(self, dofs: Indices, tree: Tree) -> tuple[Mask, Indices, Indices]:
-        """Return the groups that rotations about axes of the tree move (m, G), and which of `moving_dofs` each axis is
-        (m,), -1 for none.
+        """Return a mask (m, G) of the groups that rotations about axes of the tree move, and numbers of the axes.
 
-        Returns also the slots of the pivots of the axes (m,).
-
-        And the slots of their pivots (m,).
+        The numbers (m,) are the place of the axis in `moving_dofs`, -1 for none, and the slot of its pivot.
         """
         key = np.asarray(dofs).tobytes()
         if key not in self._moved:
@@ -128,12 +125,12 @@ class Paths:
 
     @cached_property
     def _moved(self) -> dict[bytes, tuple[Mask, Indices, Indices]]:
-        """Results of `moved_by` so far: the same for every frame."""
+        """Cache of `moved_by`, whose results are the same for every frame."""
         return {}
 
     @cached_property
     def _on(self) -> dict[tuple[bytes, bytes], Mask]:
-        """Groups that were made: every frame needs the same."""
+        """Cache of `groups_on`, whose results are the same for every frame."""
         return {}
 
     @cached_property
@@ -157,23 +154,23 @@ class Paths:
         )
 
     def place(self, q: Array, coordinates: Array) -> tuple[PoseArrays, FrameMotion]:
-        """Points, those that are on the path, centers and axes of objects, and the frames in space.
+        """Points and whether they are on the path, centers and axes of objects, and moving frames in space.
 
         Args:
             q: poses (T, N, 3) [m].
-            coordinates: joint coordinates (T, K+6) [rad], with which frames move and points switch.
+            coordinates: joint coordinates (T, K+6) [rad], which move frames and switch points.
         """
         from musclesolve.muscles.paths.kernel.entry import PLACE
 
         poses = PoseArrays.allocate(len(q), len(self.point_body), len(self.objects.body))
         bodies, relative = self.rigid_bodies.compiled, self.frames.at(coordinates)
         space, moved = FrameMotion.allocate(len(q), len(self.frames)), BodyMotions.unset(len(bodies.crossed))
-        given = contiguous(q), contiguous(coordinates)
-        PLACE.load()(bodies, self._carried, *given, relative, moved, poses, space)
+        pose = contiguous(q), contiguous(coordinates)
+        PLACE.load()(bodies, self._carried, *pose, relative, moved, poses, space)
         return poses, space
 
     def point_rotation(self, q: Array, coordinates: Array) -> Array:
-        """Rotation of what carries each point from standing, (T, P, 3, 3); arguments as in `place`."""
+        """Rotation (T, P, 3, 3), from standing, of the body or frame with each point; arguments as in `place`."""
         rotation = self.rigid_bodies.subset(self.point_body).rotation(q)
         (on,) = np.nonzero(self.point_frame >= 0)
         if on.size:
@@ -182,7 +179,7 @@ class Paths:
         return rotation
 
     def on_path(self, coordinates: Array) -> Mask:
-        """(T, P) which points are on the path at joint coordinates (T, K+6) [rad]."""
+        """Mask (T, P) of the points on the path at joint coordinates (T, K+6) [rad]."""
         angle = coordinates[:, self.switch_dof]
         on = np.ones((len(coordinates), len(self.standing)), dtype=bool)
         on[:, self.switched] = (angle >= self.switch_lower) & (angle <= self.switch_upper)
@@ -191,7 +188,7 @@ class Paths:
     def subset(self, muscles: Indices) -> Paths:
         """The paths of some muscles (k,), increasing."""
         points = np.isin(self.layout.point_muscle, muscles)
-        kept, number = points[self.switched], np.cumsum(points) - 1
+        chosen, number = points[self.switched], np.cumsum(points) - 1
         of_switches = ("switch_dof", "switch_lower", "switch_upper")
         return replace(
             self,
@@ -199,14 +196,14 @@ class Paths:
             point_body=self.point_body[points],
             standing=self.standing[points],
             point_frame=self.point_frame[points],
-            switched=number[self.switched[kept]],
-            **{name: getattr(self, name)[kept] for name in of_switches},
+            switched=number[self.switched[chosen]],
+            **{name: getattr(self, name)[chosen] for name in of_switches},
         )
 
     def nodes(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathNodes:
         """Lengths, nodes and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
-        on: points on the path (T, P), those that the coordinates switch on unless given.
+        on: mask (T, P) of the points on the path, by default from the coordinates.
         """
         poses, _ = self.place(q, coordinates)
         return solve_paths(self.layout, *(poses if on is None else poses._replace(on=on)))
@@ -214,7 +211,7 @@ class Paths:
     def evaluate(self, q: Array, coordinates: Array) -> PathState:
         """Lengths and wrenches in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
-        Poses are evaluated in blocks: nodes take twice the memory of the wrenches, and are not kept.
+        Poses are evaluated in blocks, whose nodes are not stored: they need twice the memory of the wrenches.
         """
         parts = [self._evaluated(q[part], coordinates[part]) for part in blocks(len(q), _BLOCK)]
         length, wrench, frames = parts[0] if len(parts) == 1 else _stacked(parts)
@@ -233,25 +230,42 @@ class Paths:
     def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
 
-        trimmed: without the points that a muscle has in none of these poses; else all poses have the same points.
+        trimmed: without points that are unused in all of these poses; else with all slots.
         """
-        parts = [
-            trace_paths(self.layout, *self.place(q[part], coordinates[part])[0])
-            for part in blocks(len(q), _LINES if trimmed else len(q))
-        ]
-        return joined_lines([lines.trimmed() for lines in parts]) if trimmed else parts[0]
+        if not trimmed or len(q) <= _LINES:
+            lines = self._traced(q, coordinates)
+            return lines.trimmed() if trimmed else lines
+        used = self.points_used(q, coordinates)
+        most = used.max(axis=0)
+        return PathLines(np.repeat(np.arange(len(most)), most), self.lines_of(q, coordinates, most), used)
+
+    def _traced(self, q: Array, coordinates: Array) -> PathLines:
+        return trace_paths(self.layout, *self.place(q, coordinates)[0])
+
+    def points_used(self, q: Array, coordinates: Array) -> Indices:
+        """Number of points (T, n) that the line of each muscle has in each pose."""
+        return np.concatenate(
+            [self._traced(q[part], coordinates[part]).used for part in blocks(len(q), _LINES)]
+        )
+
+    def lines_of(self, q: Array, coordinates: Array, most: Indices) -> AnyArray:
+        """Lines with so many points (n,) of each muscle, the last of which repeat: their positions (T, S, 3) [m]."""
+        position = np.empty((len(q), int(most.sum()), 3), np.float32)
+        for part in blocks(len(q), _LINES):
+            position[part] = self._traced(q[part], coordinates[part]).trimmed(most).position
+        return position
 
 
 def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:
-    """Blocks of poses, one after the other."""
+    """Lengths, wrenches and frames of all poses, from the results of blocks of poses."""
     length, wrench, frames = zip(*parts, strict=True)
-    joined = (np.concatenate(each) for each in zip(*frames, strict=True))
+    joined = (np.concatenate(blocks) for blocks in zip(*frames, strict=True))
     return np.concatenate(length), np.concatenate(wrench), FrameMotion(*joined)
 
 
 @dataclass(frozen=True)
 class PathState:
-    """Paths in given poses: length (T, n) [m], wrench of each group of nodes (T, G, 6), and the moving frames.
+    """Paths in T poses: length (T, n) [m], wrench of each group of nodes (T, G, 6), and the moving frames.
 
     wrench: sums of r x dL/dr [m] and dL/dr over the nodes of each group (`Paths.groups`).
     """
@@ -265,12 +279,12 @@ class PathState:
 
     @cached_property
     def nodes(self) -> PathNodes:
-        """Nodes and gradients, evaluated again."""
+        """Nodes and gradients, computed again on request."""
         return self.paths.nodes(self.q, self.coordinates)
 
     @property
     def moving_dofs(self) -> Indices:
-        """(D,) coordinates on which L_MT depends explicitly."""
+        """Coordinates (D,) on which L_MT depends explicitly."""
         return self.paths.moving_dofs
 
     @cached_property
@@ -302,8 +316,8 @@ class PathState:
         pick = np.zeros((count * kinds, len(place)))
         pick[paths.layout.node_muscle * kinds + place, np.arange(len(place))] = 1.0
         force = (pick @ on_basic.reshape(frames, len(place), 12)).reshape(frames, count * kinds, 4, 3)
-        own = paths.rigid_bodies.subset(np.tile(bodies, count))
-        forces = own.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
+        repeated = paths.rigid_bodies.subset(np.tile(bodies, count))
+        forces = repeated.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
         rows = np.zeros((frames, count, self.q.shape[1] + 1, 3))
         for b, body in enumerate(bodies):
             for number, slot in enumerate(paths.rigid_bodies.slots[body]):
@@ -326,7 +340,7 @@ class PathState:
     def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
         """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them.
 
-        Of a node on a moving frame the body is the frame's, unless frames (k,) are given: then theirs count, too.
+        The body of a node on a moving frame is the frame's body; if frames (k,) are given, nodes on these count, too.
         """
         on = self.paths.groups_on(bodies, frames)
         return self.pulls(on[None], np.zeros((len(self.q), 1, 3)))[0][:, 0]
@@ -365,7 +379,7 @@ def joined_paths(parts: Sequence[Paths]) -> Paths:
         return parts[0]
     frames, points = [len(part.frames) for part in parts], [part.layout.points for part in parts]
     layouts = [replace(part.layout, wrap_method=part.layout.arrays.wrap_method) for part in parts]
-    muscles, objects = [each.muscles for each in layouts], [len(each.kind) for each in layouts]
+    muscles, objects = [layout.muscles for layout in layouts], [len(layout.kind) for layout in layouts]
     once = ("point_body", "standing", "switch_dof", "switch_lower", "switch_upper")
     return Paths(
         rigid_bodies=parts[0].rigid_bodies,
@@ -386,26 +400,30 @@ def joined_paths(parts: Sequence[Paths]) -> Paths:
 
 
 def _joined(parts: Sequence[Any], **counts: Sequence[int]) -> Any:
-    """Records of arrays and tuples one after the other; counts: of what the indices of a field number, by part."""
+    """Concatenated records of arrays and tuples; counts: by field of indices, the number of indexed entries in each
+    part.
+    """
     values: dict[str, Any] = {}
     for field_ in fields(parts[0]):
-        own = [getattr(part, field_.name) for part in parts]
+        arrays = [getattr(part, field_.name) for part in parts]
         if field_.name in counts:
-            values[field_.name] = _renumbered(own, counts[field_.name])
+            values[field_.name] = _renumbered(arrays, counts[field_.name])
         else:
-            values[field_.name] = tuple(chain(*own)) if isinstance(own[0], tuple) else np.concatenate(own)
+            values[field_.name] = (
+                tuple(chain(*arrays)) if isinstance(arrays[0], tuple) else np.concatenate(arrays)
+            )
     return type(parts[0])(**values)
 
 
 def _renumbered(parts: Sequence[Indices], counts: Sequence[int]) -> Indices:
-    """Indices into parts of so many entries as indices into all of them; -1 stands for none."""
+    """Indices into parts with `counts` entries as indices into all parts; -1 stands for none."""
     before = np.cumsum([0, *counts[:-1]])
     numbered = [np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)]
     return np.concatenate(numbered).astype(np.intp)
 
 
 def muscle_rows(model: Model, motion: Motion, state: PathState) -> Array:
-    """dL_MT/dq (T, n, N, 3) of paths in the poses of a motion, both of the model."""
+    """Gradient dL_MT/dq (T, n, N, 3) of paths in the poses of a motion of the model."""
     if not len(state.moving_dofs):
         return state.rows
     drivers = driver_rows(model, motion, base=False)

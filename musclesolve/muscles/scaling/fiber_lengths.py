@@ -1,21 +1,22 @@
 """Optimal fiber and tendon slack lengths of a subject, by one of two rules.
 
 "standing": both grow with the musculotendon length of the standing subject (correction A4). "operating_range": each
-muscle keeps the normalized fiber lengths of its own model over the range of motion, after Modenese et al. (2016).
+muscle keeps its normalized fiber lengths from the model of the set over the range of motion, after Modenese et al.
+(2016).
 
-In its own model a muscle works at certain normalized fiber lengths. On another skeleton it keeps them, as well as two
-lengths can, when over poses p of the whole range of motion
+In the model of the set a muscle works at certain normalized fiber lengths. Its two lengths on another skeleton are
+chosen so that it keeps them as nearly as possible: over poses p of the whole range of motion
 
     L0 l(p) cos a(p) + L_T = L_MT(p),        sin a(p) = sin a0 / l(p)
 
-holds in the sense of least squares, where l(p) is the normalized fiber length in the own model, and L_MT(p) the
+holds in the sense of least squares, where l(p) is the normalized fiber length in the model of the set, and L_MT(p) the
 musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch). Muscles whose
-length hardly changes do not determine two lengths: L0 is therefore also drawn toward the one that grew with the mean
-length of the muscle, L0', so that
+length hardly changes do not determine two lengths: L0 is therefore also drawn toward L0', which is in proportion to the
+mean length of the muscle, so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
 
-is least: e is the error of a path, which grows with the muscle too, d the error of the assumption that fibers do.
+is least: e is the error of a path, also in proportion to the muscle; d is the error of L0'.
 """
 
 from __future__ import annotations
@@ -41,11 +42,7 @@ from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model
 def fiber_and_tendon_lengths(
     model: Model, database: MuscleDatabase, side: str, paths: Paths, rule: str | None = None
 ) -> tuple[Array, Array]:
-    """Optimal fiber and tendon slack length (n,) [m] of the placed muscles, by the rule of the set unless one is given.
-
-    Raises:
-        InputError: an unknown rule; a muscle whose operating range cannot be kept.
-    """
+    """Optimal fiber and tendon slack length (n,) [m] of the placed muscles, by the rule of the set unless given."""
     rule = rule or database.fiber_lengths
     check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
     if rule == "operating_range":
@@ -55,7 +52,7 @@ def fiber_and_tendon_lengths(
     # both times L_MT(subject) / L_MT(source), standing: normalized fiber length then does not depend on body size
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
-    if database.frames or database.wrap_objects:  # what `standing_length` leaves out
+    if database.frames or database.wrap_objects:  # parts that `standing_length` does not contain
         source = _own_lengths(database)[0]
     else:
         source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
@@ -66,11 +63,7 @@ def fiber_and_tendon_lengths(
 
 @lru_cache(maxsize=8)
 def operating_range(database: MuscleDatabase) -> OperatingRange:
-    """The normalized fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
-
-    Raises:
-        InputError: the set takes its ranges from another one, which does not exist or lacks a muscle.
-    """
+    """The normalized fiber lengths of the muscles of a set over the range of motion, in the model of the set."""
     source = load_muscle_set(database.operating_range_of) if database.operating_range_of else database
     names = [muscle.name for muscle in source]
     if missing := [muscle.name for muscle in database if muscle.name not in names]:
@@ -96,7 +89,7 @@ def _own_lengths(database: MuscleDatabase) -> Array:
 
 
 USABLE = (0.4, 1.6)
-"""Normalized fiber lengths that count: sarcomeres do not work beyond them."""
+"""Range of normalized fiber lengths that enter the fit: sarcomeres do not work beyond it."""
 
 RANGE_OF_MOTION_DEG = {
     "hip_flexion": (-25.0, 100.0),
@@ -108,16 +101,17 @@ RANGE_OF_MOTION_DEG = {
     "shoulder_flexion": (-40.0, 120.0),
     "elbow_flexion": (0.0, 130.0),
 }
-"""Range in which poses are sampled [deg]: what daily activities need (walking, stairs, a chair, squats, running; a
-shelf, a cup to the mouth)."""
+"""Range of sampled angles [deg], as in daily activities (walking, stairs, a chair, squats, running; a shelf, a cup
+to the mouth).
+"""
 
 PATH_ERROR = 0.003
-"""Error e of musculotendon lengths in the own model, as far as it differs between poses [m]."""
+"""Error e of musculotendon lengths in the model of the set, the part that differs between poses [m]."""
 GROWTH_ERROR = 0.5
-"""Relative error d of optimal fiber lengths that grow with the muscle."""
+"""Relative error d of optimal fiber lengths in proportion to the muscle."""
 
 SHORTEST_TENDON = 0.1
-"""A slack length that comes out negative by less than this share of the optimal fiber length is held at zero."""
+"""Share of the optimal fiber length up to which a negative slack length is set to zero."""
 
 POSES = 128
 LEAST_POSES = 8
@@ -126,7 +120,7 @@ LEAST_POSES = 8
 def sampled_poses(model: Model, side: str, dofs: Sequence[str] = LEG_DOFS) -> tuple[Array, Array]:
     """Natural coordinates (P, N, 3) and joint coordinates (P, K+6) of poses, spread evenly over the range of one side.
 
-    The first is the standing pose; the others are a Kronecker sequence, whose gaps are even for any number of angles.
+    The first is the standing pose; the others are a Kronecker sequence, evenly spread for any number of angles.
     """
     moving = {dof: span for dof, span in RANGE_OF_MOTION_DEG.items() if dof in dofs}
     low, high = np.radians(list(moving.values())).reshape(-1, 2).T
@@ -142,28 +136,28 @@ def sampled_poses(model: Model, side: str, dofs: Sequence[str] = LEG_DOFS) -> tu
 
 @dataclass(frozen=True)
 class OperatingRange:
-    """Normalized fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and what they follow from."""
+    """Normalized fiber lengths (P, n) of muscles in the model of the set over `sampled_poses`, with lengths and
+    parameters.
+    """
 
     names: tuple[str, ...]  # without side
     normalized_length: Array
     pennation_angle: Array
-    length: Array  # (P, n) musculotendon lengths in the own model [m]
-    optimal_fiber_length: Array  # (n,) in the own model [m]
+    length: Array  # (P, n) musculotendon lengths in the model of the set [m]
+    optimal_fiber_length: Array  # (n,) in the model of the set [m]
 
     @classmethod
     def from_lengths(
         cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
     ) -> OperatingRange:
-        """Range from musculotendon lengths (P, n) [m] and the own parameters; NaN where the tendon is slack."""
+        """Range from musculotendon lengths (P, n) [m] and parameters in the model of the set; NaN where the tendon
+        is slack.
+        """
         along = np.where(length > slack, length - slack, np.nan)
         return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
 
     def fitted(self, length: Array) -> tuple[Array, Array]:
-        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton.
-
-        Raises:
-            InputError: a muscle for which no positive lengths come near its operating range.
-        """
+        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton."""
         normal = self.normalized_length
         counts = (normal > USABLE[0]) & (normal < USABLE[1])
         along = np.sqrt(np.maximum(normal**2 - np.sin(self.pennation_angle) ** 2, 0.0))

@@ -1,7 +1,7 @@
 """Muscles on a subject's skeleton, and the groups of degrees of freedom that they serve.
 
-A muscle set serves the degrees of freedom that its muscles cross: the joints of a leg, or of an arm. What no muscle
-connects is shared apart.
+A muscle set serves the degrees of freedom that its muscles cross: the joints of a leg, or of an arm. Degrees of freedom
+that no muscle connects are separate force-sharing problems.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ScaledMuscles:
 
     sides: the sides of the muscles. dof_names (m,). parameters: of the Hill model, lengths of the subject; short_names
     and groups (n,) of the set; paths on the skeleton; segment_scale: factors of the positions, forward, left, up, by
-    frame and side ("femur r"). acts (m, n): which muscles move which degree of freedom.
+    frame and side ("femur r"). acts (m, n): whether a muscle acts on a degree of freedom.
     """
 
     sides: tuple[str, ...]
@@ -57,9 +57,9 @@ class ScaledMuscles:
         return replace(self, parameters=person.applied(self.parameters))
 
     def apart(self) -> tuple[ScaledMuscles, ...]:
-        """The muscles of each of the groups that can be shared apart, see `separate_groups`."""
-        found = separate_groups(self.acts)
-        if len(found) == 1:
+        """The muscles of each independent group, see `separate_groups`."""
+        groups = separate_groups(self.acts)
+        if len(groups) == 1:
             return (self,)
         return tuple(
             replace(
@@ -71,12 +71,12 @@ class ScaledMuscles:
                 paths=self.paths.subset(muscles),
                 acts=self.acts[np.ix_(dofs, muscles)],
             )
-            for dofs, muscles in found
+            for dofs, muscles in groups
         )
 
 
 def joined(parts: ScaledMuscles | Sequence[ScaledMuscles]) -> ScaledMuscles:
-    """The muscles of all parts in order, on one subject; a muscle acts on no joint of another part alone."""
+    """The muscles of all parts in order, on one subject; no muscle acts on a joint that is only in another part."""
     if isinstance(parts, ScaledMuscles) or len(parts) == 1:
         return parts if isinstance(parts, ScaledMuscles) else parts[0]
     dofs = tuple(dict.fromkeys(name for part in parts for name in part.dof_names))
@@ -97,9 +97,9 @@ def joined(parts: ScaledMuscles | Sequence[ScaledMuscles]) -> ScaledMuscles:
 
 
 def separate_groups(acts: Mask) -> list[tuple[Indices, Indices]]:
-    """Degrees of freedom and muscles, by number, that can be shared apart: no muscle of a group acts on another group.
+    """Independent groups of degrees of freedom and muscles, by number: no muscle of a group acts on another group.
 
-    acts (m, n): which muscles act on which degree of freedom. A degree of freedom on which no muscle acts is in the
+    acts (m, n): whether a muscle acts on a degree of freedom. A degree of freedom on which no muscle acts is in the
     first group, as is a muscle that acts on none.
 
     Returns:
@@ -119,34 +119,34 @@ def separate_groups(acts: Mask) -> list[tuple[Indices, Indices]]:
 def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tuple[str, ...]:
     """The degrees of freedom of a model that the muscles of a set serve on one side.
 
-    Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
-    outward, of a joint first those that the set states, in its order.
-
-    Raises:
-        InputError: the set has a bone or states a degree of freedom that is not of the model.
+    The degrees of freedom between the bones of the set, if a muscle crosses them or the set states them: joint after
+    joint from the base outward; within a joint the stated ones first, in the order of the set.
     """
     _check_names(topology, database, side)
-    body = {each.name: sided(each.body, side, topology.body_index) for each in database.reference.segments}
+    body = {
+        segment.name: sided(segment.body, side, topology.body_index)
+        for segment in database.reference.segments
+    }
     bone = {name: name for name in body} | {name: frame.body for name, frame in database.frames.items()}
     spans = {frozenset(body[bone[point.frame]] for point in muscle.path) for muscle in database}
     crossed = set().union(*map(topology.dofs_between, spans))
     stated = [sided(name, side, topology.joint_index) for name in database.dofs]
-    found = [name for name in topology.dofs_between(body.values()) if name in crossed or name in stated]
+    dofs = [name for name in topology.dofs_between(body.values()) if name in crossed or name in stated]
     pivot = {dof.name: dof.pivot for dof in topology.dofs}
-    joints = list(dict.fromkeys(pivot[name] for name in found))
-    order = [*(name for name in stated if name in found), *(name for name in found if name not in stated)]
+    joints = list(dict.fromkeys(pivot[name] for name in dofs))
+    order = [*(name for name in stated if name in dofs), *(name for name in dofs if name not in stated)]
     return tuple(sorted(order, key=lambda name: joints.index(pivot[name])))
 
 
 def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> None:
     """Refuse bodies, joint centers and degrees of freedom of a set that the model does not have.
 
-    A set that states no degrees of freedom has the degrees of freedom of a leg, of which a model may have others.
+    A set that states no degrees of freedom has the degrees of freedom of a leg; the model may lack some of them.
     """
-    own = f" of the muscle set {database.name!r} in the model {topology.name!r}"
+    place = f" of the muscle set {database.name!r} in the model {topology.name!r}"
     points = [point.name for point in topology.points]
     places: list[tuple[str, str, Collection[str], str]] = [
-        (name, kind, known, f", the {key} of bone {segment.name!r}{own}")
+        (name, kind, known, f", the {key} of bone {segment.name!r}{place}")
         for segment in database.reference.segments
         for key, name, kind, known in (
             ("body", segment.body, "body", topology.body_index),
@@ -157,14 +157,14 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
     ]
     if database.dofs != LEG_DOFS:
         places += [
-            (name, "degree of freedom", topology.joint_index, f", one of `dofs`{own}")
+            (name, "degree of freedom", topology.joint_index, f", one of `dofs`{place}")
             for name in database.dofs
         ]
     used = [frame.dof for frame in database.frames.values()]
     for point in (point for muscle in database for point in muscle.path):
         used += [part.dof for part in (point.moving, point.active) if part is not None]
     places += [
-        (name, "degree of freedom", topology.joint_index, f", which paths{own} depend on")
+        (name, "degree of freedom", topology.joint_index, f", which paths{place} depend on")
         for name in dict.fromkeys(used)
     ]
     for name, kind, known, within in places:
@@ -221,13 +221,10 @@ def scale_muscles(
 
 
 def _acting(model: Model, paths: Paths, dofs: Sequence[str]) -> tuple[Mask, Array]:
-    """Return which muscles move which degrees of freedom (m, n), and the number of joints that each muscle crosses
-    (n,).
+    """Return a mask (m, n) of the degrees of freedom on which each muscle acts, and its number of joints (n,).
 
-    A muscle crosses a joint if it has points on both sides of the joint; a muscle moves also the degree of freedom with
-    whose angle one of its points moves.
-
-    A muscle crosses a joint with points on both sides of it; it moves, too, with whose angle one of its points moves.
+    A muscle crosses a joint if it has points on both sides of the joint. It also acts on a degree of freedom whose
+    angle moves one of its points.
     """
     joints = np.array([model.dof(dof) for dof in dofs])
     beyond = model.tree.distal_frames[paths.point_body][:, joints] > 0.0

@@ -1,19 +1,20 @@
-"""The paths of a muscle set on one side of a model: points, wrap objects and frames that move, in standing positions.
+"""The paths of a muscle set on one side of a model: points, wrap objects and moving frames, in standing positions.
 
-The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
-direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie on
-the joint centers of the subject, and grows with the length between these (Silva 2003, 6.5). The width of the pelvis
-grows with the distance between the hips, its depth with that from between the ASIS to between the PSIS. What was not
-measured grows with stature: height of the pelvis, foot, the depth where subject or set have none; or with the length of
-thigh and shank together where the set has no stature.
+The frames of the set are mapped to the standing pose of the subject by the scale of each segment, joint centers and
+foot direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie
+on the joint centers of the subject, and scales with the length between these (Silva 2003, 6.5). The width of the pelvis
+scales with the distance between the hips, its depth with the distance from mid-ASIS to mid-PSIS. Other sizes scale with
+stature: height of the pelvis, foot, and the depth if subject or set have none. If the set has no stature, they scale
+with the length of thigh and shank together.
 
-Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
-around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
-is shortest against the path past it, the two have the same moment arm (the derivative of their difference is zero) and
-all but the same length: switching there, the path does not jump. That angle depends on the proportions of the subject,
-so the tabulated one is where the search begins, for sets with exact ranges too: on the skeleton of gait2392 it moves by
-1 degree (iliacus 4), while on another one the tabulated angles would let arms jump by up to 5 mm. Of several points of
-a muscle that switch at different angles, each is examined with the others as tabulated.
+Angles at which conditional via points join and leave the path: a via point represents bone or a retinaculum around
+which the muscle wraps. It can only lengthen the path, and belongs to the path as long as it does. At the angle where
+the path with the point exceeds the path without it by the least length, both have the same moment arm (the derivative
+of the difference is zero) and nearly the same length, so that the path does not jump if the point switches there. This
+angle depends on the proportions of the subject, so that the search begins at the tabulated angle, for sets with exact
+ranges too. On the skeleton of gait2392 the angle changes by 1 degree (iliacus 4); on another skeleton, the moment arms
+would jump by up to 5 mm at the tabulated angles. If several points of a muscle switch at different angles, each is
+examined with the others as tabulated.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from musclesolve.muscles.paths.paths import Paths
 
 
 def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
-    """Paths with points, moving frames and wrap objects where the maps have them; conditional ranges as tabulated.
+    """Paths with points, moving frames and wrap objects mapped to the subject; conditional ranges as tabulated.
 
-    The moving frames of the set come first, then one that only shifts for each moving point.
+    The moving frames of the set come first, then a translating frame for each moving point.
     """
     muscles, frames, wraps = database.sides[side], dict(database.frames), dict(database.wrap_objects)
     if side == "l":
@@ -47,7 +48,8 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     map_of = {name: maps[bone[name]] for name in bone}
     # of a leg bodies 7, 4 (10), 3 (11) and 1 (13) of the thesis (correction A9)
     bodies = {
-        each.name: sided(each.body, side, model.topology.body_index) for each in database.reference.segments
+        segment.name: sided(segment.body, side, model.topology.body_index)
+        for segment in database.reference.segments
     }
     body = {name: model.body(bodies[bone[name]]) for name in bone}
 
@@ -59,20 +61,20 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     moving = []  # body, coordinate, pivot and motion of each frame
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
-        both = _both(on.rotation * on.scale, on.rotation)
+        both = _block_map(on.rotation * on.scale, on.rotation)
         spline = _spline(frame.angles, frame.translations, frame.rotations).mapped(both, np.zeros(6))
         moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
     position, within = np.array([point.position for _, point in points]), [point.frame for _, point in points]
     standing = np.empty_like(position)
     for name in set(within):
-        own = [frame == name for frame in within]
-        standing[own] = map_of[name].place(position[own])
+        in_frame = [frame == name for frame in within]
+        standing[in_frame] = map_of[name].place(position[in_frame])
     carrier = [number.get(point.frame, -1) for _, point in points]
     for p, (_, point) in enumerate(points):
         if point.moving is not None:
             on = map_of[point.frame]
-            both = _both(on.rotation * on.scale, np.zeros((3, 3)))
+            both = _block_map(on.rotation * on.scale, np.zeros((3, 3)))
             away = np.concatenate([on.origin - standing[p], np.zeros(3)])
             spline = _spline(point.moving.angles, point.moving.positions).mapped(both, away)
             carrier[p] = len(moving)
@@ -100,10 +102,12 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         if wrap.kind == "cylinder" and beside[name]:
             # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
             away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
-            own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
+            set_distance, subject_distance = (
+                np.linalg.norm(np.cross(line, axis), axis=1) for line in (away, on.scale * away)
+            )
             # share of the distance that the radius may be
-            nearest = np.maximum(wrap.radii[0] / own, CLEARANCE)
-            radii = np.minimum(radii, (nearest * here).min())
+            nearest = np.maximum(wrap.radii[0] / set_distance, CLEARANCE)
+            radii = np.minimum(radii, (nearest * subject_distance).min())
         objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
     names = list(wraps)
     over = [
@@ -142,7 +146,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     )
 
 
-def _both(shifts: Array, turns: Array) -> Array:
+def _block_map(shifts: Array, turns: Array) -> Array:
     """The matrix (6, 6) that maps translations by one (3, 3) and rotation vectors by the other."""
     matrix = np.zeros((6, 6))
     matrix[:3, :3], matrix[3:, 3:] = shifts, turns
@@ -155,7 +159,7 @@ def _spline(
     shifts: tuple[tuple[float, ...], ...],
     turns: tuple[tuple[float, ...], ...] | None = None,
 ) -> NaturalSpline:
-    """The motion of a frame of a set along its own axes; without turns unless given."""
+    """The motion of a frame of a set along its own axes; without rotation unless `turns` are given."""
     places = np.array(shifts)
     return NaturalSpline(
         np.array(angles), np.hstack([places, np.zeros_like(places) if turns is None else np.array(turns)])
@@ -163,17 +167,21 @@ def _spline(
 
 
 CLEARANCE = 0.98
-"""Radius of a cylinder over the distance of a point from its axis, that is no less than in the model of the set."""
+"""Largest radius of a cylinder over the distance of a point from its axis, unless the model of the set has a larger
+one.
+"""
 
 
 def sided(name: str, side: str, known: Collection[str]) -> str:
-    """The name, with its side where the model has it on each side alone."""
+    """The name in the model: with the side unless the model has the name without a side."""
     return name if name in known else f"{name}_{side}"
 
 
 @dataclass(frozen=True)
 class FrameMap:
-    """A point p of a frame stands at origin + rotation scale p; scale (3,) along the axes of the frame."""
+    """A map of points p of a frame to standing positions, origin + rotation scale p; scale (3,) along the axes of
+    the frame.
+    """
 
     rotation: Array
     scale: Array
@@ -188,7 +196,7 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
     """The map of each frame of a set onto one side of a subject.
 
     Stature is compared with the stature of the skeleton before the table's own scaling, hence the factors of the table.
-    Where the set does not know it, bones without end grow with the length of all others together.
+    If the set has no stature, bones without end scale with the length of all others together.
     """
     reference, slot, standing = database.reference, model.topology.slot, model.standing
 
@@ -196,33 +204,33 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
         return np.asarray(standing[model.slot(sided(name, side, slot))])
 
     mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
-    lines = {each.name: center(each.end) - center(each.origin) for each in reference.segments if each.end}
+    lines = {bone.name: center(bone.end) - center(bone.origin) for bone in reference.segments if bone.end}
     long = {name: float(np.linalg.norm(line)) for name, line in lines.items()}
-    own = {name: reference[name].length or 0.0 for name in lines}
+    lengths = {name: reference[name].length or 0.0 for name in lines}
     maps = {}
-    for each in reference.segments:
+    for bone in reference.segments:
         rotation = np.eye(3)
-        if each.name in lines:
-            scale = np.full(3, long[each.name] / own[each.name])
-            if each.end_position is not None:
-                place = mirror * each.end_position - mirror * each.position
-                rotation = _smallest_rotation(place, lines[each.name])
+        if bone.name in lines:
+            scale = np.full(3, long[bone.name] / lengths[bone.name])
+            if bone.end_position is not None:
+                place = mirror * bone.end_position - mirror * bone.position
+                rotation = _smallest_rotation(place, lines[bone.name])
         else:
             if reference.stature is None:
-                size = sum(long.values()) / sum(own.values()) if own else 1.0
+                size = sum(long.values()) / sum(lengths.values()) if lengths else 1.0
             else:
                 size = 1.0 if model.stature is None else model.stature / reference.stature
-                size = size / each.position_scale
+                size = size / bone.position_scale
             scale = np.full(3, size)
-        if each.width is not None:
-            scale[1] = np.linalg.norm(center(each.origin, "r") - center(each.origin, "l")) / each.width
+        if bone.width is not None:
+            scale[1] = np.linalg.norm(center(bone.origin, "r") - center(bone.origin, "l")) / bone.width
             if model.pelvis_depth is not None and reference.pelvis_depth is not None:
-                scale[0] = model.pelvis_depth / reference.pelvis_depth / each.position_scale
-        if each.forward is not None:
-            forward, up = center(each.forward), np.array([0.0, 0.0, 1.0])
+                scale[0] = model.pelvis_depth / reference.pelvis_depth / bone.position_scale
+        if bone.forward is not None:
+            forward, up = center(bone.forward), np.array([0.0, 0.0, 1.0])
             rotation = np.column_stack([forward, np.cross(up, forward), up])
-        at = rotation @ (scale * mirror * each.position)
-        maps[each.name] = FrameMap(rotation, scale, center(each.origin) - at)
+        at = rotation @ (scale * mirror * bone.position)
+        maps[bone.name] = FrameMap(rotation, scale, center(bone.origin) - at)
     return maps
 
 
@@ -235,20 +243,21 @@ def _smallest_rotation(start: Array, end: Array) -> Array:
 
 
 def reference_model(reference: ReferenceSkeleton) -> Model:
-    """A human model with the bones of a set's own skeleton, to which its fiber and tendon lengths belong.
+    """A human model with the bones of the set's skeleton, to which its fiber and tendon lengths belong.
 
-    It is the one before the table's own scaling, so every scale of its `frame_maps` is 1 / position_scale.
+    The skeleton is the one before the table's own scaling, so that every scale of its `frame_maps` is 1 /
+    position_scale.
     """
     places: dict[str, tuple[Array, Segment]] = {}
-    for each in reference.segments:
-        if each.width is not None:
-            places[each.origin] = np.array([0.0, -0.5 * each.width, 0.0]), each
-        if each.end is not None:
-            places[each.end] = np.array(each.end_place) - np.array(each.position), each
+    for bone in reference.segments:
+        if bone.width is not None:
+            places[bone.origin] = np.array([0.0, -0.5 * bone.width, 0.0]), bone
+        if bone.end is not None:
+            places[bone.end] = np.array(bone.end_place) - np.array(bone.position), bone
     mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
     offsets = {
-        f"{name}_{side}": flip * place / each.position_scale
-        for name, (place, each) in places.items()
+        f"{name}_{side}": flip * place / bone.position_scale
+        for name, (place, bone) in places.items()
         for side, flip in mirror.items()
     }
     if reference.stature is None:
@@ -264,7 +273,7 @@ _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 
 
 def adjust_switches(model: Model, paths: Paths) -> Paths:
-    """Paths with every reachable end of a conditional range moved to where the path does not jump."""
+    """Paths with every reachable end of a conditional range moved to the angle at which the path does not jump."""
     edges = np.stack([paths.switch_lower, paths.switch_upper])
     muscle = paths.layout.point_muscle[paths.switched]
     searches = []  # coordinate, its angles (P,), and the ends (2, C) that are sought among them
@@ -295,22 +304,22 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
     switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
     (position, _, center, axes), _ = some.place(q, coordinates)
     on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
-    for here, (_, angles, ends) in zip(rows, searches, strict=True):
+    for row, (_, angles, ends) in zip(rows, searches, strict=True):
         at = np.zeros(len(few))
         at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
         others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
-        on[0, here][:, switched] = others | switching
-        on[1, here][:, switched] = others & ~switching
-        # only the muscles that are sought here, and near their ends
+        on[0, row][:, switched] = others | switching
+        on[1, row][:, switched] = others & ~switching
+        # only the muscles of this search, and near their edges
         sought = np.zeros((len(few), len(angles)), dtype=bool)
-        own = np.broadcast_to(column, ends.shape)[ends]
-        sought[own] = np.abs(angles - edges[ends][:, None]) <= SEARCH
-        on[:, here] &= sought[some.layout.point_muscle].T
-    through, past = (solve_paths(some.layout, position, each, center, axes).length for each in on)
+        sought_muscles = np.broadcast_to(column, ends.shape)[ends]
+        sought[sought_muscles] = np.abs(angles - edges[ends][:, None]) <= SEARCH
+        on[:, row] &= sought[some.layout.point_muscle].T
+    through, past = (solve_paths(some.layout, position, points_on, center, axes).length for points_on in on)
 
     adjusted = edges.copy()
-    for here, (_, angles, ends) in zip(rows, searches, strict=True):
-        gap = (through - past)[here]
+    for row, (_, angles, ends) in zip(rows, searches, strict=True):
+        gap = (through - past)[row]
         for end, c in np.argwhere(ends):
             adjusted[end, c] = refined_edge(edges[end, c], angles, gap[:, column[c]])
     return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
@@ -327,7 +336,7 @@ def search_grid(edges: Array) -> Array:
 def refined_edge(edge: float, angles: Array, gap: Array) -> float:
     """Angle [rad] of the smallest gap (P,) [m] within the search range of the angles (P,), by a parabola.
 
-    The end itself where there is no minimum, or where it cannot be reached.
+    The edge itself if there is no minimum, or if it cannot be reached.
     """
     near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
     if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
@@ -335,5 +344,5 @@ def refined_edge(edge: float, angles: Array, gap: Array) -> float:
     best = int(near[np.argmin(gap[near])])
     if best in (near[0], near[-1]):
         return edge
-    before, here, after = gap[best - 1 : best + 2]
-    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * here + after))
+    before, at, after = gap[best - 1 : best + 2]
+    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * at + after))

@@ -1,10 +1,10 @@
 """The coordinates of an OpenSim model over time: read from a file or a table, filtered, differentiated.
 
 Coordinates beyond the range to which the model clamps them: OpenSim's inverse kinematics keeps a clamped coordinate
-in its range. Its analyses of a given motion do not: they take the values of the file, as is done here (OpenSim 4.6,
-MuscleAnalysis of an elbow beyond its range: the same length with and without the clamp). Beyond the range the model
-was not made to be used: paths, splines of coupled motions and wraps are extrapolated there, and moment arms may be
-implausible.
+in its range. OpenSim's analyses of a given motion take the values of the file, as does this module (OpenSim 4.6,
+MuscleAnalysis of an elbow beyond its range: the same length with and without the clamp). The
+model was not built for motions beyond the range: paths, splines of coupled motions and wraps are extrapolated there,
+and moment arms may be implausible.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 Source = Union[str, Path, Table, "xr.Dataset", Mapping[str, Array]]
-"""Columns over time: a MOT or STO file, a table, a dataset over time, or arrays by name with "time"."""
+"""Source of columns over time: a MOT or STO file, a table, a dataset over time, or arrays by name with "time"."""
 
 ORDER = 3
 FEWEST_SPLINE_FRAMES = 6
@@ -39,13 +39,13 @@ FULL_ROTATION = 2.0 * np.pi
 """Largest angle of a joint [rad]: a larger number is in degrees."""
 _FEW_DEGREES = 3.5
 _UNLIKE = 1e-3
-"""Least difference from the value of a locked coordinate that is noted [rad or m]."""
+"""Difference from the value of a locked coordinate above which a note is given [rad or m]."""
 _JUMP = np.radians(15.0)
-"""Least change of an angle by the filter that is noted [rad]."""
+"""Change of an angle by the filter above which a note is given [rad]."""
 SLOWEST_HZ = 5.0
-"""No motion is recorded with fewer frames a second."""
+"""Least plausible sampling rate of a motion [Hz]."""
 _EVEN = 1e-3
-"""Largest difference of the time between frames, as a share of it."""
+"""Largest variation of the time between frames, as a share of this time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class CoordinateMotion:
     """Coordinates (K) over frames (T).
 
     time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
-    without one; file: where they came from; notes: for the summary.
+    without a filter; file: source of the values; notes: sentences for the summary.
     """
 
     time: Array
@@ -71,8 +71,8 @@ class CoordinateMotion:
 
     def frames(self, which: Mask) -> CoordinateMotion:
         """The coordinates in the frames of a mask (T,)."""
-        parts = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
-        return replace(self, **parts)
+        selected = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
+        return replace(self, **selected)
 
 
 def coordinate_motion(
@@ -85,15 +85,11 @@ def coordinate_motion(
     from the natural quintic spline through the filtered values.
 
     Args:
-        coordinates: the columns of other names than coordinates of the model are ignored. In degrees or radians as
-            the header says; where it says nothing, numbers beyond a full rotation in radians mean degrees, smaller
-            ones radians, as OpenSim takes them, and a note says so. A dataset has units in its attributes, "rad" unless
-            stated; arrays by name are in rad and m.
+        coordinates: columns with names of no coordinate are ignored. The header states degrees or radians; if it does
+            not, numbers beyond a full rotation in radians mean degrees, smaller numbers radians, as in OpenSim, and a
+            note reports the choice. A dataset has units in its attributes, by default "rad"; arrays by name are in rad
+            and m.
         cutoff_hz: None leaves the values as they are.
-
-    Raises:
-        InputError: no coordinate of the model, one that stands twice, gaps, radians that can only be degrees, uneven
-            sampling.
     """
     from scipy.interpolate import make_interp_spline
 
@@ -167,27 +163,27 @@ def coordinate_motion(
 
 def plain_name(column: str) -> str:
     """The name of a coordinate in a column: "/jointset/hip_r/hip_flexion_r/value" is hip_flexion_r."""
-    parts = column.split("/")
-    return parts[-2] if len(parts) > 2 and parts[-1] == "value" else parts[-1]
+    names = column.split("/")
+    return names[-2] if len(names) > 2 and names[-1] == "value" else names[-1]
 
 
 def as_table(source: Source, what: str) -> Table:
-    """Columns over time of whatever holds them."""
+    """Read columns over time from a table, dataset, mapping or file; `what` names the source in messages."""
     if isinstance(source, Table):
         return source
     if isinstance(source, str | Path):
         return read_mot(source)
-    given: Any = source
+    columns_by_name: Any = source
     columns: dict[str, object] = {}
-    if hasattr(given, "data_vars") and "time" in given.coords:
-        time = given.coords["time"].values
-        for name, variable in given.data_vars.items():
+    if hasattr(columns_by_name, "data_vars") and "time" in columns_by_name.coords:
+        time = columns_by_name.coords["time"].values
+        for name, variable in columns_by_name.data_vars.items():
             if variable.dims == ("time",):
                 degrees = str(variable.attrs.get("units", "rad")).lower() in ("deg", "degree", "degrees")
                 columns[str(name)] = np.radians(variable.values) if degrees else variable.values
-    elif isinstance(given, Mapping) and "time" in given:
-        time = given["time"]
-        columns = {name: column for name, column in given.items() if name != "time"}
+    elif isinstance(columns_by_name, Mapping) and "time" in columns_by_name:
+        time = columns_by_name["time"]
+        columns = {name: column for name, column in columns_by_name.items() if name != "time"}
     else:
         raise input_error("pipeline.wrong_type", where=what, what=what, name=type(source).__name__)
     times = check_increasing(time, where=what)
@@ -205,11 +201,7 @@ def _file(table: Table) -> Path | None:
 
 
 def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:
-    """Whether angles (T, K) are in degrees, the columns of other coordinates being zero, and what to say of it.
-
-    Raises:
-        InputError: they are said to be in radians, and can only be degrees.
-    """
+    """Return whether angles (T, K) are in degrees, and notes on it; columns of translations are zero."""
     if not angles.any():
         return bool(table.in_degrees), []
     row, column = np.unravel_index(int(np.abs(angles).argmax()), angles.shape)
@@ -281,12 +273,12 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
 
 
 ANGLE, LENGTH = np.radians(1.0), 0.002
-"""So far beyond its range a coordinate may lie unnoticed [rad, m]: the filter moves values that are kept at its end."""
+"""Tolerances of the range of a coordinate [rad, m]: the filter moves values that are clamped at its end."""
 
 
 @dataclass(frozen=True, eq=False)
 class BeyondRange:
-    """A coordinate, how far beyond its range it gets [rad or m], and in which frames (T,) it is beyond."""
+    """A coordinate, its largest distance beyond its range [rad or m], and the frames (T,) beyond the range."""
 
     coordinate: Coordinate
     most: float
@@ -294,26 +286,26 @@ class BeyondRange:
 
     @property
     def sentence(self) -> str:
-        """Sentence on how far beyond which range the coordinate gets, and in how many frames."""
-        given = self.coordinate
-        unit, scale = ("degrees", np.degrees(1.0)) if given.rotational else ("mm", 1000.0)
+        """Sentence with the range of the coordinate, the largest distance beyond it, and the number of frames."""
+        coordinate = self.coordinate
+        unit, scale = ("degrees", np.degrees(1.0)) if coordinate.rotational else ("mm", 1000.0)
         share = max(1.0, 100.0 * float(self.frames.mean()))
         return (
-            f"{given.name} is up to {scale * self.most:.3g} {unit} beyond the range to which the model clamps it "
-            f"({scale * given.lower:.4g} to {scale * given.upper:.4g} {unit}), in {share:.0f} % of the frames"
+            f"{coordinate.name} is up to {scale * self.most:.3g} {unit} beyond the range to which the model clamps it "
+            f"({scale * coordinate.lower:.4g} to {scale * coordinate.upper:.4g} {unit}), in {share:.0f} % of the frames"
         )
 
 
 def beyond_ranges(
     model: OpenSimModel, motion: CoordinateMotion, names: Collection[str]
 ) -> tuple[BeyondRange, ...]:
-    """The clamped coordinates of some names that leave their range, the farthest first."""
-    found = []
+    """Find the clamped coordinates among some names that leave their range, the farthest first."""
+    beyond_range = []
     for name, value in motion.by_name(motion.value).items():
-        given = model.coordinates[name]
-        if name in names and given.clamped and not given.locked:
-            beyond = np.maximum(given.lower - value, value - given.upper)
-            limit = ANGLE if given.rotational else LENGTH
+        limits = model.coordinates[name]
+        if name in names and limits.clamped and not limits.locked:
+            beyond = np.maximum(limits.lower - value, value - limits.upper)
+            limit = ANGLE if limits.rotational else LENGTH
             if beyond.max() > limit:
-                found.append(BeyondRange(given, float(beyond.max()), np.asarray(beyond > limit)))
-    return tuple(sorted(found, key=lambda each: -each.most))
+                beyond_range.append(BeyondRange(limits, float(beyond.max()), np.asarray(beyond > limit)))
+    return tuple(sorted(beyond_range, key=lambda coordinate: -coordinate.most))

@@ -41,30 +41,30 @@ from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 
 _FREE = 6
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
-"""Beginnings of names of the bodies of a foot that others follow."""
+"""Beginnings of the names of hindfoot bodies, from which other bodies of the foot branch."""
 MISSING = 0.25
-"""Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
+"""Upward force missing at the root when a foot stands beside the plates, as a share of the weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoadDynamics:
-    """Inverse dynamics of a model under external loads over the frames where all of them are known."""
+    """Inverse dynamics of a model under external loads, in the frames where all loads are known."""
 
     model: OpenSimModel
     motion: ModelMotion
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
     cutoff_hz: float | None = None
-    """Cut-off of the filter of the motion; None without a filter."""
+    """Cut-off frequency of the filter of the motion [Hz]; None without a filter."""
 
     def joint_loads(
         self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
     ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
-        What the bodies beyond a joint need, the joint and the muscles on these bodies give. Moments are about the
-        origin of the joint's frame on the child body, as in OpenSim's joint reactions. ligament: factor on the arm of
-        the patellar ligaments.
+        The joint and the muscles that cross it together give the load that the distal bodies need. Moments are about
+        the origin of the joint's frame on the child body, as in OpenSim's joint reactions. ligament: factor on the arm
+        of the patellar ligaments.
         """
         model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
@@ -88,23 +88,23 @@ class LoadDynamics:
             about_origin = sums[:, :, k, :3]
             point = reactions.point[:, rows[k], None]
             moment[:, :, k] = about_origin - np.cross(point, force[:, :, k])
-            # the couples that guide moving points, and bodies that couplers drive: what dL/dq has beyond the sums
-            own = [moving.index(name) for name in moved_by[k]]
-            across = twist[:, own, outer[k]] - twist[:, own, model.body_number[joint.inboard.body]]
-            guided = -arms[:, own] - across @ sums[:, :, k].swapaxes(1, 2)
+            # the couples that guide moving points, and bodies driven by couplers: the part of dL/dq beyond the sums
+            axes = [moving.index(name) for name in moved_by[k]]
+            across = twist[:, axes, outer[k]] - twist[:, axes, model.body_number[joint.inboard.body]]
+            guided = -arms[:, axes] - across @ sums[:, :, k].swapaxes(1, 2)
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
             if k in knees:
                 # the patellar ligament in place of the quadriceps
                 flexing, lever = knee_lever(model, joint, pose, across, point[:, 0], ligament)
-                arm = arms[:, own[flexing], heads, None]
+                arm = arms[:, axes[flexing], heads, None]
                 at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
                 force[:, heads, k] = arm * lever.force[:, None]
                 moment[:, heads, k] = arm * lever.moment[:, None]
                 patella[:, knees.index(k), heads] = at_patella @ TO_GLOBAL.T
 
-        def by_joint(each: Array) -> Array:
-            """Values (T, J, n, 3) in our axes, of values (T, n, J, 3) in the axes of the model."""
-            return np.ascontiguousarray(each.swapaxes(1, 2) @ TO_GLOBAL.T)
+        def by_joint(values: Array) -> Array:
+            """Values (T, J, n, 3) in the axes forward, left, up, from values (T, n, J, 3) in the axes of the model."""
+            return np.ascontiguousarray(values.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return JointLoads(
             joints=tuple(names),
@@ -133,9 +133,9 @@ class LoadDynamics:
 
     @cached_property
     def root_wrench(self) -> Array | None:
-        """(T, 6) [N m, N] what the ground would have to give a freely moving model beside the loads, about its origin.
+        """Wrench (T, 6) [N m, N] on a freely moving model missing beside the loads, about the origin of the ground.
 
-        None of a model that is fixed to the ground, and where mass properties of a body cannot be used.
+        None for a model that is fixed to the ground, and where mass properties of a body cannot be used.
         """
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
         if self.model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
@@ -155,40 +155,40 @@ class LoadDynamics:
 
     @cached_property
     def root_force(self) -> Array | None:
-        """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is."""
+        """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is None."""
         return None if self.root_wrench is None else self.root_wrench[:, 3:]
 
     @cached_property
     def root_residual(self) -> Array | None:
-        """Size (T,) [N] of the residual force at the root; None where `root_force` is, NaN beside the plates."""
+        """Size (T,) [N] of the residual force at the root; None where `root_force` is None, NaN beside the plates."""
         if self.root_force is None:
             return None
         size = np.asarray(np.linalg.norm(self.root_force, axis=1))
         for standing in self.unmeasured_feet.values():
-            size[standing] = np.nan  # the load that is missing, and no residual
+            size[standing] = np.nan  # a missing load, not a residual
         return size
 
     @cached_property
     def stands(self) -> bool:
-        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell.
+        """Return whether the loads carry the body in some frame; otherwise it hangs or sits, or the state is unknown.
 
-        Predicted loads are of a body that stands.
+        A body with predicted loads always stands.
         """
         if self.root_force is None or not self.weight > 0.0:
             return False
         if self.predicted:
             return True
         up = -self.model.gravity
-        given, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
-        return bool((given > (1.0 - MISSING) * (given + lacking)).any())
+        supplied, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
+        return bool((supplied > (1.0 - MISSING) * (supplied + lacking)).any())
 
     @cached_property
     def unmeasured_feet(self) -> dict[str, Mask]:
-        """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
+        """Foot -> frames (T,) in which the foot stands on the ground without a measured load.
 
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
-        of those without a load the one that moves least. None of a body that does not stand: no frame shows what a
-        foot carries, and none of predicted loads, which both feet have.
+        the foot without a load that moves least. Empty for a body that does not stand, because no frame shows the load
+        of a foot, and for predicted loads, which act on both feet.
         """
         model, bodies = self.model, self.dynamics.bodies
         feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
@@ -206,15 +206,15 @@ class LoadDynamics:
 
     @cached_property
     def balance_limit(self) -> float | None:
-        """Residual force of a frame that is still balanced [body weights]; None of a body that does not stand.
+        """Largest residual force of a balanced frame [body weights]; None for a body that does not stand.
 
-        What carries a body that hangs or sits is no load, and acts on no part of its legs.
+        The support of a body that hangs or sits is not among the loads, and acts on no part of its legs.
         """
         return balance_limit(self.body_load.sum(axis=1), self.weight) if self.stands else None
 
     @cached_property
     def balanced(self) -> Mask | None:
-        """Frames (T,) in which the loads balance the motion, as of a recording; None where there is no limit."""
+        """Mask (T,) of the frames in which the loads balance the motion; None where there is no limit."""
         if self.root_residual is None or self.balance_limit is None:
             return None
         if self.predicted:
@@ -223,31 +223,31 @@ class LoadDynamics:
 
     @property
     def predicted(self) -> bool:
-        """Whether the loads are predicted from the motion."""
+        """Return whether the loads are predicted from the motion."""
         return any(load.predicted for load in self.loads)
 
     @cached_property
     def support(self) -> Support:
-        """Loads supplied and lacking at the origin of the root, of a model for which `root_wrench` is known."""
+        """Loads supplied and lacking at the origin of the root; requires `root_wrench`."""
         assert self.root_wrench is not None
         lacking, force = self.about_root(self.root_wrench), self.body_load.sum(axis=1)
         return Support.from_wrenches(self.motion.time, lacking, force, self.weight, self.cutoff_hz)
 
     def residual_note(self, when: str = "") -> list[str]:
-        """A sentence on the residual force at the root, where it is known; when: such as " before ..."."""
+        """A sentence on the residual force at the root; empty without one. when: a clause such as " before ..."."""
         size = self.root_residual
         if size is None or not np.isfinite(size).any():
             return []
-        known = size[np.isfinite(size)]
-        rms = np.sqrt(np.mean(known**2))
-        where = "" if known.size == size.size else f" in the {known.size} frames whose loads are complete"
+        sizes = size[np.isfinite(size)]
+        rms = np.sqrt(np.mean(sizes**2))
+        where = "" if sizes.size == size.size else f" in the {sizes.size} frames whose loads are complete"
         return [
-            f"Residual force at the root of the model{when}{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
+            f"Residual force at the root of the model{when}{where}: {rms:.3g} N rms, at most {sizes.max():.3g} N."
         ]
 
 
 def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:
-    """The bodies of a foot from the ankle on, as talus, calcaneus and toes, of which one is named."""
+    """Bodies of the foot to which a named body belongs, distal to the ankle: talus, calcaneus, toes."""
     inner = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     outer = {joint.inboard.body: joint.outboard.body for joint in model.joints}
     chain = [foot]
@@ -261,7 +261,7 @@ def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:
 def knee_lever(
     model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array, factor: float = 1.0
 ) -> tuple[int, PatellarLever]:
-    """Number of the coordinate that flexes a knee most, and the lever of the patella for it, in the ground.
+    """Number of the coordinate that flexes a knee most, and its lever of the patella, in the axes of the ground.
 
     Args:
         model: whose bodies have x forward, y up and z to the right.
@@ -285,19 +285,15 @@ def knee_lever(
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
-    """The motion of all coordinates of the model.
-
-    Raises:
-        InputError: a free coordinate is missing.
-    """
-    parts = [motion.by_name(array) for array in (motion.value, motion.speed, motion.acceleration)]
-    return model_motion(model, motion.time, *parts)
+    """The motion of all coordinates of the model."""
+    columns = [motion.by_name(array) for array in (motion.value, motion.speed, motion.acceleration)]
+    return model_motion(model, motion.time, *columns)
 
 
 def load_dynamics(
     model: OpenSimModel, motion: CoordinateMotion, loads: Sequence[ExternalLoad]
 ) -> LoadDynamics:
-    """Inverse dynamics of a motion that lies within the times of all loads."""
+    """Compute inverse dynamics of a motion that lies within the times of all loads."""
     whole = whole_motion(model, motion)
     dynamics = inverse_dynamics(model, whole, loads)
     return LoadDynamics(model, whole, dynamics, tuple(loads), motion.cutoff_hz)
@@ -312,17 +308,14 @@ def load_moments(
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
-    NaN where a load has a hole that is too long to be filled (`musclesolve._util.time_holes`), and of a leg that stands
-    where no load acts on its foot.
+    NaN where a load has a hole that is too long to be filled (`musclesolve._util.time_holes`), and for a leg that
+    stands on the ground without a load on its foot.
 
     Args:
         model: with mass properties.
         motion: of all its free coordinates.
         names: m coordinates.
         path, feet: see `read_external_loads`.
-
-    Raises:
-        InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole = whole_motion(model, motion)
     pose = body_motion(model, whole.value)
@@ -337,7 +330,7 @@ def moments_under_loads(
     given: Sequence[ExternalLoad],
     path: Path | None,
 ) -> CoordinateMoments:
-    """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
+    """Compute generalized forces of coordinates from external loads, as `load_moments`; path: file of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
         limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)
@@ -350,14 +343,14 @@ def moments_under_loads(
         raise input_error(
             "pipeline.no_frame_coordinates", file=path, time=motion.time[0], last=motion.time[-1]
         )
-    found = load_dynamics(model, motion.frames(known), loads)
+    dynamics = load_dynamics(model, motion.frames(known), loads)
     moment = np.zeros((len(motion.time), len(names)))
-    moment[known] = np.stack([found.dynamics.column(name) for name in names], axis=1)
+    moment[known] = np.stack([dynamics.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])
-    for foot, standing in found.unmeasured_feet.items():
+    for foot, standing in dynamics.unmeasured_feet.items():
         carried = model.independent(model.coordinates_between([foot, GROUND]))
-        own = np.array([name in carried for name in names])
-        moment[np.ix_(np.flatnonzero(known)[standing], np.flatnonzero(own))] = np.nan
+        affected = np.array([name in carried for name in names])
+        moment[np.ix_(np.flatnonzero(known)[standing], np.flatnonzero(affected))] = np.nan
         notes.append(
             f"{foot} stands without a ground reaction in {standing.sum()} of {len(standing)} frames (the root lacks "
             f"more than {100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
@@ -368,7 +361,7 @@ def moments_under_loads(
 
 
 def knee_joints(joints: Iterable[Joint]) -> list[Joint]:
-    """The first joint of each side that rotates and has a name with knee in it, from the thigh to the shank."""
+    """The first rotating joint of each side from thigh to shank whose name contains "knee"."""
     knees: dict[str, Joint] = {}
     for joint in joints:
         rotates = any(axis.coordinates for axis in joint.rotations) and not joint.is_reversed
@@ -378,13 +371,13 @@ def knee_joints(joints: Iterable[Joint]) -> list[Joint]:
 
 
 def shank_length(model: OpenSimModel, knee: Joint) -> float | None:
-    """Distance from the knee to the joint that the shank carries [m], the farthest of several; None without any."""
+    """Distance from the knee to the farthest joint at the distal end of the shank [m]; None without such a joint."""
     ends = [joint.inboard.position for joint in model.joints if joint.inboard.body == knee.outboard.body]
     return max((float(np.linalg.norm(end - knee.outboard.position)) for end in ends), default=None)
 
 
 def patella_bodies(model: OpenSimModel, knee: Joint) -> list[str]:
-    """Bodies that ride on the thigh and move with the knee, through a coupler or by its own coordinates."""
+    """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""
     moving = model.independent(knee.moved_by)
     return [
         joint.outboard.body

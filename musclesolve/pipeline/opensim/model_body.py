@@ -68,6 +68,7 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
+    PREDICTED_NOTE,
     REDUCED,
     ModelSettings,
     TimeSettings,
@@ -128,15 +129,15 @@ def check_model_settings(settings: ModelSettings) -> None:
 class ModelBody:
     """An OpenSim model along its coordinates, ready to share its moments; see `Body`.
 
-    whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared apart, since no
-    muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
-    are the path's, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
-    loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
-    the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce, with
-    the share of the peak moment that is beyond them. Frames whose loads do not balance the motion are not usable.
-    trial: where a trial file names what is done; person: whose factors are on the muscles, with the names of the model;
-    moment_table: all columns of a file or table of moments. every_motion: of all frames of the file, as measured.
-    change: how the motion was changed for a smaller residual.
+    whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared separately, since
+    no muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the
+    state come from the path, or, over several wrap objects and with rigid tendons, from the rule of OpenSim 4.
+    dynamics: only with loads; warnings: contradictions between the inputs; beyond: coordinates of the muscles that
+    leave the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce,
+    with the share of the peak moment that exceeds the muscles. Frames whose loads do not balance the motion are not
+    usable. trial: the trial file, if there is one; person: the person whose factors scale the muscles, with the names
+    of the model; moment_table: all columns of a file or table of moments. every_motion: the measured motion in all
+    frames of the file. change: the change of the motion for a smaller residual.
     """
 
     model: OpenSimModel
@@ -164,7 +165,7 @@ class ModelBody:
 
     @property
     def measured(self) -> Self:
-        """The body along its coordinates before any change for a smaller residual: what tests of loads look at."""
+        """The body along its coordinates before any change for a smaller residual; tests of loads use this body."""
         if self.change is None:
             return self
         before = self.change.before
@@ -192,7 +193,7 @@ class ModelBody:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints with a shared coordinate, where loads were given."""
+        """Names of the joints with a shared coordinate; empty without loads."""
         return (
             ()
             if self.dynamics is None
@@ -201,18 +202,18 @@ class ModelBody:
 
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]:
-        """Distance of the medial and the lateral contact of each knee: as stated, or by the length of its shank.
+        """Distance between the medial and the lateral contact of each knee: as stated, or from the length of its shank.
 
-        None of a leg without an ankle.
+        A leg without an ankle has no entry.
         """
         knees = [joint for joint in knee_joints(self.model.joints) if joint.name in self.joints]
-        found = {
+        spacings = {
             joint.name: ContactSpacing.from_size(
                 self.settings.knee.contact_spacing_m, shank_length=shank_length(self.model, joint)
             )
             for joint in knees
         }
-        return {name: spacing for name, spacing in found.items() if spacing is not None}
+        return {name: spacing for name, spacing in spacings.items() if spacing is not None}
 
     @property
     def mass(self) -> float:
@@ -221,10 +222,10 @@ class ModelBody:
 
     @property
     def stature(self) -> None:
-        """A model states none."""
+        """Return None: a model states no stature."""
 
     def check(self, sharing: Sharing) -> None:
-        """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""
+        """Refuse a cost of joint reactions without loads, and a cost of EMG without EMG."""
         lacking = {
             "reaction_matrix": ("joint reactions", "loads instead of moments", self.dynamics is None),
             "emg": ("measured EMG", "EMG", self.emg is None),
@@ -252,21 +253,21 @@ def opensim_problem(
     side: str = "both",
     **choices: Any,
 ) -> Problem:
-    """The force-sharing problem of an OpenSim model.
+    """Make the force-sharing problem of an OpenSim model.
 
-    Rigid tendons, the curves and parameters of the model; musculotendon lengths of the paths, over several wrap
-    objects those that OpenSim 4 reports, which belong to no path (opensim/geometry.py); musculotendon velocity =
-    -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow, locked ones stay at
-    their default.
+    Tendons are rigid; curves and parameters come from the model. Musculotendon lengths come from the paths; over
+    several wrap objects they are the lengths that OpenSim 4 reports, which belong to no path (opensim/geometry.py).
+    Musculotendon velocity = -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow,
+    locked coordinates stay at their default.
 
     Args:
         model: from `read_osim`, or the path of a .osim file.
         coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
         moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
             the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
-            file or Table holds what OpenSim's inverse dynamics writes: moments of ball joints are about the axes of the
-            parent frame; arrays belong to the rates of the coordinates. What couplers drive is added
-            (moments.py). None where `loads` are given instead.
+            file or Table has the form of OpenSim's inverse dynamics: moments of ball joints are about the axes of the
+            parent frame; arrays belong to the rates of the coordinates. Forces of coordinates driven by couplers are
+            added (moments.py). None with `loads`.
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
@@ -280,14 +281,14 @@ def opensim_problem(
             tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
             tendon_strain: of elastic tendons at one maximum isometric force, instead of the model's: a number,
                 or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
-            contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.01 to 0.1, with loads
-                alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
-            movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
-                with measured ones; recognized by the motion unless given.
+            contact_spacing_m: distance between the medial and the lateral contact of a knee [m], 0.01 to 0.1, only with
+                loads; by default 0.104 of the length of the shank (46 mm for a stature of 1.80 m).
+            movement: name of the movement, such as "walking" (docs/results.md), for the comparison of contact forces
+                with measured ones; by default recognized from the motion.
             cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
                 or the motion unless given.
-            person: the muscles of one person, from `read_person`, or the path of their file: their factors are on the
-                parameters of the model's muscles, with elastic tendons on slack lengths as they are used.
+            person: the muscles of one person, from `read_person`, or the path of their file: their factors multiply the
+                parameters of the model's muscles; with elastic tendons, the slack lengths in use.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`. "predicted": the ground reactions follow
                 from the motion, without force plates; see `predicted_loads`.
@@ -313,10 +314,10 @@ def model_body(
     sharing: Sharing | None = None,
     side: str = "both",
 ) -> ModelBody:
-    """The body that an OpenSim model and its motion make; arguments as in `opensim_problem`.
+    """Make the body of an OpenSim model and its motion; arguments as in `opensim_problem`.
 
-    settings: of `model_settings`, or of a trial file with its loads by their path.
-    sharing: how its moments are shared; with the usual cost and solver unless given.
+    settings: from `model_settings`, or of a trial file with the path of its loads.
+    sharing: settings of the sharing; by default the usual cost and solver.
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     chosen, loads_file = settings.muscles, settings.files.loads
@@ -325,14 +326,13 @@ def model_body(
     choice = shared_choice(model, dofs, chosen.names, side, without or ())
     table: Table | None = None
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
-    needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
-    if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
+    required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
+    if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
         raise input_error("pipeline.no_column", file=motion.file, lacking=few(lacking, 8))
     if settings.files.predicted and moments is None:
         loads_of_feet = predicted_loads(model, whole_motion(model, motion))
         due = moments_under_loads(model, motion, choice.dofs, loads_of_feet, motion.file)
-        said = "No force plate is used: the ground reactions are predicted from the motion."
-        due = replace(due, file=None, notes=(said, *due.notes))
+        due = replace(due, file=None, notes=(PREDICTED_NOTE, *due.notes))
     elif loads_file is not None and moments is None:
         due = load_moments(model, motion, choice.dofs, loads_file, settings.plates.feet)
     elif moments is not None and loads_file is None:
@@ -349,29 +349,29 @@ def model_body(
 
     # the frames of the time range whose moments are known
     start, end = settings.time.start_s, settings.time.end_s
-    wanted = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
-    kept = due.known & wanted
-    if np.isnan(due.moment[kept]).all():
+    in_range = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
+    selected = due.known & in_range
+    if np.isnan(due.moment[selected]).all():
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
             raise input_error("pipeline.no_moment_known", file=due.file)
         limits = {"from": start, "to": end}
-        stated = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
+        limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
         raise input_error(
             "pipeline.no_frame_with_moments",
             file=motion.file,
             where=TIME_RANGE,
-            stated=stated,
+            stated=limits_text,
             first=time[0],
             last=time[-1],
         )
     notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
-    if left := int((wanted & ~due.known).sum()):
+    if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
-    every_motion, motion = motion, motion.frames(kept)
+    every_motion, motion = motion, motion.frames(selected)
     dynamics = loads = None
     change: MotionChange[LoadedModel] | None = None
-    moment, usable = due.moment[kept], np.ones(len(motion.time), dtype=bool)
+    moment, usable = due.moment[selected], np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
         if settings.consistency.residual == REDUCED:
             body, change = reduced_residual(model, motion, due.loads, settings.consistency)
@@ -381,11 +381,11 @@ def model_body(
         else:
             dynamics = load_dynamics(model, motion, due.loads)
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
-        given = dynamics if change is None else change.before.dynamics
-        notes += given.residual_note("" if change is None else ", before the motion was changed")
-        usable = usable if given.balanced is None else given.balanced
+        measured = dynamics if change is None else change.before.dynamics
+        notes += measured.residual_note("" if change is None else ", before the motion was changed")
+        usable = usable if measured.balanced is None else measured.balanced
 
-    # the muscles, with elastic tendons longer than those of the model where its paths are
+    # the muscles; elastic tendons are longer than the tendons of the model where the paths are longer
     rigid = chosen.tendon == RIGID
     muscles = muscle_parameters(
         choice.muscles,
@@ -411,7 +411,7 @@ def model_body(
         notes.append(f"{differing} {here if rigid else 'Here all numbers follow the path.'}")
     if shifted := shift_note(choice.names, shift):
         notes.append(shifted)
-    # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them
+    # with rigid tendons frames are independent: the fibers have the lengths of OpenSim
     length = fiber_path_lengths(model, geometry) if rigid else geometry.length
     angle, speed = _coordinates(model, motion, choice.dofs)
     if sharing is None:
@@ -454,7 +454,10 @@ def model_body(
         notes=tuple(notes),
         person=person,
         moment_table=table,
-        warnings=(*warnings, *(f"{each.sentence}: moment arms there are extrapolated." for each in beyond)),
+        warnings=(
+            *warnings,
+            *(f"{leaving.sentence}: moment arms there are extrapolated." for leaving in beyond),
+        ),
         beyond=beyond,
         unserved=unserved,
         change=change,
@@ -462,34 +465,34 @@ def model_body(
 
 
 LACKING_SHARE = 0.1
-"""Share of the peak moment of a coordinate that its muscles may lack, as of a reserve."""
+"""Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
-"""Share of the frames with a moment of that size, and of all frames, in which it is beyond the muscles."""
+"""Share of the frames with a large moment, and of all frames, in which the moment must exceed the muscles."""
 _LEAST_MOMENT = 1.0
-"""Peak moment below which a coordinate needs no muscles [N m], as a reserve that is negligible."""
+"""Peak moment below which a coordinate needs no muscles [N m], like a negligible reserve."""
 
 
 def unserved_dofs(part: SharingGroup) -> dict[str, float]:
-    """Shared coordinates whose moments the muscles cannot produce -> share of the peak moment that is beyond them.
+    """Shared coordinates whose moments the muscles cannot produce -> share of the peak moment that exceeds the muscles.
 
-    What all muscles of one direction add at most to the passive forces is sum_i |r_i| F_i with moment arm r and F the
-    force at activation 1, or the maximum isometric force where that is more, as fibers on elastic tendons may reach it.
-    Coordinates are named where the moment exceeds it by more than LACKING_SHARE of its peak in nearly all the frames in
-    which the moment is that large; a single peak is a lack of strength, or a fault of the moment. None where this
-    holds of most coordinates: their moments are wrong, or the muscles too weak, and reserves speak against the result.
+    All muscles of one direction add at most sum_i |r_i| F_i to the moment of the passive forces, with moment arm r and
+    F the force at activation 1, or the maximum isometric force where larger, which fibers on elastic tendons may reach.
+    A coordinate is named where its moment exceeds this limit by more than LACKING_SHARE of its peak in nearly all
+    frames with so large a moment; a single peak is a lack of strength, or a fault of the moment. The result is empty
+    where most coordinates would be named: then the moments are wrong or the muscles too weak, and reserves show it.
     """
     state = part.state
     arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
-    needed = part.moment - (arm @ state.passive_force[..., None])[..., 0]
-    known = np.isfinite(needed) & part.usable[:, None]
-    moment = np.where(known, needed, 0.0)
+    required = part.moment - (arm @ state.passive_force[..., None])[..., 0]
+    measured = np.isfinite(required) & part.usable[:, None]
+    moment = np.where(measured, required, 0.0)
     up, down = ((np.maximum(sign * arm, 0.0) @ strength[..., None])[..., 0] for sign in (1.0, -1.0))
     most = np.where(moment > 0.0, up, down)
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
     large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
     lacks = large & (size - most > LACKING_SHARE * peak)
-    enough = np.maximum(_NEARLY_ALL * large.sum(axis=0), _OFTEN * known.sum(axis=0))
+    enough = np.maximum(_NEARLY_ALL * large.sum(axis=0), _OFTEN * measured.sum(axis=0))
     unserved = (peak > _LEAST_MOMENT) & (lacks.sum(axis=0) > enough)
     if 2 * unserved.sum() > unserved.size:
         return {}
@@ -499,7 +502,7 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
 
 
 def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: Indices) -> SharingGroup:
-    """Some coordinates and the muscles that act on them alone, by their numbers in the whole."""
+    """Select some coordinates, and the muscles that act on them alone, by their numbers in the whole part."""
     names = tuple(whole.dofs[k] for k in dofs)
     joints = [joint.name for joint in shared_joints(model, names)]
     return replace(
@@ -516,19 +519,15 @@ def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: In
 def body_of_trial(
     trial: ModelTrial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
 ) -> ModelBody:
-    """The body of the trial file of a model; cost and solver of the file unless given.
-
-    Raises:
-        InputError: see `opensim_problem`; a name in the file that is unknown, with its place.
-    """
+    """Make the body of the trial file of a model; `cost` and `solver` override the file."""
     settings = trial.settings
-    stated, of_muscles, time = settings.sharing, settings.muscles, settings.time
+    options, of_muscles, time = settings.sharing, settings.muscles, settings.time
     elastic = of_muscles.tendon == ELASTIC
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     with _placed(trial, "sharing", "cost", cost is None):
-        chosen = cost_of(stated.cost if cost is None else cost)
+        chosen = cost_of(options.cost if cost is None else cost)
     with _placed(trial, "sharing", "solver", solver is None):
-        method = solver_of(stated.solver if solver is None else solver)
+        method = solver_of(options.solver if solver is None else solver)
     with _placed(trial, "emg", "weight"):
         chosen = informed_cost(trial, chosen)
     with (
@@ -539,10 +538,10 @@ def body_of_trial(
         if trial.loads is not None:
             settings = settings.changed(files={"loads": trial.loads})
         check_model_settings(settings)
-    sharing = Sharing(chosen, method, of_muscles.tendon, stated.reserve_weight, stated.least_activation)
+    sharing = Sharing(chosen, method, of_muscles.tendon, options.reserve_weight, options.least_activation)
     model = read_osim(trial.model)
-    _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
-    _check_names(trial, "sharing", "without", "coordinate", stated.without, model.coordinates)
+    _check_names(trial, "sharing", "dofs", "coordinate", options.dofs, model.coordinates)
+    _check_names(trial, "sharing", "without", "coordinate", options.without, model.coordinates)
     _check_names(trial, "muscles", "names", "muscle", of_muscles.names, model.muscles)
     with (
         _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
@@ -554,8 +553,8 @@ def body_of_trial(
         body = model_body(model, trial.coordinates, trial.moments, settings, sharing, side)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
     if trial.fascicles is not None:
-        known = channel_names(body.muscles)
-        muscles = fascicle_muscles(trial.fascicles, trial.document, known, trial.model.name)
+        names = channel_names(body.muscles)
+        muscles = fascicle_muscles(trial.fascicles, trial.document, names, trial.model.name)
         check_fascicle_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
         measured = MeasuredFascicles.from_fascicles(trial.fascicles, muscles, ALL_SIDES)
         measured.check_unit(trial.document, body.whole.state.parameters)
@@ -594,7 +593,7 @@ def _check_names(
 def _placed(
     trial: ModelTrial, table: str, key: str, stated: bool = True, where: str | None = None
 ) -> Iterator[None]:
-    """Errors of what the trial file states, without a file, or with this place in it, point at its key."""
+    """Point errors about settings of the trial file, without a file or with the place `where`, at their key."""
     try:
         yield
     except InputError as error:
@@ -604,39 +603,35 @@ def _placed(
 
 
 def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
-    """The muscles of every channel of EMG among the muscles of the body.
-
-    Raises:
-        InputError: a muscle that is not among them, with its place.
-    """
+    """The muscles of every channel of EMG among the muscles of the body."""
     assert trial.emg is not None
-    known = channel_names(muscles)
+    muscles_of = channel_names(muscles)
     channels = []
     for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
         for name in names:
-            if name not in known:
+            if name not in muscles_of:
                 raise trial.document.unknown(
-                    "pipeline.no_muscle_shares_moments", name, known, CHANNELS, channel, name=name
+                    "pipeline.no_muscle_shares_moments", name, muscles_of, CHANNELS, channel, name=name
                 )
-        channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in known[name])))
+        channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name])))
     return tuple(channels)
 
 
 def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Every name that a channel of a measurement may give -> its muscles among the muscles of a model.
+    """Names that a channel of a measurement may have -> its muscles among the muscles of a model.
 
-    A name without a number before its side stands for all muscles that are numbered: glmed_r for glmed1_r, glmed2_r.
+    A name without a number before its side means all numbered muscles: glmed_r means glmed1_r and glmed2_r.
     """
-    known: dict[str, tuple[str, ...]] = {}
+    muscles_of: dict[str, tuple[str, ...]] = {}
     for muscle in muscles:
         stem, side = split_side(muscle)
         name = with_side(stem.rstrip("0123456789"), side)
-        known[name] = (*known.get(name, ()), muscle)
-    return known | {muscle: (muscle,) for muscle in muscles}
+        muscles_of[name] = (*muscles_of.get(name, ()), muscle)
+    return muscles_of | {muscle: (muscle,) for muscle in muscles}
 
 
 def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:
-    """Values and rates (T, k) of some coordinates; locked ones rest at their default."""
+    """Values and rates (T, k) of some coordinates; locked coordinates stay at their default."""
     value, speed = motion.by_name(motion.value), motion.by_name(motion.speed)
     none = np.zeros(len(motion.time))
     for name in names:
@@ -652,8 +647,8 @@ def geometry_along(
 ) -> tuple[OpenSimGeometry, Array]:
     """Lengths and moment arms about the shared coordinates, and the rates of the lengths (T, n) [m/s].
 
-    The arms of a muscle about coordinates that it does not cross are zero without round-off: where the muscles of a
-    coordinate have no capacity, the optimum would follow from what round-off leaves of its row.
+    The arms of a muscle about coordinates that it does not cross are exactly zero: where the muscles of a coordinate
+    have no capacity, round-off in its row would determine the optimum.
     """
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     value, speed = _coordinates(model, motion, names)
@@ -662,8 +657,8 @@ def geometry_along(
     arm, theirs = geometry.moment_arm, geometry.opensim_arm
     np.copyto(arm, 0.0, where=~crosses)
     velocity, shared = -np.einsum("tk,tkn->tn", speed, arm), len(choice.dofs)
-    if shared < len(names):  # copies, so that the whole arrays go
+    if shared < len(names):  # copies, so that the larger arrays are freed
         arm = arm[:, :shared].copy()
         theirs = arm if theirs is geometry.moment_arm else theirs[:, :shared].copy()
-    found = replace(geometry, coordinates=choice.dofs, moment_arm=arm, opensim_arm=theirs)
-    return found, velocity
+    shared_geometry = replace(geometry, coordinates=choice.dofs, moment_arm=arm, opensim_arm=theirs)
+    return shared_geometry, velocity

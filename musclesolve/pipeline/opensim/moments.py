@@ -1,18 +1,17 @@
 """Generalized forces of inverse dynamics by coordinate, at the times of the coordinates.
 
-What a file does not hold is not made up: holes beyond a fifth of the period of the cut-off of the coordinates stay
-empty, and the frames in them are not measured (`musclesolve._util.time_holes`).
+Long gaps of a file are not filled: holes beyond a fifth of the period of the cut-off of the coordinates stay empty, and
+their frames count as not measured (`musclesolve._util.time_holes`).
 
-Moments of the shared coordinates differ in two things from those that OpenSim's inverse dynamics writes for every
-coordinate. A force of OpenSim acts at its own joint alone: where couplers drive other coordinates with q_i,
-the muscles that move q_i have to make
+Moments of the shared coordinates differ in two points from the output of OpenSim's inverse dynamics. A force of OpenSim
+acts at its own joint alone: where couplers drive other coordinates with q_i, the muscles that move q_i have to produce
 
     tau_i = M_i + sum_d M_d dq_d/dq_i.
 
 And the forces of the angles of ball and free joints belong to the components of the angular velocity omega of the
 child in the parent frame, not to the rates of the angles. With omega = sum_k a_k qd_k about the axes a_k of the three
-rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2008, 4.4). Arrays that a program gives
-belong to the rates already, as the forces of `inverse_dynamics` do.
+rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2008, 4.4). Arrays of a caller belong
+to the rates already, like the forces of `inverse_dynamics`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,10 +39,10 @@ SUFFIXES = ("_moment", "_force")
 
 @dataclass(frozen=True, eq=False)
 class CoordinateMoments:
-    """moment (T, m) [N m; N for a translation] of coordinates at the times (T,), NaN in holes too long to be filled.
+    """Moments (T, m) [N m; N for a translation] of coordinates at times (T,); NaN in holes too long to be filled.
 
-    known: the frames from the first to the last time that they are given for.
-    loads: the external loads that they were computed from; None where a file or the caller gives moments.
+    known: mask of the frames from the first to the last time of the source.
+    loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
     """
 
     moment: Array
@@ -60,18 +59,15 @@ def coordinate_moments(
     optional: Sequence[str] = (),
     cutoff_hz: float | None = None,
 ) -> CoordinateMoments:
-    """Generalized forces of coordinates at some times, linearly interpolated between their own.
+    """Interpolate generalized forces of coordinates linearly to some times.
 
     Args:
-        source: columns NAME_moment or NAME_force over time, also NAME where it is no file, whose columns NAME are
-            coordinates; arrays by name without "time" are those at `time`.
+        source: columns NAME_moment or NAME_force over time; also NAME unless the source is a file, where NAME is a
+            coordinate; arrays by name without "time" have the times `time`.
         names: coordinates.
         time: (T,) [s].
         optional: further coordinates, after the others in the result; zero where there is no column.
-        cutoff_hz: of the filter of the coordinates, which says how long a hole may be; None: the usual one.
-
-    Raises:
-        InputError: a column is missing or stands twice, or none of the times is covered.
+        cutoff_hz: of the filter of the coordinates, which limits the length of a hole; None: the usual cut-off.
     """
     if isinstance(source, Mapping) and "time" not in source and not hasattr(source, "data_vars"):
         expected = f"{len(time)} numbers, one for each time of the coordinates"
@@ -92,8 +88,8 @@ def coordinate_moments(
             raise input_error(
                 "pipeline.no_moment_coordinate", file=file, name=name, names=few(table.names, 12)
             )
-    known = within(time, table.time[0], table.time[-1])
-    if not known.any():
+    covered = within(time, table.time[0], table.time[-1])
+    if not covered.any():
         raise input_error(
             "pipeline.moments_from_to_coordinates",
             file=file,
@@ -110,7 +106,7 @@ def coordinate_moments(
             values = table.values[:, columns[name]]
             moment[:, place] = limits.filled(table.time, values, time)
             seen = ~np.isnan(values)
-            seen[[0, -1]] = True  # so that rows without a number at the ends are a hole too
+            seen[[0, -1]] = True  # so that rows without a number at the ends are holes, too
             if holes := tuple(limits.long_holes(table.time[seen])):
                 by_holes.setdefault(holes, []).append(table.names[columns[name]])
     lacking = f"{table.path.name or 'The table of moments'} lacks"
@@ -120,7 +116,7 @@ def coordinate_moments(
             f"There is no moment of {', '.join(missing)}, which other coordinates drive: taken as zero, which is right "
             "where the file has it in the moments of these."
         )
-    return CoordinateMoments(moment, known, file, (*table.sentences, *notes))
+    return CoordinateMoments(moment, covered, file, (*table.sentences, *notes))
 
 
 def shared_moments(
@@ -129,26 +125,27 @@ def shared_moments(
     """Generalized forces (T, m) of the shared coordinates, forces of driven coordinates included.
 
     Args:
-        source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is
-            driven may be missing, which is said.
-
-    Raises:
-        InputError: see `coordinate_moments`.
+        source: see `coordinate_moments`; a path and a Table have the form of OpenSim's output. A driven coordinate may
+            be missing, with a note.
     """
     number = model.coordinate_number
     values = coordinate_values(model, motion.by_name(motion.value))
     chain = coordinate_chain(model, values, dofs)
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
-    turned = [each for each in model.joints if each.speeds_are_angular and set(moved) & set(_angles(each))]
+    turned = [
+        candidate
+        for candidate in model.joints
+        if candidate.speeds_are_angular and set(moved) & set(_angles(candidate))
+    ]
     angular = turned if isinstance(source, str | Path | Table) else []
     together = [name for joint in angular for name in _angles(joint)]
-    needed = tuple(dict.fromkeys([*dofs, *together]))
-    driven = tuple(name for name in moved if name not in needed)
-    stated = coordinate_moments(source, needed, motion.time, driven, motion.cutoff_hz)
+    required = tuple(dict.fromkeys([*dofs, *together]))
+    driven = tuple(name for name in moved if name not in required)
+    read = coordinate_moments(source, required, motion.time, driven, motion.cutoff_hz)
     force = np.zeros(values.shape)
-    force[:, [number[name] for name in (*needed, *driven)]] = stated.moment
+    force[:, [number[name] for name in (*required, *driven)]] = read.moment
     upright = np.broadcast_to(np.eye(3), (len(values), 3, 3))
-    for joint in angular:  # M_k = a_k . M, of the axes a_k (T, 3, 3) in the parent frame
+    for joint in angular:  # M_k = a_k . M, with the axes a_k (T, 3, 3) in the parent frame
         turning = joint_motion(model, joint, values, upright, np.zeros((len(values), 3)))
         axis_of = {axis.axis.coordinates[0]: axis.unit[:, :3] for axis in turning.axes}
         axes = np.stack([axis_of[name] for name in _angles(joint)], axis=1)
@@ -156,11 +153,13 @@ def shared_moments(
         force[:, columns] = np.einsum("tki,ti->tk", axes, force[:, columns])
     moment = np.empty((len(values), len(dofs)))
     for j in range(len(dofs)):
-        own = chain[:, :, j].any(axis=0)  # a moment that is not known concerns no other coordinate
-        moment[:, j] = (force[:, own] * chain[:, own, j]).sum(axis=1)
-    notes = [*stated.notes]
+        involved = chain[:, :, j].any(axis=0)  # an unknown moment affects no other coordinate
+        moment[:, j] = (force[:, involved] * chain[:, involved, j]).sum(axis=1)
+    notes = [*read.notes]
     if added := [
-        name for name, own in zip(driven, stated.moment[:, len(needed) :].T, strict=True) if own.any()
+        name
+        for name, involved in zip(driven, read.moment[:, len(required) :].T, strict=True)
+        if involved.any()
     ]:
         notes.append(
             f"The moments of {', '.join(added)} are added to the moments of the coordinates that drive them."
@@ -170,7 +169,7 @@ def shared_moments(
         "OpenSim writes them, and given as moments of the rates of the angles."
         for joint in angular
     ]
-    return replace(stated, moment=moment, notes=tuple(notes))
+    return replace(read, moment=moment, notes=tuple(notes))
 
 
 def _angles(joint: Joint) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Loads on the feet of an OpenSim model that its motion predicts, where no force plate measured them.
+"""Loads on the feet of an OpenSim model, predicted from its motion where no force plate measured them.
 
-The program is the one of recordings (`dynamics.inverse.predicted_reactions`). What the whole body needs of the ground
-is the sum of what its bodies need; the soles are placed on the bodies of the foot by the proportions of a foot.
+The method is the one for recordings (`dynamics.inverse.predicted_reactions`). The load of the ground on the whole body
+is the sum of the loads that its bodies need; the soles are placed on the bodies of the foot by the proportions of a
+foot.
 """
 
 from collections.abc import Callable
@@ -21,13 +22,15 @@ from musclesolve.pipeline.opensim.load_dynamics import foot_bodies
 FOOT_LENGTH, TO_TOES = 0.268, 0.130
 """Length of the foot of the skeleton of gait2392 and Rajagopal (2016), and from its ankle forward to its toe joint [m].
 
-Of the length 0.179 m from the origin of the calcaneus to the joint of the toes, 0.049 m lie behind the ankle; a foot is
-0.152 statures long (Winter 2009, figure 4.1) and the skeleton about 1.76 m tall.
+The origin of the calcaneus lies 0.179 m behind the joint of the toes and 0.049 m behind the ankle; a foot is 0.152
+statures long (Winter 2009, figure 4.1) and the skeleton about 1.76 m tall.
 """
 HEEL, SOLE_DEPTH = 0.069, 0.068
-"""How far the heel lies behind the ankle of this skeleton, and the sole below it [m]: 0.039 statures (Winter 2009)."""
+"""Distance of the heel behind the ankle of this skeleton, and of the sole below it [m]: 0.039 statures (Winter
+2009).
+"""
 TIP = 0.9
-"""Points of a sole farther forward than this share of its length move with the toes."""
+"""Share of the length of a sole beyond which its points move with the toes."""
 _FREE = 6
 
 
@@ -39,14 +42,11 @@ def predicted_loads(
     Args:
         model: whose bodies move freely, with feet of the usual names and mass properties of all bodies.
         motion: of T frames, evenly spaced in time.
-        errors: returns force [N] and moment [N m] about the global origin of both feet, (T, 2, 6), z up, with errors,
-            from these and the height of the ground [m].
+        errors: adds errors to force [N] and moment [N m] about the global origin of both feet, (T, 2, 6), z up; its
+            second argument is the height of the ground [m].
 
     Returns:
         A load on each foot at the times of the motion: force [N], center of pressure [m] and free moment [N m].
-
-    Raises:
-        InputError: a foot is missing, a body is fixed to the ground or has no usable mass, or no reactions were found.
     """
     feet = [foot_of_side(model, side) for side in SIDES]
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
@@ -74,7 +74,7 @@ def predicted_loads(
     for k, foot in enumerate(feet):
         acting, about_origin = wrenches[:, k, :3], wrenches[:, k, 3:]
         pressed = center_of_pressure(acting, about_origin, predicted.level)
-        # a foot that carries nothing has no center of pressure: its small force acts at the middle of its sole
+        # a foot without load has no center of pressure: its small force acts at the middle of its sole
         point = np.where(np.isnan(pressed), points[:, k].mean(axis=1), pressed)
         free = about_origin - np.cross(point, acting)
         force, at, moment = (each @ TO_GLOBAL for each in (acting, point, free))
@@ -86,7 +86,7 @@ def predicted_loads(
 def sole_points(model: OpenSimModel, bodies: BodyDynamics, side: str) -> Array:
     """Points (T, P, 3) of the sole of a side in the ground [m], placed from its ankle along its foot.
 
-    A foot with toes has the size that the joint of the toes shows; without toes it has the size of the skeleton.
+    The joint of the toes determines the size of a foot; a foot without toes has the size of the skeleton's foot.
     """
     foot, toes = foot_of_side(model, side), toes_of_side(model, side)
     ankle = model.body_number[foot_bodies(model, foot)[0]]

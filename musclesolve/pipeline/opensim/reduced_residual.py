@@ -1,6 +1,6 @@
 """The smallest change of the coordinates of an OpenSim model that reduces the residual at its root.
 
-The equations stand in `dynamics.inverse.residual_reduction`. The speeds are the free coordinates of the model, so
+`dynamics.inverse.residual_reduction` has the equations. The unknowns are the free coordinates of the model, so
 that a change adds to values, speeds and accelerations. Loads stay as they are. Moments, paths and joint forces follow
 from the changed motion.
 """
@@ -90,7 +90,7 @@ class LoadedModel:
         """See ChangingBody."""
         model, number = self.model, [self.model.body_number[name] for name in self.massive]
         pose = body_motion(model, self.dynamics.motion.value[frames], self.free)
-        mass, center, inertia = (np.asarray(each) for each in body_masses(model, pose))
+        mass, center, inertia = (np.asarray(array) for array in body_masses(model, pose))
         center, twist = center[:, number], self.dynamics.dynamics.bodies.twist[frames][:, number]
         rates = np.moveaxis(pose.twist[:, :, number], 1, 2)
         omega, spin = twist[..., :3], rates[..., :3]
@@ -130,30 +130,26 @@ def reduced_residual(
     loads: Sequence[ExternalLoad],
     consistency: ModelConsistencySettings,
 ) -> tuple[LoadedModel, MotionChange[LoadedModel]]:
-    """The model along its changed coordinates, and the change.
-
-    Raises:
-        InputError: the residual is known in no frame, or cannot be reduced within the bound.
-    """
-    given = LoadedModel(model, motion, loads)
-    balanced, size = given.dynamics.balanced, given.dynamics.root_residual
-    if balanced is None or size is None or not (known := balanced & np.isfinite(size)).any():
+    """Find the model along its changed coordinates, and the change."""
+    loaded = LoadedModel(model, motion, loads)
+    balanced, size = loaded.dynamics.balanced, loaded.dynamics.root_residual
+    if balanced is None or size is None or not (usable := balanced & np.isfinite(size)).any():
         raise input_error("pipeline.residual_not_known", where="residual")
     try:
-        prepared = ResidualReduction.at(given, known, motion.cutoff_hz or WALKING_CUTOFF_HZ)
-        reduction, found = prepared.bounded(given, 1e-3 * consistency.largest_change_mm)
+        prepared = ResidualReduction.at(loaded, usable, motion.cutoff_hz or WALKING_CUTOFF_HZ)
+        reduction, result = prepared.bounded(loaded, 1e-3 * consistency.largest_change_mm)
     except InputError as error:
         raise error.moved(None, "residual") from None
-    return found.body, MotionChange(given, found.change, found.mass * model.mass, reduction)
+    return result.body, MotionChange(loaded, result.change, result.mass * model.mass, reduction)
 
 
 def _segments(model: OpenSimModel) -> dict[str, str]:
-    """Body -> segment that it is a part of, for feet and shanks."""
-    found = dict[str, str]()
+    """Body -> segment that contains the body, for feet and shanks."""
+    segments = dict[str, str]()
     for side in SIDES:
         if foot := foot_of_side(model, side):
-            found |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
+            segments |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
     for joint in knee_joints(model.joints):
         shank = joint.outboard.body
-        found |= dict.fromkeys((shank, *patella_bodies(model, joint)), f"shank_{joint.name[-1]}")
-    return found
+        segments |= dict.fromkeys((shank, *patella_bodies(model, joint)), f"shank_{joint.name[-1]}")
+    return segments

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
@@ -17,13 +17,16 @@ from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.sharing.arguments import check_type
 
 LEFT_OUT = {"r": "_l", "l": "_r", "both": ""}
-"""Side -> the ending of the names that are left out."""
+"""Side -> ending of the names to leave out."""
 _NAMED = 6
 
 
 @dataclass(frozen=True, eq=False)
 class SharedChoice:
-    """dofs: m shared coordinates; muscles: n that act on them; crossing: see there; notes: what was left out."""
+    """Shared coordinates `dofs` (m) and the `muscles` (n) that act on them.
+
+    crossing: coordinates on which each muscle depends; notes: sentences on coordinates and muscles left out.
+    """
 
     dofs: tuple[str, ...]
     muscles: tuple[OpenSimMuscle, ...]
@@ -42,7 +45,7 @@ class SharedChoice:
 
     @property
     def needed(self) -> frozenset[str]:
-        """The independent coordinates that the lengths of the muscles depend on."""
+        """The independent coordinates on which the lengths of the muscles depend."""
         return frozenset().union(*(self.crossing[name] for name in self.names))
 
 
@@ -56,18 +59,14 @@ def shared_choice(
     """Look up the requested coordinates and muscles, or choose them.
 
     Args:
-        dofs: names of coordinates; unless given, all by which a joint rotates and on which a muscle acts, without
-            locked and driven ones, without those whose moments muscles that `side` leaves out produce, too, such as at
-            the lumbar joint, and without the angles of the toes: one ground reaction acts on the foot as a whole, so
-            that inverse dynamics finds the moment of the inertia of the toes alone (below 1 N m), which holds the
-            muscles of the toes at rest although they flex the ankle.
-        muscles: names; unless given, all that act on these coordinates.
-        side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
+        dofs: names of coordinates. By default all rotations on which a muscle acts, except locked and driven
+            coordinates, coordinates with muscles of the side that is left out, such as at the lumbar joint, and the
+            angles of the toes: one ground reaction acts on the foot as a whole, so that inverse dynamics finds the
+            moment of the inertia of the toes alone (below 1 N m), which would keep the muscles of the toes at rest
+            although they flex the ankle.
+        muscles: names; by default all that act on these coordinates.
+        side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r), except requested names.
         without: names of coordinates that are left out, whose moments no muscle has to produce.
-
-    Raises:
-        InputError: an unknown or driven coordinate, one without a muscle, one that is both requested and left out, an
-            unknown or unsupported muscle, no muscle at all.
     """
     check_choice(side, "side", LEFT_OUT)
     crossing, other = model.crossing, LEFT_OUT[side]
@@ -113,18 +112,18 @@ def shared_choice(
         raise input_error(
             "pipeline.no_muscle_acts", file=model.file, bare=", ".join(bare) or "any free angle"
         )
-    # a constraint that is not supported makes the moment of a coordinate one of others too
+    # an unsupported constraint makes the moment of a coordinate depend on other coordinates
     for constraint in model.other_constraints:
-        if held := [name for name in shared if name in constraint.involved]:
+        if constrained := [name for name in shared if name in constraint.involved]:
             raise input_error(
                 "pipeline.constraint_ties_coordinates",
                 file=model.file,
-                held=held[:8],
+                held=constrained[:8],
                 constraint=constraint.name,
                 kind=constraint.kind,
             )
     chosen = tuple(model.chosen(acting))
-    parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
+    elements = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
     left_out = {
         "Coordinates left out, whose moments muscles of both sides produce: {}; with both sides they are shared.": (
             halved
@@ -139,34 +138,31 @@ def shared_choice(
             name for name in candidates if name not in acting
         ],
         "Forces of the model that are left out, of joint moments too: {}.": [
-            part for name, part in parts.items() if name.startswith("force ")
+            part for name, part in elements.items() if name.startswith("force ")
         ],
         "Parts of the model that are not supported, and are not needed here: {}.": [
-            part for name, part in parts.items() if not name.startswith("force ")
+            part for name, part in elements.items() if not name.startswith("force ")
         ],
     }
-    notes = []
-    for sentence, names in left_out.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        notes += [sentence.format(", ".join(names[:_NAMED]) + more)] if names else []
+    notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]
     return SharedChoice(shared, chosen, crossing, (*model.notes, *notes))
 
 
 def _of_toes(model: OpenSimModel) -> frozenset[str]:
-    """The coordinates of the joints between feet and toes."""
+    """Names of the coordinates of the joints between feet and toes."""
     toes = {toes_of_side(model, side) for side in SIDES}
     return frozenset().union(*(joint.moved_by for joint in model.joints if joint.outboard.body in toes))
 
 
 def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
-    """All muscles that the model does not switch off; each must have a path."""
+    """Names of all muscles that the model does not disable; each must have a path."""
     model.require_paths()
     enabled = [name for name, muscle in model.muscles.items() if muscle.enabled]
     return tuple(name for name in enabled if not (other and name.endswith(other)))
 
 
 def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSimModel) -> tuple[str, ...]:
-    """The names, each once, all of them known."""
+    """Return the names; refuse an unknown or repeated name."""
     check_type(names, Iterable, what, "a list of names")  # type: ignore[type-abstract]
     names, known = tuple(map(str, [names] if isinstance(names, str) else names)), tuple(known)
     for k, name in enumerate(names):
@@ -178,4 +174,4 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
 
 
 Crossing = Mapping[str, frozenset[str]]
-"""Muscle -> the independent coordinates that its length depends on."""
+"""Muscle -> independent coordinates on which its length depends."""

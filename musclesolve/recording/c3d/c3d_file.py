@@ -1,18 +1,18 @@
 """C3D files: markers, analog channels and events of one recording, as the capture software stored them.
 
-What is read here is in the axes of the file and in SI units. The format's own numbering counts frames from 1, so
-the first frame of a file that was cut out of a longer recording does not begin at 0 s. The numbers are read a few
-megabytes at a time, so that memory holds little more than the requested numbers.
+Results are in the axes of the file and in SI units. The format numbers frames from 1, so that the first frame of a file
+that was cut out of a longer recording is not at 0 s. The numbers are read a few megabytes at a time, so that memory
+holds little more than the requested numbers.
 
 Header, parameter section and data layout of a C3D file, verified against each other and the length of the file.
 
-A C3D file is a row of blocks of 512 bytes: a header, parameters in named groups, then the data
-(www.c3d.org/HTML/Documents, "Header Section", "The Parameter Section"). All that is read here lies inside of bytes
-that are there: a corrupted count or offset ends in an error that says so, never in a guess.
+A C3D file is a sequence of blocks of 512 bytes: a header, parameters in named groups, then the data
+(www.c3d.org/HTML/Documents, "Header Section", "The Parameter Section"). Every read is checked against the length of the
+file: a corrupted count or offset raises an error and is never replaced by a guess.
 
 Each of F frames of the data holds n points of four numbers (x, y, z, residual) and then s samples of k analog
-channels ("3D Point Data Section"). Header and parameters state the same counts twice; a file in which they disagree
-is refused, because which bytes are a marker is unknown.
+channels ("3D Point Data Section"). Header and parameters state the same counts twice. A file in which they disagree is
+refused, because the places of the markers are unknown.
 """
 
 import math
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_LETTERS
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_names
 from musclesolve.recording.data import Event, EventKind, Markers, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import decoded, file_path, open_input, opening
@@ -44,18 +45,18 @@ _OTHERS = {
     b"%PDF": "a PDF document",
     b"PK\x03\x04": "a ZIP archive, or a file of an office program",
 }
-"""First bytes of files that are no recordings -> what they are."""
+"""First bytes of files that are no recordings -> kind of file, in words."""
 _PRINTED = frozenset(b"\t\n\r") | frozenset(range(0x20, 0x7F))
 _MOST_DIMENSIONS = 7
 LONGEST_HEADER = 4096 * BLOCK
 """Greatest length of header and parameter section together [bytes]: the section counts at most 255 blocks."""
 _CHARACTERS = -1
 DEC = 85
-"""Processor with Intel's integers and reals of its own."""
+"""Number of the DEC processor, with Intel's integers and other reals."""
 ORDERS = {84: "<", DEC: "<", 86: ">"}
-"""Processor, as the parameter section names it -> order of its bytes: Intel, DEC, MIPS."""
+"""Number of the processor in the parameter section -> its byte order: Intel, DEC, MIPS."""
 FULL = 0xFFFF
-"""A count of 16 bits that is full means "at least so many"."""
+"""Largest count of 16 bits, which means "at least this number"."""
 # Slowest and fastest plausible rate [Hz].
 RATES = (0.1, 1e6)
 
@@ -68,11 +69,11 @@ class Coding:
     dec: bool
 
     def integers(self, raw: bytes) -> NDArray[np.int16]:
-        """Return the 16-bit integers that bytes of the file hold."""
+        """Return 16-bit integers from bytes of the file."""
         return np.frombuffer(raw, self.order + "i2")
 
     def reals(self, raw: bytes | NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return 32-bit reals.
+        """Return 32-bit reals from bytes of the file.
 
         A real of DEC has its two halves exchanged and four times the value of the IEEE real of the same bits (VAX
         F_floating: exponent in excess of 128, mantissa from 1/2).
@@ -82,7 +83,7 @@ class Coding:
         halves = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.uint32)
         bits = (halves[:, 0] << np.uint32(16)) | halves[:, 1]
         exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)
-        # Below this exponent a quarter of the number is smaller than any normal one: nothing that was measured.
+        # Below this exponent a quarter of the number is subnormal: not a measurement.
         bits = np.where(exponent > 2, bits - np.uint32(2 << 23), np.uint32(0))
         return bits.view(np.float32)
 
@@ -105,7 +106,8 @@ class Header:
 class Description:
     """Header and parameters ("GROUP:NAME" -> value) of a C3D file, and the coding of its numbers.
 
-    `following_block` is the block behind the stated blocks of the parameter section, from 1; 0 where none is stated.
+    `following_block` is the number, from 1, of the block after the stated blocks of the parameter section; 0 if not
+    stated.
     """
 
     header: Header
@@ -115,24 +117,24 @@ class Description:
     following_block: int = 0
 
     def numbers(self, name: str) -> Array:
-        """Return a numeric parameter in its own shape, first index fastest in the file; empty where there is none."""
+        """Return a numeric parameter in its stated shape, first index fastest in the file; empty if it is absent."""
         value = self.parameters.get(name)
         return value if isinstance(value, np.ndarray) else np.zeros(0)
 
     def number(self, name: str) -> float | None:
-        """Return the first number of a parameter; None where there is none."""
+        """Return the first number of a parameter; None if it is absent."""
         values = self.numbers(name)
         return float(values.flat[0]) if values.size else None
 
     def count(self, name: str) -> int | None:
-        """Return a parameter that counts something: 16 bits without a sign."""
+        """Return a parameter that is a count: 16 bits without a sign."""
         value = self.number(name)
         if value is None or not math.isfinite(value):
             return None
         return int(value) + 0x10000 if -0x8000 <= value < 0.0 else int(value)
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts, with the texts of NAME2, NAME3, ... behind it; empty where there is none."""
+        """Return a list of texts, followed by the texts of NAME2, NAME3, ...; empty if the parameter is absent."""
         texts: list[str] = []
         for number in range(1, 256):
             value = self.parameters.get(name if number == 1 else f"{name}{number}")
@@ -142,7 +144,7 @@ class Description:
         return texts
 
     def joined(self, name: str) -> Array:
-        """Return a list of numbers, with the numbers of NAME2, NAME3, ... behind it."""
+        """Return a list of numbers, followed by the numbers of NAME2, NAME3, ..."""
         parts = [self.numbers(name).ravel(order="F")]
         while parts[-1].size and f"{name}{len(parts) + 1}" in self.parameters:
             parts.append(self.numbers(f"{name}{len(parts) + 1}").ravel(order="F"))
@@ -184,7 +186,7 @@ def read_description(raw: bytes, path: Path) -> Description:
 
 
 def _parameters(raw: bytes, position: int, coding: Coding, path: Path) -> dict[str, Value]:
-    """Walk the records from one to the next; each lies wholly before the next one."""
+    """Read the records one after the other; each ends before the next one begins."""
     groups: dict[int, str] = {}
     parameters: list[tuple[int, str, Value]] = []
     place: int | None = position
@@ -202,7 +204,7 @@ def _record(raw: bytes, start: int, coding: Coding, path: Path) -> tuple[int, st
 
     Returns:
         The number of its group, negative for the group itself; its name; the numbers or texts of a parameter; and the
-        byte of the next record, None behind the last one.
+        byte of the next record, None after the last one.
     """
     name = ""
 
@@ -270,7 +272,7 @@ class DataLayout:
 
     @property
     def numbers(self) -> int:
-        """Number of numbers in a frame."""
+        """Count of numbers in a frame."""
         return 4 * self.points + self.channels * self.samples
 
     @property
@@ -285,7 +287,7 @@ class DataLayout:
 
 
 def read_layout(description: Description, size: int) -> DataLayout:
-    """Return the layout of the data in a file of `size` bytes; contradicting counts are refused."""
+    """Return the layout of the data in a file of `size` bytes; refuse contradicting counts."""
     path, header = description.path, description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
     stated_rate, samples = header.rate, max(header.samples, 1)
@@ -336,6 +338,9 @@ def read_layout(description: Description, size: int) -> DataLayout:
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
     if numbers == 0:
+        if description.count("ROTATION:USED"):  # poses alone
+            frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
+            return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
         raise input_error("recording.c3d.file_neither_points_nor", file=path)
     if not BLOCK <= start < size:
         raise input_error(
@@ -351,7 +356,7 @@ def read_layout(description: Description, size: int) -> DataLayout:
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:
-    """Return a count that header and parameter both give."""
+    """Return a count that header and parameter both state; refuse counts that disagree."""
     count = description.count(name)
     if count is None or count == stated:
         return stated
@@ -367,7 +372,7 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
 
 
 def _frames(description: Description, room: int, padding: int) -> tuple[int, int]:
-    """Return the number of the first frame and how many frames there are.
+    """Return the number of the first frame and the count of frames.
 
     Sixteen bits end at 65535, so longer recordings state it elsewhere: in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD
     (two 16-bit halves each, the lower one first), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. `room`
@@ -390,7 +395,7 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
         counts.append(FULL)
     fitting = [count for count in counts if room - padding < count <= room]
     problem, expected = "", "two frames or more, and bytes for all of them"
-    # A crop may have left one of the counts behind; the one that the file has bytes for is right.
+    # Cropping may not have updated one of the counts; the count that fits the size of the file is right.
     frames = fitting[0] if fitting else counts[0] if counts else 0
     if not counts:
         problem = "the number of frames is not stated"
@@ -416,8 +421,8 @@ _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 # Markers are of such diameters [m]; another number is in another unit, or not filled in.
 DIAMETERS = (0.002, 0.05)
 CHUNK = 4 << 20
-"""Bytes of a file that are looked at together."""
-# What capture software calls them.
+"""Bytes of a file that are read together."""
+# Names of events in capture software.
 _KINDS: dict[str, EventKind] = {
     "foot strike": "heel_strike",
     "heel strike": "heel_strike",
@@ -431,19 +436,19 @@ _LONGEST_RECORDING = 1e7
 
 
 def is_c3d(path: str | Path) -> bool:
-    """Return whether a file is a C3D file, whose forces are plates instead of columns, by its suffix."""
+    """Return whether a file is a C3D file by its suffix; its forces are plates instead of columns."""
     return Path(path).suffix.casefold() == ".c3d"
 
 
 def length_in(unit: str) -> float | None:
-    """Return how long a unit of length of a C3D file is [m]; None for what is none."""
+    """Return the size [m] of a unit of length of a C3D file; None for an unknown unit."""
     size = meters_in(unit)
     return _INCHES.get(plain_unit(unit)) if size is None else size
 
 
 @dataclass(frozen=True)
 class C3D:
-    """A C3D file whose description has been read and found sound; its numbers are read on demand."""
+    """A C3D file whose description has been read and checked; its numbers are read on demand."""
 
     path: Path
     description: Description
@@ -451,7 +456,7 @@ class C3D:
 
     @property
     def unit(self) -> str:
-        """The unit of length that the file states; "" where it states none."""
+        """The unit of length in the file; "" if the file states none."""
         return next(iter(self.description.texts("POINT:UNITS")), "")
 
     @property
@@ -470,7 +475,7 @@ class C3D:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was assumed about the file."""
+        """Sentences on assumptions about the file."""
         notes, layout, header = [], self.layout, self.description.header
         if not self.unit:
             notes.append(f"{self.path.name} states no unit of length: it is taken as {_DEFAULT_UNIT}.")
@@ -483,12 +488,12 @@ class C3D:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The name of every labeled marker -> its place among the points, the first one of several."""
+        """Name of every labeled marker -> its number among the points, the first one of several."""
         return self._labeled[0]
 
     @cached_property
     def _labeled(self) -> tuple[dict[str, int], dict[str, str]]:
-        """The labels, and where those stand that do so more than once."""
+        """The labels, and the places of repeated labels."""
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
         labels = enumerate(self.description.texts("POINT:LABELS")[: self.layout.points])
         # Trajectories without a name: no label, or *12 and the like.
@@ -513,13 +518,16 @@ class C3D:
     def markers(self) -> Markers:
         """Return the labeled markers in meters, in the axes of the file.
 
-        A negative residual marks a point that was not seen; so does a coordinate that is no number.
+        A point with a negative residual or a coordinate that is not a number was not seen.
 
         Raises:
             InputError: there are none.
         """
         (labels, repeated), layout = self._labeled, self.layout
         names, places = tuple(labels), list(labels.values())
+        shown = points_of_segments(self)
+        if not names and shown:
+            return self._markers_of_segments(shown)
         if not names:
             raise input_error("recording.c3d.file_no_labeled_markers", file=self.path, where="POINT:LABELS")
         position = np.empty((layout.frames, len(places), 3))
@@ -536,13 +544,34 @@ class C3D:
         position *= self.meters
         blanked(position, names, repeated)
         notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        if shown and len(next(iter(shown.values()))) == len(position):
+            position = np.concatenate([position, np.stack([*shown.values()], axis=1)], axis=1)
+            names, notes = (*names, *shown), (*notes, self._placed_note)
         return Markers(
             self.time, names, position, self.path, notes, repeated=repeated, diameter=self.marker_diameter
         )
 
+    def _markers_of_segments(self, shown: dict[str, Array]) -> Markers:
+        """Points (F, 3) of the body that poses of segments show [m] as markers, in the axes of the file."""
+        rate = self.description.number("ROTATION:RATE") or self.layout.rate
+        position = np.stack([*shown.values()], axis=1)
+        time = self.layout.start_time + np.arange(len(position)) / rate
+        return Markers(time, tuple(shown), position, self.path, (*self.notes, self._placed_note))
+
+    @property
+    def _placed_note(self) -> str:
+        """A sentence on the points that proportions place on segments."""
+        placed = "heels, epicondyles, malleoli and spines of the pelvis are placed by proportions"
+        return f"{self.path.name} has poses of segments: {placed}."
+
+    @property
+    def shows_body(self) -> bool:
+        """Whether the file has labeled markers, or poses of segments."""
+        return bool(self.labels or segment_names(self))
+
     @property
     def marker_diameter(self) -> float | None:
-        """The diameter of the markers [m] that capture software states, in mm; None where it does not."""
+        """The diameter of the markers [m] as stated by capture software, in mm; None if not stated."""
         for group in ("PROCESSING", "SUBJECTS", "SUBJECT"):
             number = self.description.number(f"{group}:MARKERDIAMETER")
             if number is not None and DIAMETERS[0] <= 0.001 * number <= DIAMETERS[1]:
@@ -550,7 +579,7 @@ class C3D:
         return None
 
     def analog(self, channels: list[int]) -> Array:
-        """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels)).
+        """Return analog channels (F x s, len(channels)) by their numbers, in the units of the file's calibration.
 
         (stored - ANALOG:OFFSET) x ANALOG:SCALE x ANALOG:GEN_SCALE, stored with or without a sign (ANALOG:FORMAT).
         """
@@ -595,7 +624,7 @@ class C3D:
         return values.reshape(-1, len(channels))
 
     def _chunks(self) -> Iterator[tuple[slice, NDArray[np.generic]]]:
-        """Yield which frames, and their stored numbers (frames, numbers)."""
+        """Yield slices of frames with their stored numbers (frames, numbers)."""
         layout, coding = self.layout, self.description.coding
         frame_bytes = layout.width * layout.numbers
         step = max(1, CHUNK // frame_bytes)
@@ -612,7 +641,7 @@ class C3D:
                 yield slice(first, first + count), numbers.reshape(count, layout.numbers)
 
     def channels(self) -> Table:
-        """Return every labeled analog channel over time, in the unit it is calibrated in.
+        """Return every labeled analog channel over time, in the unit of its calibration.
 
         Raises:
             InputError: there are none.
@@ -628,7 +657,7 @@ class C3D:
 
 
 def read_c3d(path: str | Path) -> C3D:
-    """Open a C3D file: its header and parameters are read and tested against its length.
+    """Open a C3D file: read header and parameters and check them against its length.
 
     Files of all three processors (Intel, DEC, MIPS), with numbers stored as reals or as integers, are read.
 
@@ -650,7 +679,7 @@ def read_c3d(path: str | Path) -> C3D:
 
 
 def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
-    """Return the events that the C3D file of the motion states, or else the file of the forces."""
+    """Return the events in the C3D file of the motion, or if it has none in the file of the forces."""
     for role in ("markers", "forces"):
         if role in files and is_c3d(files[role]) and (events := read_events(read_c3d(files[role]))):
             return events
@@ -658,10 +687,10 @@ def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
 
 
 def read_events(file: C3D) -> tuple[Event, ...]:
-    """Return the heel strikes and toe-offs that a file states, in the order of time.
+    """Return the heel strikes and toe-offs in a file, in the order of time.
 
-    EVENT:TIMES holds minutes and seconds of each on the clock on which frame 1 is at 0, CONTEXTS the side, LABELS the
-    kind (www.c3d.org/HTML/Documents, "The EVENT Group"). Others, and those without a side, are left out.
+    EVENT:TIMES holds minutes and seconds of each event, zero at frame 1, CONTEXTS the side, LABELS the kind
+    (www.c3d.org/HTML/Documents, "The EVENT Group"). Other events, and events without a side, are ignored.
     """
     description = file.description
     times = description.numbers("EVENT:TIMES")

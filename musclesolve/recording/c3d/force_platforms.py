@@ -1,8 +1,9 @@
 """The force plates of a C3D file: group FORCE_PLATFORM, from its channels to force, point and moment.
 
-A plate has axes of its own: its corners 1 to 4 lie in the quadrants (+x +y), (-x +y), (-x -y), (+x -y), and z = x x y
-usually points down (www.c3d.org/HTML/Documents, "FORCE_PLATFORM:CORNERS"). With force f and moment m about the
-transducers in these axes, and o the middle of the surface seen from them (ORIGIN), the moment about that middle is
+The axes of a plate follow from its corners: 1 to 4 lie in the quadrants (+x +y), (-x +y), (-x -y), (+x -y), and z = x x
+y usually points down (www.c3d.org/HTML/Documents, "FORCE_PLATFORM:CORNERS"). With force f and moment m about the
+transducers in these axes, and the position o of the middle of the surface relative to them (ORIGIN), the moment about
+the middle is
 
     m' = m + f x o = m - o x f,
 
@@ -36,7 +37,7 @@ _POUND_LENGTHS = {
     for length, meters in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
-# Units that do not state the quantity of the channel: none, or that of the amplifier.
+# Units that do not state the quantity of the channel: no unit, or the unit of the amplifier.
 _NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
 _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
@@ -82,7 +83,9 @@ class Plate:
         return np.stack([x, np.cross(z, x), z], axis=1)
 
     def contains(self, point: Array, margin: float) -> Mask:
-        """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
+        """Return a mask of points (..., 3) within the rectangle of the plate, widened by a margin [m], seen from
+        above.
+        """
         along = np.abs((point - self.center) @ self.axes[:, :2])
         half = 0.5 * np.ptp((self.corners - self.center) @ self.axes[:, :2], axis=0)
         return np.asarray((along <= half + margin).all(axis=-1))
@@ -107,9 +110,9 @@ class PlateRecording:
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
     """Return the plates of a file, as the force of the ground on the foot in the global frame, and notes on them.
 
-    The channels are in the units that ANALOG:UNITS states for each, else in newtons, in the unit of length of the file
-    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted. `rotation`
-    (3, 3) leads from the axes of the file to the global frame.
+    The channels are in the units of ANALOG:UNITS, else in newtons, in the unit of length of the file and in their
+    product. If FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted. `rotation` (3, 3) is from the
+    axes of the file to the global frame.
     """
     count = file.description.count("FORCE_PLATFORM:USED") or 0
     if count == 0:
@@ -119,7 +122,7 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
             "recording.c3d.plates_analog_channels", file, "USED", count=count, channels=file.layout.channels
         )
     recordings, notes = [], []
-    # All plates are read before any channel: what is wrong with one needs no numbers.
+    # All plates are read before any channel: their faults can be found without samples.
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
         values = file.analog(channels)
         values *= factors
@@ -145,7 +148,7 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
 
 
 def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
-    """Return a plate, the places of its channels, and what turns them into SI units; its matrix for type 4."""
+    """Return a plate, the numbers of its channels, and their factors or, for type 4, matrix to SI units."""
     kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
     kind = next((known for known in _CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
@@ -182,9 +185,9 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     plate = Plate(
         number=index + 1,
         kind=kind,
-        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
+        corners=_plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
         # The point of type 1 lies on the surface.
-        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.meters,
+        origin=np.zeros(3) if kind == 1 else _plate_numbers(file, "ORIGIN", index, 3) * file.meters,
         matrix=matrix,
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
@@ -211,8 +214,8 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     return plate, channels, factors
 
 
-def _part(file: C3D, name: str, index: int, size: int) -> Array:
-    """Return the numbers of one plate in a parameter that holds the numbers of all."""
+def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:
+    """Return the numbers of one plate from a parameter with the numbers of all plates."""
     values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():
@@ -223,10 +226,10 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
 
 
 def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
-    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
+    """Return the factors (k,) of the channels of a plate (types 1 to 4) to N, m and N m.
 
-    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
-    length of the file, or in newtons times that.
+    For type 4 they apply after CAL_MATRIX. A channel without a suitable unit is in newtons, in the unit of length of
+    the file, or in their product.
     """
     default = {"force": 1.0, "length": file.meters, "moment": file.meters}
     stated, factors = file.description.texts("ANALOG:UNITS"), []

@@ -1,4 +1,4 @@
-"""Calibration: the camera whose images of known points lie nearest to where they were seen.
+"""Calibration: the camera whose images of known points are nearest to the digitized images.
 
 Control points that are too few, coincident, coplanar or critical are refused by name.
 """
@@ -19,9 +19,10 @@ UNKNOWNS = 11
 # Last but one singular value of the normalized linear equations over the first: 0.2 for the corners of a cube, 0.1
 # for eight points anywhere. Below this, errors of the pixels come back several hundred times as large.
 CRITICAL = 0.003
-# Root mean square residual over that of the image points about their middle: beyond it they are other points.
+# Root mean square residual over the root mean square distance of the image points from their mean: above it the points
+# are mixed up.
 LARGEST_MISFIT = 0.1
-# Probability of naming any point when all of them are equally good.
+# Probability of naming any point if all points are equally good.
 FALSE_ALARM = 0.01
 MOST_ITERATIONS = 100
 FEWEST_POINTS = 6
@@ -39,10 +40,10 @@ class Calibration:
         camera: the camera.
         labels: n names of the control points.
         residual: (n, 2) measured minus projected pixels.
-        outlying: labels of the points that fit worse than the others let expect; look at them.
+        outlying: labels of the points that fit worse than expected from the others; check them.
         center_per_pixel: standard deviation of the center of the camera for every pixel of digitizing error [m/px]:
-            the root of the trace of its covariance, to first order. Points that are few, near together or nearly in
-            a plane fit as well as others; it is here that they differ.
+            the root of the trace of its covariance, to first order. It is large for points that are few, near together
+            or nearly in a plane, although they fit well.
         distance_to_points: from the center of the camera to the middle of the control points [m].
     """
 
@@ -55,7 +56,7 @@ class Calibration:
 
     @property
     def spare(self) -> int:
-        """Number of equations over, 2n - 11: from so many the noise is known."""
+        """Number of surplus equations, 2n - 11, from which the noise is estimated."""
         return self.residual.size - UNKNOWNS
 
     @property
@@ -65,7 +66,7 @@ class Calibration:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of a digitized coordinate [px]: the residual with the eleven unknowns counted."""
+        """Standard deviation of a digitized coordinate [px]: the residual corrected for the eleven unknowns."""
         return float(np.sqrt(np.sum(self.residual**2) / self.spare))
 
     @property
@@ -84,11 +85,10 @@ def calibrate_cameras(
 ) -> Calibration:
     """Find the coefficients that bring projected control points nearest to the digitized ones.
 
-    Minimizes sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. It begins with the linear
-    equations, eq. 5.1 multiplied out, in normalized coordinates (Abdel-Aziz & Karara 1971; Hartley 1997) and goes on
-    with the same equations divided by the denominator and expanded about the projected point, which is the
-    Gauss-Newton method: its fixed point minimizes the residual in pixels, the fixed point of the linear equations does
-    not.
+    Minimizes sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. The first step solves the linear
+    equations, eq. 5.1 multiplied out, in normalized coordinates (Abdel-Aziz & Karara 1971; Hartley 1997). The next
+    steps use the same equations divided by the denominator and expanded about the projected point, the Gauss-Newton
+    method, whose fixed point minimizes the residual in pixels. The solution of the linear equations does not.
 
     Args:
         points: (n, 3) positions of six or more control points [m].
@@ -135,7 +135,7 @@ def calibrate_cameras(
         labels=names,
         residual=residual,
         outlying=_outlying(misfit, slopes, names),
-        # A pixel and a meter are so many units of the normalized coordinates.
+        # Size of a pixel and of a meter in normalized coordinates.
         center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
         distance_to_points=distance / to_world[0, 0],
     )
@@ -191,16 +191,16 @@ def _expanded(coefficients: Array, world: Array, image: Array) -> tuple[Array, A
 
 
 def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the points without which the others fit far better: F test of leaving one out, Bonferroni's limit."""
+    """Return the points without which the others fit much better: F test of leaving one out, Bonferroni's limit."""
     from scipy.special import fdtri
 
     count = len(names)
     spare = misfit.size - UNKNOWNS - 2
-    # Residuals of the last digits say nothing.
+    # Residuals of the last digits carry no information.
     if spare < 1 or misfit @ misfit < 1e-18 * misfit.size:
         return ()
     basis = np.linalg.qr(slopes)[0].reshape(count, 2, UNKNOWNS)
-    # How much of its own error a point leaves in its residual: I - H_kk.
+    # Part of a point's error in its own residual: I - H_kk.
     left = np.eye(2) - basis @ basis.transpose(0, 2, 1)
     pairs = misfit.reshape(count, 2)
     gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(left, hermitian=True), pairs)
@@ -210,8 +210,7 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
 
 
 def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:
-    """Return the distance of a camera from the origin, and the standard deviation of its center for pixel errors of
-    one.
+    """Return the distance of a camera from the origin, and the standard deviation of its center per pixel of error.
 
     The center C solves M (C, 1) = 0, M = [A | b] the projection matrix (3, 4), so that A dC = -dM (C, 1). With the
     covariance (J^T J)^-1 of the coefficients (11,), J their slopes (2n, 11) in the least-squares problem, the root of
@@ -234,7 +233,7 @@ def checked_pairs(
 ) -> tuple[Array, Array, tuple[str, ...]]:
     """Return points (n, 3) [m], image points (n, 2) [px] and n labels, 1 to n for None.
 
-    Refused are shapes that do not fit, numbers that are not finite, too few points, and points in a line or a plane.
+    Refuses shapes that do not fit, numbers that are not finite, too few points, and points in a line or a plane.
     """
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
@@ -301,7 +300,7 @@ def normalization(points: Array) -> Array:
 
 
 def _flatness(world: Array) -> str | None:
-    """Return "line" or "plane" where the points (n, 3) lie in one, None where they fill space."""
+    """Return "line" or "plane" if the points (n, 3) lie in one, else None."""
     extent = np.linalg.svd(world - world.mean(axis=0), compute_uv=False)
     thin = extent < THINNEST * extent[0]
     return "line" if thin[1] else "plane" if thin[2] else None

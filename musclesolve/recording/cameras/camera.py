@@ -19,17 +19,17 @@ _POSITIVE = "a number above zero"
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera that takes points to pixels by a central projection.
+    """A camera that maps points to pixels by a central projection.
 
     u = (a1 X + a2 Y + a3 Z + a4) / (a9 X + a10 Y + a11 Z + 1),
     v = (a5 X + a6 Y + a7 Z + a8) / (a9 X + a10 Y + a11 Z + 1)
-    (Abdel-Aziz & Karara 1971; Silva 2003, eq. 5.1). Distortion by the lens is not part of it.
+    (Abdel-Aziz & Karara 1971; Silva 2003, eq. 5.1). Distortion by the lens is not modeled.
 
     Args:
         name: for messages.
         coefficients: (11,) a1 to a11; X, Y, Z in meters, u and v in pixels.
-        front: sign of the denominator for points before the camera: 1.0 when the origin of the world is one of
-            them, -1.0 when it lies behind.
+        front: sign of the denominator for points before the camera: 1.0 if the origin of the world is before the
+            camera, -1.0 if it is behind.
 
     Examples:
         >>> camera = ms.cameras.Camera("front", np.array([800.0, 0, 0, 320, 0, 800.0, 0, 240, 0, 0, 1.0]))
@@ -59,7 +59,7 @@ class Camera:
 
     @classmethod
     def from_matrix(cls, name: str, matrix: Array, front: Array) -> Camera:
-        """Make a camera of its projection matrix.
+        """Make a camera from its projection matrix.
 
         Args:
             name: for messages.
@@ -67,8 +67,8 @@ class Camera:
             front: (3,) a point before the camera [m].
 
         Raises:
-            InputError: the origin of the world lies beside the camera, square to its view: the eleventh coefficient
-                and a twelfth that is one cannot express that.
+            InputError: the origin of the world is beside the camera, perpendicular to its view, so that the twelfth
+                coefficient cannot be one.
         """
         center = _center(matrix)
         # A parallel projection, with its center (NaN) at infinity, has the same denominator everywhere: reach 0.
@@ -85,7 +85,7 @@ class Camera:
 
     @property
     def center(self) -> Array:
-        """Position of the camera (3,) [m]: the one point that has no image.
+        """Position of the camera (3,) [m]: the point without an image.
 
         Raises:
             InputError: the projection is parallel, so the camera is infinitely far away.
@@ -97,7 +97,7 @@ class Camera:
 
     @property
     def direction(self) -> Array:
-        """Unit vector (3,) along which the camera looks, square to its image."""
+        """Unit vector (3,) along which the camera looks, perpendicular to its image."""
         ahead = self.front * self.coefficients[8:]
         return np.asarray(ahead / np.linalg.norm(ahead))
 
@@ -116,7 +116,7 @@ class Camera:
 
 
 def _center(matrix: Array) -> Array:
-    """Return the point (3,) that a projection matrix (3, 4) takes to nothing; NaN where it lies at infinity."""
+    """Return the point (3,) that a projection matrix (3, 4) maps to zero; NaN if it is at infinity."""
     *_, rows = np.linalg.svd(matrix)
     point = rows[-1]
     if abs(point[3]) < 1e-12:
@@ -182,9 +182,9 @@ def ring(
     """Place cameras evenly on a circle around a point, all looking at it, neighbors at most 90 degrees apart.
 
     Args:
-        count: how many.
+        count: number of cameras.
         radius: of the circle about the vertical through the target [m].
-        height: of the cameras above the ground [m]; every second one stands a fifth higher.
+        height: of the cameras above the ground [m]; every second camera is a fifth higher.
         target: (3,) the point all look at [m].
         focal_length: focal length over the width of a pixel [px].
 

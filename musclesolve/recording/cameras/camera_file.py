@@ -1,10 +1,10 @@
-"""Camera files: two or more calibrated cameras and what they saw, frame by frame.
+"""Camera files: two or more calibrated cameras and their digitized images, frame by frame.
 
-A TOML file names the control points with their places, and for every camera the pixels of the control points and of
-the markers. The cameras are calibrated on the control points as they are read (direct linear transformation).
+A TOML file names the control points with their positions, and for every camera the pixels of the control points and of
+the markers. The cameras are calibrated with the control points while reading (direct linear transformation).
 
-The tables beside it are CSV: a line of column names, below lines that begin with # if need be, then one row per point
-or frame. Cells are separated by commas, semicolons or tabs. An empty cell is a point that was not seen.
+Its tables are CSV files: optional lines that begin with #, a line of column names, then one row per point or frame.
+Cells are separated by commas, semicolons or tabs. An empty cell is a point that was not seen.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.units import METERS
 from musclesolve.settings.other_files import CameraFileSettings
 
-# The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
-# More come from a wrong frame number, and would fill the memory.
+# The most frames of a recording with gaps: this number for every row of the longest file of markers, plus a constant. A
+# larger number results from a wrong frame number, and would fill the memory.
 SPARSEST, SPARE_FRAMES = 10, 1000
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1
-# No recording has so many frames: a number beyond is not one of a frame.
+# Largest number of a frame: no recording has more frames.
 LAST_FRAME = 1e9
 
 
 @dataclass(frozen=True)
 class CameraFile:
-    """A camera file that has been read: calibrated cameras and what they saw.
+    """Content of a camera file: calibrated cameras and their digitized images.
 
     Args:
         path: the camera file.
@@ -52,7 +52,7 @@ class CameraFile:
         start: time of frame 0 [s].
         names: n markers.
         image: (C, T, n, 2) pixels, NaN where not seen.
-        largest_residual: reprojection error beyond which a point is left out [px]; infinite when there is no limit.
+        largest_residual: reprojection error beyond which a point is omitted [px]; infinite without a limit.
         sources: the files that the camera file names.
     """
 
@@ -127,7 +127,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
             )
         digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
-    first, names, image = _together(document, digitized)
+    first, names, image = _on_common_frames(document, digitized)
     limit = recording.largest_residual_px
     return CameraFile(
         path=document.path,
@@ -142,10 +142,12 @@ def read_camera_file(path: str | Path) -> CameraFile:
     )
 
 
-def _together(document: Document, digitized: Sequence[Digitized]) -> tuple[int, tuple[str, ...], Array]:
+def _on_common_frames(
+    document: Document, digitized: Sequence[Digitized]
+) -> tuple[int, tuple[str, ...], Array]:
     """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames.
 
-    Cameras that have few rows for many frames are refused: at the row that jumps, or at the offsets.
+    Refuses cameras with few rows for many frames, with the row that jumps, or the offsets of the cameras.
     """
     first = min(int(seen.frames[0]) for seen in digitized)
     count = max(int(seen.frames[-1]) for seen in digitized) + 1 - first
@@ -181,7 +183,7 @@ def _together(document: Document, digitized: Sequence[Digitized]) -> tuple[int, 
 
 @dataclass(frozen=True)
 class Heading:
-    """The column names of a table, the character between its cells, and the line they stand in."""
+    """The column names of a table with their line, and the character between cells."""
 
     path: Path
     columns: list[str]
@@ -193,7 +195,7 @@ class Heading:
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
     def error(self, key: str, line: int | None = None, /, **fields: Any) -> InputError:
-        """Return the error of a template that points at a line, the line of the column names if no other is given."""
+        """Return the error of a template at a line, by default the line of the column names."""
         return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
 
     def half_seen(self, name: str, line: int) -> InputError:
@@ -229,7 +231,7 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
 
 
 def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and pixels (n, 2) of the control points that a camera saw."""
+    """Return names and pixels (n, 2) of the control points in the image of a camera."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
         raise heading.error("recording.cameras.bad_picture_columns", columns=few(heading.columns, 12))
@@ -335,16 +337,16 @@ def write_camera_file(
     control_noise_px: float | None = None,
     name: str = "cameras",
 ) -> Path:
-    """Write what cameras would have seen of markers and control points, and return the path of the camera file.
+    """Write synthetic images of markers and control points, and return the path of the camera file.
 
     Args:
         folder: where NAME.toml and its tables are written.
         cameras: two or more.
-        control_points: (n, 3) known places, in the axes of the markers [m]; they are called P1, P2, ...
+        control_points: (n, 3) known positions, in the axes of the markers [m]; their names are P1, P2, ...
         markers: evenly sampled; a marker that is lost, or not before a camera, gives empty cells.
         noise_px: standard deviation of the error of every pixel coordinate of a marker [px].
         rng: of the noise; needed when there is any.
-        control_noise_px: the same for control points; None: as for markers.
+        control_noise_px: standard deviation for control points; None: as for markers.
         name: the beginning of the file names, so that several camera files can lie in one folder.
 
     Raises:
@@ -364,13 +366,19 @@ def write_camera_file(
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error("recording.cameras.files_cameras_cannot_hold", where=place, text=text)
-    known = np.asarray(control_points, dtype=np.float64)
-    points = [f"P{k}" for k in range(1, len(known) + 1)]
+    control_positions = np.asarray(control_points, dtype=np.float64)
+    points = [f"P{k}" for k in range(1, len(control_positions) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
         raise input_error("recording.cameras.markers_unevenly_sampled", where=place)
     frames = [str(int(frame)) for frame in np.round(exact)]
-    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
+    _write_csv(
+        folder / f"{name}_points.csv",
+        ["name", "x_m", "y_m", "z_m"],
+        points,
+        control_positions,
+        PLACE_DECIMALS,
+    )
     columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
     lines = [
         "[recording]",
@@ -381,7 +389,7 @@ def write_camera_file(
     for camera in cameras:
         control, seen = (f"{name}_{camera.name}_{what}.csv" for what in ("points", "markers"))
         for path, titles, labels, image, noise in (
-            (folder / control, ["name", "u", "v"], points, camera.project(known), control_noise),
+            (folder / control, ["name", "u", "v"], points, camera.project(control_positions), control_noise),
             (folder / seen, columns, frames, camera.project(markers.position), noise_px),
         ):
             if rng is not None and noise:
@@ -389,7 +397,7 @@ def write_camera_file(
             _write_csv(path, titles, labels, image.reshape(len(labels), -1), PIXEL_DECIMALS)
         lines += ["", "[[camera]]", f'name = "{camera.name}"']
         lines += [f'control_points = "{control}"', f'markers = "{seen}"']
-    # Last: a camera file that is there names tables that are complete.
+    # Last, so that the tables of an existing camera file are complete.
     write_text(folder / f"{name}.toml", "\n".join(lines) + "\n")
     return folder / f"{name}.toml"
 

@@ -1,7 +1,8 @@
-"""Reconstruction: the points whose images lie nearest to what two or more cameras saw, all frames at once.
+"""Reconstruction: the points whose images are nearest to the digitized images of two or more cameras, all frames at
+once.
 
-Triangulation is batched least squares in the image, three unknowns per point. A marker that is digitized wrongly in one
-of three or more cameras is found by what the others agree on.
+Triangulation is batched least squares in the image, three unknowns per point. An error of digitizing in one of three or
+more cameras is detected by the agreement of the others.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from musclesolve.recording.data import Markers
 
 Counts = NDArray[np.int64]
 FEWEST_VIEWS = 2
-# Errors along the worst known direction over those along the best known one. Two cameras equally far away whose rays
-# meet at the angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
+# Ratio of the errors along the worst and the best known direction. Two cameras equally far away whose rays meet at the
+# angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
 LARGEST_CONDITION = 50.0
 ROUNDS = 30
 # After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
@@ -37,7 +38,7 @@ BATCH = 8192
 RIDGE = 1e-14
 # Probability of suspecting any point of a recording in which all views are equally good.
 FALSE_ALARM = 0.01
-# A view is named when the others fit as well as all but this share of points do, and no other view can say so.
+# A view is wrong if without it the rest fit as well as all but this share of points, and this holds for no other view.
 IMPLAUSIBLE = 0.001
 # Leaving out a view needs two others.
 FEWEST_FOR_OUTLIERS = 3
@@ -51,13 +52,14 @@ class Reconstruction:
 
     Args:
         cameras: the C names.
-        position: (T, n, 3) [m]; NaN where fewer than two cameras saw a point, or see below.
+        position: (T, n, 3) [m]; NaN where fewer than two cameras saw a point, and where it is left out for a reason
+            below.
         residual: (C, T, n, 2) measured minus reprojected pixels, of views that are left out too; NaN where there is no
             image or no point.
         views: (T, n) how many cameras saw the point.
         bad_view: (C, T, n) left out: the other views agree without it, and only without it.
-        doubtful: (T, n) the rays miss each other by more than the noise lets expect, and the views do not say which
-            of them is wrong, as never with two; the point is there, and wrong by more than the noise.
+        doubtful: (T, n) the rays miss each other by more than the noise, and the wrong view cannot be identified, as
+            always with two views; the point is kept, with an error larger than the noise.
         condition: (T, n) condition number of the equations; NaN with fewer than two views.
         nearly_parallel: (T, n) left out because the rays are nearly parallel.
         behind: (T, n) left out because the rays meet behind one of the cameras that saw the point.
@@ -92,7 +94,7 @@ class Reconstruction:
 
     @property
     def rms(self) -> Array:
-        """Root mean square residual (C,) of the views that count, camera by camera [px]; NaN without any."""
+        """Root mean square residual (C,) [px] of the views in use, by camera; NaN for a camera without views."""
         seen = np.isfinite(self.residual) & ~self.bad_view[..., None]
         total = np.sum(np.where(seen, self.residual, 0.0) ** 2, axis=(1, 2, 3))
         count = seen.sum(axis=(1, 2, 3))
@@ -100,7 +102,8 @@ class Reconstruction:
 
 
 def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None = None) -> Reconstruction:
-    """Find the points that the cameras saw: minimize sum_c |u_c - u_c(X)|^2 over X, each point for itself.
+    """Find the points in the images of the cameras: minimize sum_c |u_c - u_c(X)|^2 over X, independently for each
+    point.
 
     The two equations 5.1 of every camera that saw a point are first solved multiplied out, then divided by the
     denominator and expanded about the projected point (Gauss-Newton); see ``triangulation``. Outlier views are left
@@ -135,26 +138,26 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     condition = np.sqrt(ratio)
     firm = condition <= LARGEST_CONDITION
     good = solved.in_front & firm
-    position = _placed(np.where(good[:, None], solved.points, np.nan), enough)
+    position = _scattered(np.where(good[:, None], solved.points, np.nan), enough)
     projected = [camera.project(position) for camera in cameras]
-    # Every point has three unknowns of its own.
+    # Every point has three unknowns.
     spare = 2.0 * (there & ~bad).sum(axis=0) - 3.0
     if noise is None:
         sure = good & ~doubtful
         noise = float(np.sqrt(solved.misfit[sure].sum() / spare[sure].sum())) if sure.any() else np.nan
     variance = np.where(doubtful, np.maximum(noise**2, solved.misfit / spare), noise**2)
     covariance = np.full((*enough.shape, 3, 3), np.nan)
-    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(solved.normal[good])
+    covariance[_scattered(good, enough)] = variance[good, None, None] * np.linalg.inv(solved.normal[good])
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
         residual=pixels - np.stack(projected),
         views=seen.sum(axis=0),
-        bad_view=np.stack([_placed(view, enough) for view in bad]),
-        doubtful=_placed(good & doubtful, enough),
-        condition=_placed(condition, enough),
-        nearly_parallel=_placed(solved.in_front & ~firm, enough),
-        behind=_placed(~solved.in_front, enough),
+        bad_view=np.stack([_scattered(view, enough) for view in bad]),
+        doubtful=_scattered(good & doubtful, enough),
+        condition=_scattered(condition, enough),
+        nearly_parallel=_scattered(solved.in_front & ~firm, enough),
+        behind=_scattered(~solved.in_front, enough),
         noise=noise,
         covariance=covariance,
     )
@@ -178,7 +181,7 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     return pixels
 
 
-def _placed(values: Array | Mask, where: Mask) -> Any:
+def _scattered(values: Array | Mask, where: Mask) -> Any:
     """Return values (P, ...) at the P true places of ``where`` (T, n); NaN or false elsewhere."""
     whole = np.full((*where.shape, *values.shape[1:]), False if values.dtype == bool else np.nan)
     whole[where] = values
@@ -204,7 +207,7 @@ class Triangulation:
 
     @classmethod
     def empty(cls, count: int) -> Triangulation:
-        """Return points of which nothing is known yet."""
+        """Return points without values."""
         return cls(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
 
     def put(self, where: slice | NDArray[np.int64], other: Triangulation) -> None:
@@ -215,7 +218,7 @@ class Triangulation:
 def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
     """Minimize the residual in the image for P points by the Gauss-Newton method.
 
-    Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
+    image: pixels (C, P, 2); seen: mask (C, P) of the points in the images, two or more cameras for every point.
     """
     solved = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
@@ -231,10 +234,10 @@ def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangu
 
 
 def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
-    """Return the points (P, 3) that solve the linear equations, to begin with.
+    """Return the points (P, 3) that solve the linear equations, as a start.
 
-    Eq. 5.1 multiplied out counts a camera the more, the farther it is away. Solved once more with the weights
-    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the solution.
+    Eq. 5.1 multiplied out gives more weight to distant cameras. Solved again with the weights 1 / denominator, its
+    residuals are pixels (Abdel-Aziz & Karara 1971), and the start is near the solution.
     """
     points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
     depth = np.stack([camera.depth(points) for camera in cameras])
@@ -314,8 +317,8 @@ def reject_outlier_views(
 
     A point is suspect when its misfit r^T r is too large for its 2 v - 3 spare equations, v views: r^T r / (2 v - 3)
     over the variance of the noise, an F test with the limit of Bonferroni for all points. Each of its views is left out
-    in turn; where the rest fits for exactly one of them, that view is an outlier. Where it does for none or for
-    several, as always with two views, the point is doubtful and stays where it is.
+    in turn. If the others fit without exactly one of the views, this view is an outlier. If they do so without none or
+    without several, as always with two views, the point is doubtful and does not change.
 
     Args:
         cameras: C cameras.
@@ -347,7 +350,7 @@ def reject_outlier_views(
         return bad, doubtful
 
     def limits(chance: float) -> Array:
-        """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
+        """Return the misfit [px^2], for 0 to C views, that a good point exceeds with the probability `chance`."""
         return np.asarray(variance * by_views * fdtri(by_views, known, 1.0 - chance))
 
     suspect = solved.misfit > limits(FALSE_ALARM / len(views))[views]
@@ -373,14 +376,14 @@ def reject_outlier_views(
     return bad, doubtful
 
 
-# Rays of markers that miss each other this many times farther than those of control points were not seen at the same
-# instant, or not by the same calibration.
+# Ratio of the misfit of markers to the misfit of control points above which the cameras were out of step, or had moved
+# since the calibration.
 FAR_WORSE = 4.0
-# Standard deviation of the place of a camera over its distance, beyond which its control points say too little. The
-# eight corners of a volume that fills half the image give 1 % for every pixel of digitizing error.
+# Standard deviation of the place of a camera over its distance, above which its control points are too few or too flat.
+# The eight corners of a volume that fills half the image give 1 % for every pixel of digitizing error.
 LARGEST_CENTER_SHARE = 0.05
-# With this probability the noise of the control points is no larger than what the share is taken of: a few equations
-# over may fit by chance.
+# Probability that the noise of the control points is below the bound of `largest_noise`: a few surplus equations may
+# fit by chance.
 CONFIDENCE = 0.95
 
 
@@ -439,11 +442,11 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def largest_noise(calibrations: Sequence[Calibration]) -> float:
-    """Return the standard deviation of a digitized coordinate of control points that is not exceeded [px].
+    """Return an upper bound of the standard deviation of a digitized coordinate of control points [px].
 
-    sqrt(r^T r / chi^2) with the residuals r of all cameras, and the value that chi^2 of as many degrees of freedom as
-    there are equations over exceeds with the probability ``CONFIDENCE``. One equation over makes it 16 times the
-    estimate, thirteen 1.5 times.
+    It is sqrt(r^T r / chi^2) with the residuals r of all cameras, and the value that chi^2, with the number of surplus
+    equations as degrees of freedom, exceeds with the probability ``CONFIDENCE``. With one surplus equation it is 16
+    times the estimate, with thirteen 1.5 times.
     """
     from scipy.special import chdtri
 

@@ -1,10 +1,10 @@
 """Gap filling, before any other step: short gaps by splines, longer ones by the rigid body.
 
-A gap is filled only where its error is known: gaps of the same form are closed at other places of the same
-marker, and what 19 of 20 of them keep to is the expected error. Samples that were seen stay as they are.
+A gap is filled only if its error is known: gaps of the same form are filled at other places of the same marker, and the
+expected error is the one that 19 of 20 of them do not exceed. Seen samples do not change.
 
-Markers of trunk, arms and head that are lost for longer are completed from their neighbors: the loads of the legs do
-not depend on them, so their loss is a warning, not a refusal.
+Markers of trunk, arms and head with longer gaps are completed from their neighbors: the loads of the legs do not depend
+on them, so that their loss is a warning, not a refusal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,14 @@ from musclesolve.recording.markers.landmark_names import groups, upper_markers
 
 SPLINE_S, RIGID_S = 0.1, 0.5
 REACH_S = 0.5
-"""The filter looks so far beyond the time range [s]: gaps farther away do no harm."""
+"""Reach of the filter beyond the time range [s]: gaps farther away have no effect."""
 _MOST_SENTENCES = 3
 WORST = 0.02
-"""A gap is not filled where the error to expect, which 19 of 20 stay below, is above this [m]."""
+"""Largest expected error of a gap that is filled [m]; 19 of 20 gaps stay below their expected error."""
 DISAGREEMENT = 0.03
-"""The two sides of a gap may disagree by this [m], or by twice of what they do where nothing is missing: a marker that
-comes back under another's name disagrees by more."""
+"""Allowed disagreement of the two sides of a gap [m], or twice the disagreement where no sample is missing: a marker
+that returns under the name of another one disagrees by more.
+"""
 BESIDE = 3
 """Samples on either side that a spline uses. On a recorded walk 3, 5 and 10 differ by a tenth of the error."""
 _FEWEST_DONORS = 3
@@ -43,10 +44,10 @@ _FEWEST_PLACES, _MOST_PLACES = 20, 200
 
 @dataclass(frozen=True)
 class GapInterpolant:
-    """The L missing samples as weighted sums of n seen ones; linear, so that it can be tested anywhere.
+    """The L missing samples as weighted sums of n seen ones; linear, so that its error can be tested at any place.
 
-    Frames of the seen samples (n,), counted from the first missing one, their weights (L, n), and the weights (n,) that
-    measure by how much the two sides of the gap disagree; all zero if there is one side.
+    Frames of the seen samples (n,), counted from the first missing one, their weights (L, n), and the weights (n,) of
+    the disagreement of the two sides of the gap; all zero if there is one side.
     """
 
     nodes: Frames
@@ -58,15 +59,15 @@ class GapInterpolant:
         return np.asarray(self.weights @ samples[first + self.nodes])
 
     def disagreement(self, samples: Array, first: int) -> float:
-        """Return by how much the two sides of the gap disagree [m]."""
+        """Return the disagreement of the two sides of the gap [m]."""
         return float(np.linalg.norm(self.mismatch @ samples[first + self.nodes]))
 
 
 def spline_interpolant(nodes: Frames, length: int) -> GapInterpolant:
     """Return the cubic spline through samples on both sides of a gap.
 
-    The sides disagree by what is left of the step across the gap once the mean of the velocities before and after
-    it is taken off: p_L - p_-1 - (v_before + v_after) / 2 (L + 1).
+    The disagreement of the sides is the step across the gap minus the part by the mean of the velocities before and
+    after it: p_L - p_-1 - (v_before + v_after) / 2 (L + 1).
     """
     from scipy.interpolate import CubicSpline
 
@@ -96,12 +97,12 @@ def line_interpolant(length: int, before: bool, after: bool) -> GapInterpolant:
 def expected_error(
     interpolant: GapInterpolant, samples: Array, path: Array, start: int
 ) -> tuple[float, float]:
-    """Return the error to expect of an interpolant, and the greatest disagreement of the two sides of a gap [m].
+    """Return the expected error of an interpolant, and the greatest disagreement of the two sides of a gap [m].
 
-    Gaps of the same form are closed where nothing is missing. The error depends on how the marker moves: a standing
-    heel is filled better than a swinging one. So those places count where it gets about as far across the gap as it
-    does across this one, which begins in frame `start`. The error is the root mean square distance over a gap that 19
-    of 20 gaps stay below. NaN where there is no place for such a gap. `samples` (T, 3) are to be filled, `path` (T, 3)
+    Gaps of the same form are filled where no sample is missing. The error depends on the movement of the marker: it is
+    smaller for a standing heel than for a swinging one. So only places are used at which the marker moves about as far
+    as across this gap, which begins in frame `start`. The expected error is the root mean square distance over a gap
+    that 19 of 20 gaps do not exceed; NaN without places for such gaps. `samples` (T, 3) are to be filled, `path` (T, 3)
     is the marker [m], both NaN where unknown.
     """
     length = len(interpolant.weights)
@@ -131,14 +132,14 @@ def expected_error(
 
 @dataclass(frozen=True)
 class Filled:
-    """Markers with the gaps filled that could be, and every gap, in the order of markers and time."""
+    """Markers with filled gaps as far as possible, and all gaps in the order of markers and time."""
 
     markers: Markers
     gaps: tuple[Gap, ...]
 
 
 def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_S) -> Trial:
-    """Return the trial with the gaps of needed markers filled; the trial itself where there are none.
+    """Return the trial with the gaps of needed markers filled; the trial itself if there are no gaps.
 
     `spline_s` and `rigid_s` are the longest gaps that a spline and the rigid body fill [s].
     """
@@ -152,7 +153,7 @@ def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_
 
 
 def near_frames(trial: Trial) -> slice:
-    """Return the frames of the time range, and those that the filter reaches into it from."""
+    """Return the frames of the time range and of the reach of the filter before and after it."""
     frames, reach = trial.frames(), int(np.ceil(REACH_S * trial.markers.rate))
     return slice(max(frames.start - reach, 0), min(frames.stop + reach, trial.markers.time.size))
 
@@ -165,7 +166,7 @@ def fill_gaps(
     names: Sequence[str] | None = None,
     near: slice = slice(None),
 ) -> Filled:
-    """Fill the gaps of named markers (None: of all), as far as it can be done well.
+    """Fill the gaps of named markers (None: of all), as far as their expected error allows.
 
     `together` are groups of markers that move as one body; `spline_s` and `rigid_s` are the longest gaps that a spline
     and the rigid body fill [s]; gaps outside of the frames `near` are ignored.
@@ -178,7 +179,7 @@ def fill_gaps(
         if start < last and stop > first
     ]
     filler = GapFiller(markers, together)
-    # First all short ones: those markers then help to fill the longer gaps of others.
+    # First all short gaps: their markers then help to fill the longer gaps of others.
     gaps = {place: filler.fill_by_spline(place, spline_s) for place in places}
     for place, gap in gaps.items():
         if not gap.filled:
@@ -187,7 +188,7 @@ def fill_gaps(
 
 
 def missing(position: Array) -> Mask:
-    """Return where positions (..., 3) are not known."""
+    """Return a mask (...) of unknown positions (..., 3)."""
     return np.asarray(np.isnan(position).any(axis=-1))
 
 
@@ -202,28 +203,28 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
         worst, frames = max(filled, key=lambda gap: gap.error), sum(gap.frames for gap in filled)
         by = " and ".join(dict.fromkeys(gap.account for gap in filled))
         certain = f"{1000 * worst.error:.1f} mm"
-        seen = f"in {len(filled)} gaps"
-        least = f", the least certain {_when(worst)} to within about {certain}."
+        where = f"in {len(filled)} gaps"
+        least = f", the least certain {_times_text(worst)} to within about {certain}."
         if len(filled) == 1:
-            seen, least = _when(worst), f", to within about {certain}."
-        notes.append(f"'{marker}' was not seen {seen} ({frames} frames): filled by {by}{least}")
+            where, least = _times_text(worst), f", to within about {certain}."
+        notes.append(f"'{marker}' was not seen {where} ({frames} frames): filled by {by}{least}")
     if len(notes) <= _MOST_SENTENCES:
         return notes
     filled = [gap for gaps_of_one in by_marker.values() for gap in gaps_of_one]
     longest, worst = max(filled, key=lambda gap: gap.frames), max(filled, key=lambda gap: gap.error)
     return [
         f"Gaps of {len(by_marker)} markers were filled, {sum(gap.frames for gap in filled)} frames in all: the longest "
-        f"belongs to '{longest.marker}' {_when(longest)}, by {longest.account}; the least certain to "
-        f"'{worst.marker}' {_when(worst)}, to within about {1000 * worst.error:.1f} mm."
+        f"belongs to '{longest.marker}' {_times_text(longest)}, by {longest.account}; the least certain to "
+        f"'{worst.marker}' {_times_text(worst)}, to within about {1000 * worst.error:.1f} mm."
     ]
 
 
-def _when(gap: Gap) -> str:
+def _times_text(gap: Gap) -> str:
     return f"at {gap.first:g} s" if gap.frames == 1 else f"from {gap.first:g} to {gap.last:g} s"
 
 
 class GapFiller:
-    """Markers that are being filled; a place is a marker, the first and one past the last frame of a gap."""
+    """Fills the gaps of markers; a place is a marker, the first and one past the last frame of a gap."""
 
     def __init__(self, markers: Markers, together: Mapping[str, Sequence[str]]) -> None:
         self.markers = replace(markers, position=markers.position.copy())
@@ -244,7 +245,7 @@ class GapFiller:
         return self._fill(place, spline_interpolant(nodes, stop - start), np.zeros_like(path), "a spline")
 
     def fill_by_body(self, place: Place, longest_s: float, before: str) -> Gap:
-        """Fill the gap by the body whose markers predict this one best; `before` is why the spline did not."""
+        """Fill the gap by the body whose markers predict this one best; `before`: why the spline did not fill it."""
         _, start, stop = place
         if stop - start > self._frames(longest_s):
             return self._gap(place, before or f"gaps of more than {longest_s:g} s are not filled")
@@ -256,12 +257,12 @@ class GapFiller:
         )
 
     def fill_by_neighbors(self, place: Place) -> Gap:
-        """Fill a gap of any length by the body whose markers predict this one best, however well that is."""
+        """Fill a gap of any length by the body whose markers predict this one best, for any expected error."""
         best = self._best_body(place)
         return self._fill(place, *best, well=False) if best else self._gap(place, _TOO_FEW)
 
     def _best_body(self, place: Place) -> tuple[GapInterpolant, Array, str] | None:
-        """Return the interpolant, the path (T, 3) that the best body predicts, and that body.
+        """Return the interpolant, the path (T, 3) predicted by the best body, and the name of this body.
 
         A body predicts a marker by three or more others that are seen throughout the gap and at its ends.
         """
@@ -292,10 +293,11 @@ class GapFiller:
         return best
 
     def _carry(self, names: tuple[str, ...]) -> Array | None:
-        """Return where the body of the other names carries the first one, (T, 3), NaN where they are not all seen.
+        """Return the path (T, 3) of the first marker predicted by the other names as a rigid body, NaN where one is
+        unseen.
 
-        The shape of the body is the mean of its frames, each rotated back into the middle one of them by the others.
-        None where these lie on a line, or are never seen together with the first one.
+        The shape of the body is the mean of its frames, each rotated back into the middle frame by the other markers.
+        None if these lie on a line, or are never seen together with the first one.
         """
         path = np.stack([self.markers[name] for name in names], axis=1)
         seen, whole = (np.isfinite(some).all(axis=(1, 2)) for some in (path[:, 1:], path))
@@ -317,9 +319,9 @@ class GapFiller:
     def _fill(
         self, place: Place, interpolant: GapInterpolant, base: Array, by: str, well: bool = True
     ) -> Gap:
-        """Write base (T, 3) plus what the interpolant makes of the path beside it into the gap.
+        """Fill the gap with base (T, 3) plus the interpolated difference of the path from it.
 
-        `well`: not where the marker comes back beside its path, or the error to expect is large or not known.
+        `well`: do not fill if the marker returns beside its path, or the expected error is large or unknown.
         """
         name, start, stop = place
         path = self._recorded[name]
@@ -342,13 +344,13 @@ class GapFiller:
         return Gap(name, float(time[start]), float(time[stop - 1]), stop - start, False, account)
 
     def _frames(self, longest_s: float) -> int:
-        # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, whatever the rounding of the division.
+        # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, for any rounding of the division.
         return int(longest_s * self.markers.rate + 0.01)
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A marker that was completed, when it was lost first and last [s], and a note on it."""
+    """A completed marker, the first and last time at which it was lost [s], and a note on it."""
 
     marker: str
     first: float
@@ -357,11 +359,10 @@ class Completed:
 
 
 def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return the trial without gaps in markers above the hips, and what was done.
+    """Return the trial without gaps in markers above the hips, and the completed markers.
 
-    A marker that is seen before or after follows the three or more markers that move with it most alike. Where there
-    are none, or it is never seen, its landmarks are left out of the mapping, and the model completes that part of the
-    body.
+    In its gap, a marker follows the three or more markers that move most rigidly with it. Without such markers, or if
+    it is never seen, its landmarks are removed from the mapping, and the model completes this part of the body.
     """
     frames, near, done = trial.frames(), near_frames(trial), []
     together = groups(trial)
@@ -384,14 +385,16 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
         elif inside.size:
             carried = {marker for marker, cluster in trial.carried.items() if name in trial.clusters[cluster]}
             above = set(upper_markers(trial)) | set(trial.carried)
-            gone = [
+            omitted = [
                 landmark
                 for landmark, weights in trial.mapping.items()
                 if (name in weights or carried & set(weights)) and set(weights) <= above
             ]
-            kept = {landmark: weights for landmark, weights in trial.mapping.items() if landmark not in gone}
-            trial = replace(trial, mapping=kept)
-            how = f"{' and '.join(gone)} left out, its segments completed rigidly with their neighbor"
+            mapping = {
+                landmark: weights for landmark, weights in trial.mapping.items() if landmark not in omitted
+            }
+            trial = replace(trial, mapping=mapping)
+            how = f"{' and '.join(omitted)} left out, its segments completed rigidly with their neighbor"
         if inside.size:
             first, last = trial.markers.time[inside[[0, -1]]].tolist()
             when = f"missing from {first:g} to {last:g} s ({inside.size} frames)"

@@ -1,4 +1,4 @@
-"""A marker that jumps away and is back at once: a reflection was taken for it. Its frames are gaps like others."""
+"""Markers that jump away for a few frames: a reflection was mistaken for the marker. These frames become gaps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ from musclesolve.recording.gaps.gap_filling import BESIDE, Place, missing, splin
 from musclesolve.recording.trial.recording_checks import jumps
 
 BESIDE_JUMP = 1
-"""A jump of a step shows in the frames before and after it too, which were measured: so many on either side."""
+"""Number of frames on either side of a jump that are flagged although they were measured."""
 BACK = 0.5
-"""A marker is back where its paths before and after it disagree by less than this share of how far it was off."""
+"""A marker has returned if its paths before and after disagree by less than this share of the distance of the jump."""
 
 
 @dataclass(frozen=True)
 class Ghost:
-    """Frames in which a reflection was taken for a marker."""
+    """Frames in which a reflection was mistaken for a marker."""
 
     marker: str
     frames: Mask  # (T,)
@@ -28,15 +28,15 @@ class Ghost:
 def without_ghosts(
     trial: Trial, longest_s: float, fill: Callable[[Trial], Trial]
 ) -> tuple[Trial, list[Ghost]]:
-    """Return a trial in which markers that jump away and back within the time range are gaps there, and the ghosts.
+    """Return a trial with gaps where markers jump away and back within the time range, and a list of these ghosts.
 
-    A marker is back (`BACK`) where a gap in place of its jumps is filled, and the path through it jumps no more.
-    Others stay as they are: labels that are exchanged from there on, or a marker that is lost.
+    A marker has returned (`BACK`) if the gap in place of its jumps can be filled, and the path then has no jump. Other
+    jumps stay: labels that are exchanged from then on, or a marker that is lost.
 
     Args:
         trial: the recording.
         longest_s: longest stretch that a reflection may last [s].
-        fill: returns a trial with its gaps filled, as it will be.
+        fill: function that returns a trial with its gaps filled.
     """
     inside = np.zeros(trial.markers.time.size, bool)
     inside[trial.frames()] = True
@@ -49,7 +49,7 @@ def without_ghosts(
     if not places:
         return trial, []
     filled, ghosts = fill(_removed(trial, places)).markers, list[Ghost]()
-    gone = []
+    removed = []
     for place in places:
         name, start, stop = place
         around = filled[name][max(start - BESIDE, 0) : stop + BESIDE]
@@ -67,8 +67,8 @@ def without_ghosts(
             frames = np.zeros(inside.size, bool)
             frames[start:stop] = True
             ghosts.append(Ghost(name, frames, float(away)))
-            gone.append(place)
-    return (_removed(trial, gone), ghosts) if ghosts else (trial, [])
+            removed.append(place)
+    return (_removed(trial, removed), ghosts) if ghosts else (trial, [])
 
 
 def _removed(trial: Trial, places: list[Place]) -> Trial:
@@ -79,7 +79,7 @@ def _removed(trial: Trial, places: list[Place]) -> Trial:
 
 
 def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
-    """Return a sentence on each marker that a reflection was taken for."""
+    """Return a sentence on each marker for which a reflection was mistaken."""
     notes = []
     for name in dict.fromkeys(ghost.marker for ghost in ghosts):
         of_marker = [ghost for ghost in ghosts if ghost.marker == name]

@@ -20,7 +20,7 @@ from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled,
 SWEEPS = 20
 """Jacobi's method converges quadratically: six sweeps make a matrix of four rows diagonal to round-off."""
 NEGLIGIBLE = 1e-30
-"""Sum of squares beside the diagonal over that of all elements at which the matrix is diagonal to round-off."""
+"""Sum of squares beside the diagonal, as a share of all elements, below which a matrix is diagonal to round-off."""
 
 
 @compiled
@@ -80,8 +80,8 @@ def set_quaternion(m, work, quaternion):
 def register_shapes(reference, places, first, points, work, rotation, translation, residual):
     """Displacements of C shapes to points (T, n, 3) [m]: R (C, T, 3, 3), d (C, T, 3) and rms distance (C, T) [m].
 
-    reference (M, 3) [m]: the points of all shapes, one shape after the other, which begin at first (C+1,); places (M,):
-    which of the n points each of them is. work: (2, 4, 4), (5, 3) and (4,).
+    reference (M, 3) [m]: the points of all shapes, one shape after the other; first (C+1,): their begins; places (M,):
+    number of each among the n points. work: (2, 4, 4), (5, 3) and (4,).
     """
     square, rows, quaternion = work
     center, middle, correlation = rows[0], rows[1], rows[2:5]

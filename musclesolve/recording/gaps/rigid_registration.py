@@ -27,22 +27,22 @@ class Poses:
     residual: Array
 
     def point(self, reference: Array) -> Array:
-        """Return where a point (3,) of the reference is in every frame, (T, 3)."""
+        """Return the positions (T, 3) of a point (3,) of the reference in every frame."""
         return self.rotation @ reference + self.translation
 
     def direction(self, reference: Array) -> Array:
-        """Return where a direction (3,) of the reference points in every frame, (T, 3)."""
+        """Return the directions (T, 3), in every frame, of a direction (3,) of the reference."""
         return np.asarray(self.rotation @ reference)
 
 
 def breadth(points: Array) -> float:
-    """Return the rms distance of points (n, 3) from the line nearest to them [m], zero of less than three points."""
+    """Return the rms distance of points (n, 3) from the line nearest to them [m]; zero for fewer than three points."""
     return _breadth(np.ascontiguousarray(points, float).tobytes())
 
 
 @lru_cache(maxsize=1024)
 def _breadth(places: bytes) -> float:
-    """The breadth of points given as bytes, remembered: one shape is registered to frame after frame."""
+    """The breadth of points as bytes, cached because one shape is registered in many frames."""
     points = np.frombuffer(places).reshape(-1, 3)
     if len(points) < 3:
         return 0.0
@@ -61,8 +61,8 @@ def check_shape(reference: Array, name: str) -> None:
 class Shapes:
     """Reference shapes of C bodies, which are registered together; each has passed `check_shape`.
 
-    names (C,); reference (M, 3) [m]: the points of all bodies, one body after the other, which begin at first (C+1,);
-    places (M,): which of the n points that are measured in a frame each of them is.
+    names (C,); reference (M, 3) [m]: the points of all bodies, one body after the other; first (C+1,): their begins;
+    places (M,): number of each among the n measured points of a frame.
     """
 
     names: tuple[str, ...]
@@ -82,7 +82,7 @@ class Shapes:
         )
 
     def register(self, points: Array) -> tuple[Array, Array, Array]:
-        """Bring the shapes nearest to measured points (T, n, 3) [m].
+        """Return the displacements that bring the shapes nearest to measured points (T, n, 3) [m].
 
         Minimizes sum_k |R r_k + d - p_k|^2 per frame and body (`registration_kernel`; Soderkvist & Wedin 1993, J
         Biomech 26:1473-77), reflections excluded.
@@ -110,7 +110,7 @@ class Shapes:
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
 
-    See `Shapes.register`. Fewer than three points and points on a line are refused with the name of the body.
+    See `Shapes.register`. Refuses fewer than three points and points on a line, with the name of the body.
     """
     check_shape(reference, name)
     shape = Shapes.from_bodies({name: (reference, range(len(reference)))})

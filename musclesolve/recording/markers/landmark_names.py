@@ -1,7 +1,7 @@
-"""The anatomical landmarks a trial can name, and the parts of the body that they show.
+"""The anatomical landmarks of trial files, and the parts of the body that they show.
 
-From ``landmarks.toml`` and ``bodies.toml``: what the legs need, what shows only trunk, arms and head, and which markers
-move together.
+``landmarks.toml`` and ``bodies.toml`` state which landmarks the legs need, which show only trunk, arms and head, and
+which move together.
 """
 
 from collections.abc import Container
@@ -27,7 +27,7 @@ TRUNK = frozenset(
 
 @dataclass(frozen=True)
 class Landmark:
-    """One landmark as the trial file writes it, side included.
+    """One landmark by its name in the trial file, with side.
 
     Examples:
         >>> ms.files.landmarks()["knee_lateral_r"].required
@@ -35,16 +35,16 @@ class Landmark:
     """
 
     name: str  # for example "asis_r"
-    description: str  # what it is on the body
+    description: str  # its place on the body
     required: bool  # whether the motion cannot be measured without it
-    standing: bool  # whether a standing trial, if there is one, must show it too
+    standing: bool  # whether an existing standing trial must show it, too
     instead: tuple[str, ...]  # names of the landmarks of which one can replace it
-    without: str | None  # what is done when it is absent
+    without: str | None  # consequence of its absence
 
 
 @cache
 def landmarks() -> dict[str, Landmark]:
-    """Return every landmark by its name, right and left ones apart.
+    """Return every landmark by its name, with separate right and left ones.
 
     Examples:
         >>> "knee_lateral_r" in ms.files.landmarks()
@@ -68,9 +68,9 @@ def landmarks() -> dict[str, Landmark]:
 
 
 def back_landmarks(names: Container[str]) -> tuple[str, ...]:
-    """Return which of some landmarks show the back of the pelvis: both PSIS or the sacrum.
+    """Return the landmarks that show the back of the pelvis: both PSIS or the sacrum.
 
-    One PSIS alone shows no direction.
+    One PSIS alone does not show a direction.
     """
     if "psis_r" in names and "psis_l" in names:
         return ("psis_r", "psis_l")
@@ -78,7 +78,7 @@ def back_landmarks(names: Container[str]) -> tuple[str, ...]:
 
 
 def shows_spines(names: Container[str]) -> bool:
-    """Return whether the spines of the pelvis are among some landmarks, in front and behind."""
+    """Return whether landmarks include the spines of the pelvis, in front and behind."""
     return "asis_r" in names and "asis_l" in names and bool(back_landmarks(names))
 
 
@@ -110,7 +110,7 @@ def bodies() -> dict[str, tuple[str, ...]]:
 
 
 def groups(trial: Trial) -> dict[str, tuple[str, ...]]:
-    """Return group -> four or more markers of the motion that move together; clusters go by their own names."""
+    """Return group -> four or more markers of the motion that move together; a cluster is a group of its name."""
     together = {
         name: tuple(
             dict.fromkeys(

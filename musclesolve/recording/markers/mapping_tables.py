@@ -1,6 +1,6 @@
 """Markers that show each landmark: the tables [mapping], [clusters] and [carried] of a trial file.
 
-Each way to find a joint center needs its own landmarks and dimensions.
+Each method for a joint center needs certain landmarks and dimensions.
 """
 
 import math
@@ -21,26 +21,26 @@ LARGEST_WEIGHT = 1e3
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 FUNCTIONAL = "functional"
-"""The way to find a joint center by the motion of its bodies, in [joint_centers]."""
+"""The method in [joint_centers] that finds a joint center by the motion of its bodies."""
 ENDS = ("lateral", "medial")
 HINGES = tuple(WANDS)
-"""Joints whose axis may be found so, and that landmarks on both sides show otherwise."""
+"""Joints that may be functional; otherwise landmarks on both sides show their centers."""
 
 
 def examined_mapping(
     document: Document, table: Mapping[str, Any], functional: Collection[str] = ()
 ) -> tuple[dict[str, Weights], list[InputError]]:
-    """Return landmark -> marker -> weight (they sum to one), as far as the lines are right, and all that is wrong.
+    """Return landmark -> marker -> weight (with the sum one) from the correct lines, and the errors of the others.
 
     `functional` are the joints, "knee" or "ankle", that need no landmark because their motion shows them.
     """
-    known = landmarks()
+    names = landmarks()
     errors = [
-        document.unknown("recording.markers.no_such_landmark", name, known, "mapping", name)
+        document.unknown("recording.markers.no_such_landmark", name, names, "mapping", name)
         for name in table
-        if name not in known
+        if name not in names
     ]
-    for landmark in known.values():
+    for landmark in names.values():
         joint = landmark.name.partition("_")[0]
         if joint in functional or not landmark.required:
             continue
@@ -60,7 +60,7 @@ def examined_mapping(
                 )
             )
     mapping: dict[str, Weights] = {}
-    for name in [name for name in table if name in known]:
+    for name in [name for name in table if name in names]:
         try:
             weights = read_weights(document, name, table[name])
         except InputError as error:
@@ -161,7 +161,7 @@ def absences(
     errors: dict[tuple[str, str], InputError] = {}
 
     def lacking(table: str, key: str, marker: str, *files: Markers | None) -> None:
-        """Note the first of the files that does not show a marker: it is absent, or stands twice."""
+        """Note the first of the files in which a marker is absent or repeated."""
         for file in (file for file in files if file is not None and (table, key) not in errors):
             if marker not in file:
                 error = document.unknown(
@@ -217,24 +217,24 @@ def absences(
 
 
 def functional_joints(settings: RecordedSettings) -> tuple[str, ...]:
-    """Return which of knee and ankle a trial file wants to be found by their motion."""
+    """Return the functional joints of a trial file: "knee", "ankle"."""
     return tuple(joint for joint in HINGES if settings.joint_centers[joint] == FUNCTIONAL)
 
 
 def one_marker(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
-    """Return whether one of lateral and medial landmark of a knee or ankle is mapped, and not the other."""
+    """Return whether exactly one of lateral and medial landmark of a knee or ankle is mapped."""
     return sum(f"{joint}_{end}_{side}" in mapping for end in ENDS) == 1
 
 
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
-    """Return whether only the chord function gives a knee or ankle center."""
-    return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
+    """Return whether a knee or ankle center needs the chord function."""
+    return not any(f"{joint}_{suffix}_{side}" in mapping for suffix in ("medial", "center"))
 
 
 def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
-    """Return whether a landmark is a medial one that the marker on the side of its segment leads into the motion."""
-    joint, _, way = landmark[:-2].partition("_")
-    return way == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
+    """Return whether a landmark is a medial one that follows the marker on the side of its segment in the motion."""
+    joint, _, suffix = landmark[:-2].partition("_")
+    return suffix == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
 
 
 def joint_errors(
@@ -244,10 +244,10 @@ def joint_errors(
     static: bool,
     functional: Collection[str] = (),
 ) -> list[InputError]:
-    """Return what keeps a mapping from showing the pelvis or a joint, one error for each thing that is to be added.
+    """Return an error for each missing landmark or dimension without which pelvis or joints cannot be found.
 
-    Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
-    standing trial, `functional` the joints that their motion shows: of these one marker alone needs the joint width.
+    `subject` is the table [subject], `static` whether there is a standing trial, `functional` the functional joints,
+    which need a joint width if only one marker is mapped.
     """
     errors = []
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
@@ -261,7 +261,7 @@ def joint_errors(
         )
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
-        ways = {side: [way for way in ENDS if f"{joint}_{way}_{side}" in mapping] for side in SIDES}
+        ways = {side: [suffix for suffix in ENDS if f"{joint}_{suffix}_{side}" in mapping] for side in SIDES}
         if joint in functional:
             sides = [side for side in SIDES if one_marker(mapping, joint, side)]
         else:

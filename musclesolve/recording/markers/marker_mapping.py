@@ -1,4 +1,4 @@
-"""The marker mapping: from a trial file, and from the marker set it names."""
+"""The marker mapping: from a trial file and its marker set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -36,8 +36,8 @@ class MarkerMapping:
     """Markers by the names of the mapping, and the landmarks that they show.
 
     Markers of the motion and of the standing trial; landmark -> marker -> weight; cluster -> its markers; marker that
-    only the standing trial shows -> the cluster that carries it; notes for the results; and how labels of the files
-    become names of the mapping.
+    only the standing trial shows -> the cluster that carries it; notes for the results; and the map from labels of the
+    files to names of the mapping.
     """
 
     walk: Markers
@@ -58,8 +58,8 @@ def read_marker_mapping(
 ) -> MarkerMapping:
     """Return the marker mapping as far as the recordings show it.
 
-    At fault are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. Where a standing
-    trial is named that could not be read, nothing is at fault for want of it.
+    Faults are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. If the standing
+    trial could not be read, its absence is not reported again.
     """
     faults = faults or Faults()
     try:
@@ -79,7 +79,9 @@ def read_marker_mapping(
         wrong = [document.error("recording.markers.markers_no_mapping", "mapping", remedy=remedy)]
     elif not tables["mapping"]:
         wrong = wrong[:1]
-    if not (unread and chosen):  # what a set has for markers of the standing trial is missing for want of it
+    if not (
+        unread and chosen
+    ):  # entries of a set for markers of the standing trial are missing because the trial is
         faults.add("mapping", *wrong)
 
     clusters: dict[str, tuple[str, ...]] = {}
@@ -92,7 +94,7 @@ def read_marker_mapping(
     if not wrong and not (unread and chosen):
         standing = static is not None or unread
         faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))
-    # What a cluster that is at fault would carry is missing for want of it.
+    # Landmarks carried by a cluster at fault are missing because of this fault.
     uncarried = tables["carried"].keys() - carried.keys()
     mapping = {name: weights for name, weights in mapping.items() if not uncarried & set(weights)}
 
@@ -124,7 +126,7 @@ def read_marker_mapping(
 
 @dataclass(frozen=True)
 class RequestedMapping:
-    """The marker tables of the trial file and its marker set as they are written, not checked yet."""
+    """The marker tables of the trial file and its marker set, not checked yet."""
 
     walk: Markers
     static: Markers | None
@@ -136,11 +138,11 @@ class RequestedMapping:
 def requested_mapping(
     document: Document, settings: RecordedSettings, walk: Markers, static: Markers | None
 ) -> RequestedMapping:
-    """Return the recordings by the names of the mapping, and the tables that hold for them."""
+    """Return the recordings by the names of the mapping, and the mapping tables for them."""
     tables: dict[str, dict[str, Any]] = {
         name: dict(settings[name]) for name in ("mapping", "clusters", "carried")
     }
-    mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
+    mapped = (marker for definition in tables["mapping"].values() for marker in markers_of(definition))
     listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
     person, requested = settings.markers.person, settings.markers.set
@@ -158,12 +160,14 @@ def requested_mapping(
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
-        # Some programs list in the motion what only the standing trial sees.
-        seen: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
-        kept = [
-            k for k, name in enumerate(walk.names) if seen[k] or name not in static or name in walk.repeated
+        # Some programs list markers in the motion that only the standing trial shows.
+        visible: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
+        usable = [
+            k
+            for k, name in enumerate(walk.names)
+            if visible[k] or name not in static or name in walk.repeated
         ]
-        walk = replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
+        walk = replace(walk, names=tuple(walk.names[k] for k in usable), position=walk.position[:, usable])
     tables, left_out = apply_marker_set(chosen, tables, walk, static)
     if {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
         notes.append(f"The markers are read as {chosen.name}: {chosen.description}.")

@@ -1,12 +1,11 @@
-"""Marker sets: the mapping of a common laboratory protocol, as data files that stand in for [mapping].
+"""Marker sets: the mapping of a common laboratory protocol, as data files that replace [mapping].
 
-A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
-used of it; tables of the trial file add to it and override it. A user's own set is tested line by line.
+A set is a file in ``recording/markers/sets`` or a user's file. Only its markers in the recordings are used; tables of
+the trial file add to the set and override it. A user's set is checked line by line.
 
-From the labels of a file to the names that the mapping uses: persons, cases and aliases.
-
-Capture software may write the person before every label, "Ann:LASI". Whether it does is up to the way of export, so
-both forms of a label are the same marker, as long as one person is in the file.
+Labels of a file are converted to names of the mapping: persons, cases and aliases. Capture software may write the
+person before every label, "Ann:LASI", depending on the export. So both forms of a label are the same marker, as long as
+one person is in the file.
 """
 
 import tomllib
@@ -27,10 +26,10 @@ from musclesolve.recording.text.text_file import is_file
 
 @dataclass(frozen=True)
 class MarkerNames:
-    """The names that the mapping uses.
+    """The names of the mapping.
 
-    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
-    whose markers are meant, None: the only one.
+    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the
+    subject among several persons, None: the only one.
     """
 
     written: frozenset[str] = frozenset()
@@ -38,13 +37,13 @@ class MarkerNames:
     person: str | None = None
 
     def name_of(self, label: str) -> str | None:
-        """Return the name that a label without a person stands for, None where the mapping does not use it."""
+        """Return the mapping's name of a label without a person, None if the mapping does not use it."""
         return label if label in self.written else self.known.get(label.strip().casefold())
 
     def renamed(self, markers: Markers) -> Markers:
-        """Return the markers by the names that the mapping uses.
+        """Return the markers by the names of the mapping.
 
-        Other labels stay as they are, and so does one whose name is taken already.
+        Other labels do not change, nor does a label whose name is already in use.
         """
         exact = set(markers.names) & (self.written | set(self.known.values()))
         others = (
@@ -56,12 +55,12 @@ class MarkerNames:
             new = label if label in exact else self.name_of(label)
             if new is None and person not in others:
                 new = self.name_of(plain)
-            taken = exact | set(names) | set(markers.names)
-            names.append(new if new is not None and (new == label or new not in taken) else label)
+            in_use = exact | set(names) | set(markers.names)
+            names.append(new if new is not None and (new == label or new not in in_use) else label)
         return _with_names(markers, names)
 
     def persons(self, markers: Markers) -> list[str]:
-        """Return the persons before labels that the mapping uses."""
+        """Return the persons in front of labels of the mapping."""
         exact = self.written & set(markers.names)
         parts = [split_label(label) for label in markers.names if label not in exact]
         return list(
@@ -69,7 +68,7 @@ class MarkerNames:
         )
 
     def _doubles(self, markers: Markers) -> set[str]:
-        """Return the persons one of whose markers is there without a person as well: they are not the subject."""
+        """Return the persons with a marker that is also present without a person: they are not the subject."""
         alone = {self.name_of(label) for label in markers.names} - {None}
         parts = [split_label(label) for label in markers.names]
         return {person for person, plain in parts if person and self.name_of(plain) in alone}
@@ -101,7 +100,7 @@ class MarkerNames:
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Return person and name of a label such as "Ann:LASI"; the person is "" where there is none."""
+    """Return person and name of a label such as "Ann:LASI"; the person is "" for a label without one."""
     person, _, plain = label.partition(":")
     return (person, plain) if person and plain else ("", label)
 
@@ -129,7 +128,7 @@ KEYS = ("description", "source", "letters", "sided", *TABLES)
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set: which markers show which landmarks, by the names that laboratories give them.
+    """A marker set: the markers that show each landmark, by common names of laboratories.
 
     Examples:
         >>> ms.files.marker_sets()["plug_in_gait"].mapping["asis_r"]
@@ -139,7 +138,7 @@ class MarkerSet:
     name: str  # of the set
     description: str  # one sentence
     source: str  # where the protocol is described
-    # landmark -> the ways to map it, the best first, each as a trial file would write it
+    # landmark -> its possible mappings, the best first, each as in a trial file
     mapping: Mapping[str, list[Any]]
     # cluster -> markers that move as one body, of which three or more must be there
     clusters: Mapping[str, list[str]]
@@ -149,7 +148,12 @@ class MarkerSet:
     @property
     def markers(self) -> list[str]:
         """The names of all markers of the set."""
-        mapped = (marker for ways in self.mapping.values() for way in ways for marker in markers_of(way))
+        mapped = (
+            marker
+            for ways in self.mapping.values()
+            for definition in ways
+            for marker in markers_of(definition)
+        )
         clustered = (marker for markers in self.clusters.values() for marker in markers)
         return list(dict.fromkeys([*mapped, *clustered, *self.carried]))
 
@@ -173,17 +177,17 @@ def marker_sets() -> dict[str, MarkerSet]:
 
 
 def find_marker_set(document: Document, name: str) -> MarkerSet:
-    """Return the marker set that a trial file asks for: a bundled one by name, or a user's own by path."""
-    known = marker_sets()
-    if name in known:
-        return known[name]
+    """Return the marker set of a trial file: a bundled one by name, or a user's file by path."""
+    sets = marker_sets()
+    if name in sets:
+        return sets[name]
     try:
         beside = name.endswith(".toml") or is_file(document.path.parent / name)
     except InputError as error:
         raise document.placed(error, "markers", "set") from None
     if not beside:
         raise document.unknown(
-            "recording.markers.no_marker_set", name, known, "markers", "set", name=name, known=known
+            "recording.markers.no_marker_set", name, sets, "markers", "set", name=name, known=sets
         )
     file = Document(document.input_file("markers", "set", name))
     check_own_set(file)
@@ -215,7 +219,7 @@ def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
 
 
 def _lettered(value: Any, letter: str) -> Any:
-    """Put the letter of a side where a text says {S}, in whatever holds the text."""
+    """Replace {S} by the letter of a side in all texts of a value."""
     if isinstance(value, str):
         return value.replace("{S}", letter)
     if isinstance(value, list):
@@ -226,29 +230,28 @@ def _lettered(value: Any, letter: str) -> Any:
 
 
 def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str | None = None) -> MarkerNames:
-    """Return the names that the mapping uses: the names of the set in any case, its aliases, and the
-    trial file's own.
-    """
-    known = {name.casefold(): name for name in chosen.markers}
-    known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
-    return MarkerNames(frozenset(written), known, person)
+    """Return the names of the mapping: the names of the set in any case, its aliases, the trial file's names."""
+    folded = {name.casefold(): name for name in chosen.markers}
+    folded |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
+    return MarkerNames(frozenset(written), folded, person)
 
 
 def apply_marker_set(
     chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return mapping, clusters and carried of a trial: the entries of the set that the recordings show, and its own.
+    """Return mapping, clusters and carried of a trial: from the set as far as the recordings show it, and from the
+    trial.
 
-    A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
-    trial shows when nothing carries it; the tables come with a note on each of these.
+    A landmark that is ``false`` in the mapping of the trial file is omitted, and so is a landmark that only the
+    standing trial shows if no cluster carries it; the tables come with a note on each of these.
     """
     moving = set(walk.names)
     standing = moving if static is None else set(static.names)
     clusters = {
-        name: kept
+        name: seen_markers
         for name, markers in chosen.clusters.items()
         if static is not None
-        and len(kept := [m for m in markers if m in moving & standing]) >= _FEWEST_IN_CLUSTER
+        and len(seen_markers := [m for m in markers if m in moving & standing]) >= _FEWEST_IN_CLUSTER
     }
     clusters |= tables["clusters"]
     carried = {
@@ -258,7 +261,11 @@ def apply_marker_set(
     }
     carried |= tables["carried"]
     known, everywhere = landmarks(), moving | standing
-    written = {name: way for name, way in tables["mapping"].items() if way is not False or name not in known}
+    written = {
+        name: definition
+        for name, definition in tables["mapping"].items()
+        if definition is not False or name not in known
+    }
     offered = {name: ways for name, ways in chosen.mapping.items() if name not in tables["mapping"]}
     mapping: dict[str, Any] = {}
     # The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
@@ -267,28 +274,30 @@ def apply_marker_set(
         shown = (moving & standing if known[name].standing else moving) | set(carried)
         if follows_segment(written | mapping, name):
             shown = shown | standing
-        if (way := first_way(offered[name], shown)) is not None:
-            mapping[name] = way
+        if (definition := first_way(offered[name], shown)) is not None:
+            mapping[name] = definition
     notes = []
     for name, ways in offered.items():
-        way, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
-        # Kept, so that its absence is reported: required, or instead of a required one for which there is nothing else.
-        wanted = known[name].required or any(
+        definition, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
+        # Kept, so that its absence is reported: required, or the only substitute for a required one.
+        needed = known[name].required or any(
             other.required and name in other.instead and not {other.name, *other.instead} & there
             for other in known.values()
         )
-        if way is not None and wanted:
-            mapping[name] = way
-        elif way is not None:
-            lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
-            which = "motion" if lacking[0] not in moving else "standing trial"
-            notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
+        if definition is not None and needed:
+            mapping[name] = definition
+        elif definition is not None:
+            lacking = sorted(set(markers_of(definition)) - moving) or sorted(
+                set(markers_of(definition)) - standing
+            )
+            recording = "motion" if lacking[0] not in moving else "standing trial"
+            notes.append(f"{name} is left out: the {recording} has no marker '{lacking[0]}'.")
     mapping = {name: mapping[name] for name in offered if name in mapping} | written
     return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
 
 
 def best_marker_set(markers: Markers) -> tuple[str, int] | None:
-    """Return the bundled set most of whose landmarks a recording shows, and how many; None if none has half of them."""
+    """Return the bundled set with most landmarks in a recording, and their number; None if no set has half of them."""
     counts = {}
     for name, chosen in marker_sets().items():
         names = set(marker_names_of(chosen).renamed(markers).names)
@@ -299,7 +308,7 @@ def best_marker_set(markers: Markers) -> tuple[str, int] | None:
 
 
 def check_own_set(file: Document) -> None:
-    """Refuse a marker set whose tables are not what they should be."""
+    """Refuse a marker set with invalid tables."""
     content = file.content
     for key in content:
         if key not in KEYS:
@@ -326,11 +335,11 @@ def check_own_set(file: Document) -> None:
             for key, value in _table(file, table, tables.get(kind, {})).items():
                 if kind == "mapping":
                     if key + suffix not in landmarks():
-                        known = _stems(landmarks(), suffix)
-                        raise file.unknown("recording.markers.no_such_landmark", key, known, table, key)
+                        stems = _stems(landmarks(), suffix)
+                        raise file.unknown("recording.markers.no_such_landmark", key, stems, table, key)
                     ways = value if isinstance(value, list) else [value]
-                    for way in ways or [None]:
-                        read_weights(file, key, way, table)
+                    for definition in ways or [None]:
+                        read_weights(file, key, definition, table)
                 elif kind == "clusters":
                     read_clusters(file, {key: value}, table)
                 elif kind == "carried":
@@ -358,7 +367,7 @@ def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
 
 
 def markers_of(way: Any) -> list[str]:
-    """Return the markers of one way to map a landmark: a name, a midpoint or weights."""
+    """Return the markers of one definition of a landmark: a name, a midpoint or weights."""
     if isinstance(way, str):
         return [way]
     named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
@@ -372,5 +381,5 @@ def markers_of(way: Any) -> list[str]:
 
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:
-    """Return the first way to map a landmark whose markers are all there, None where there is none."""
-    return next((way for way in ways if set(markers_of(way)) <= markers), None)
+    """Return the first definition of a landmark whose markers are all present, or None."""
+    return next((definition for definition in ways if set(markers_of(definition)) <= markers), None)

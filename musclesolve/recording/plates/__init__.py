@@ -1,1 +1,1 @@
-"""Force plates: wrenches, their assignment to feet, and whether they are plausible."""
+"""Force plates: wrenches, their assignment to feet, and checks of plausibility."""

@@ -1,4 +1,4 @@
-"""Contacts of each foot with the floor by the markers of heel and toe, and whether plates measure them."""
+"""Contacts of each foot with the floor by the markers of heel and toe, and contacts that plates do not measure."""
 
 from dataclasses import dataclass
 
@@ -9,31 +9,33 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import BESIDE_GAP, SIDES, Recording, Side, Trial
 
 LOW, SLOW = 0.025, 0.4
-"""A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]; on a
-treadmill, seen from its belt."""
+"""Limits of a foot on the floor: height of heel or toe above its lowest level [m], and speed [m/s]; on a treadmill,
+relative to the belt.
+"""
 HIGH, FAST = 0.045, 1.0
 """A foot is in the air where heel and toe are each higher [m] or faster [m/s] than this."""
 IN_PLACE = 0.25
-"""A belt runs where the pelvis travels less than this over the recording, and a foot that is low does [m/s]."""
+"""Speed [m/s] that distinguishes a belt: the pelvis travels more slowly, a low foot moves faster."""
 LOWEST = 0.3
-"""Share of the frames in which a heel is taken as low."""
+"""Share of the frames in which a heel is low."""
 BELT_WINDOW = 2.0
-"""A belt may change its speed: at every instant it has the median over so long around it, more than a stride [s]."""
+"""Time [s], more than a stride, over which the median gives the speed of the belt, which may change."""
 HALF_WINDOW = 0.02
-"""A velocity is a difference over so long before and after [s]: noise of 1 mm makes 0.04 m/s of it."""
+"""Time [s] before and after of the difference that gives a velocity: noise of 1 mm results in 0.04 m/s."""
 SHORTEST_CONTACT = 0.06
-"""The markers show no contact shorter than this [s], and none lacks a force that lacks it for a shorter time."""
+"""Shortest contact by the markers [s], and shortest lack of force in a contact."""
 EDGE = 0.03
-"""Markers and plates may disagree by so long on the ends of a contact [s]."""
+"""Allowed difference of markers and plates at the ends of a contact [s]."""
 ROLL = 0.15
-"""Heel or toe leaves its place, or comes to it, less than so long before the foot is in the air, or after [s]."""
+"""Longest time [s] from heel or toe leaving its place to the foot in the air, and from the air to the place."""
 LOADED_SHARE = 0.03
-"""A foot carries something from this share of the body weight on."""
+"""Share of the body weight from which a foot is loaded."""
 FEWEST_SUPPORT = 0.12
-"""The force of a single support shorter than this does not test its plate [s]."""
+"""Shortest single support whose force tests its plate [s]."""
 PARTIAL, WHOLE = 0.8, 0.9
-"""A plate that bears less than the first share of what moves the body in single support measures part of the foot, if
-another contact has the second."""
+"""Shares of the force that moves the body in single support: a plate with less than the first measures part of the
+foot, if another contact has at least the second.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class FootPath:
 
 
 def foot_path(trial: Trial, side: Side) -> FootPath | None:
-    """Return what the markers and plates show of a foot; None where the motion does not show heel and toe."""
+    """Return contacts and force of a foot by markers and plates; None if the motion does not show heel and toe."""
     parts = [f"{part}_{side}" for part in ("heel", "toe")]
     if not all(trial.sees(name) for name in parts):
         return None
@@ -63,12 +65,12 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
         ground = ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
     for path in paths:
         height, speed = path[:, 2], np.linalg.norm(velocity(path, rate) - ground, axis=1)
-        # The floor is where the marker is while its foot stands: the lower quartile of where it rests.
+        # The floor is at the marker of a standing foot: the lower quartile of its resting heights.
         seen = np.isfinite(height) & np.isfinite(speed)
         slow = seen & (speed < SLOW)
         resting = height[slow if slow.sum() > 5 else seen]
         above = height - (float(np.quantile(resting, 0.25)) if resting.size else np.nan)
-        # Comparisons with what was not seen are false: then the foot is neither on the floor nor in the air.
+        # Comparisons with NaN are false: an unseen foot is neither on the floor nor in the air.
         floor |= (above < LOW) & (speed < SLOW)
         air &= (above > HIGH) | (speed > FAST)
     vertical = vertical_force(trial, side)
@@ -85,7 +87,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
 
 
 def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Array:
-    """Return the velocity (T, 3) [m/s] of what a foot stands on: zero, or the velocity of the belt of a treadmill.
+    """Return the velocity (T, 3) [m/s] of the ground under a foot: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
     differ (split belts), and change with time.
@@ -101,8 +103,8 @@ def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Arr
     known = np.isfinite(heel).all(axis=1) & np.isfinite(rate).all(axis=1)
     if not known.any() or seen.size < 2:
         return belt
-    gone = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
-    if gone > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
+    traveled = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
+    if traveled > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
         return belt
     low = np.flatnonzero(known & (heel[:, 2] <= np.quantile(heel[known, 2], LOWEST)))
     if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
@@ -123,20 +125,21 @@ def vertical_force(trial: Recording, side: Side) -> Array:
 
 
 def touch(trial: Trial) -> float:
-    """Return the vertical force from which a foot counts as loaded here [N]."""
+    """Return the vertical force from which a foot is loaded [N]."""
     weight = trial.subject.mass * STANDARD_GRAVITY
     return max(trial.unloaded_below, LOADED_SHARE * weight if np.isfinite(weight) else 0.0, 1.0)
 
 
 def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
-    """Return the frames (T,) of contacts that no plate measures whole, by foot, of those that the motion shows."""
+    """Return by foot a mask (T,) of the frames of contacts that plates do not measure completely."""
     return unmeasured(trial, seen_feet(trial))
 
 
 def support_shares(trial: Trial) -> dict[Side, list[float]]:
-    """Return by foot what its plates bear in each single support over what moves the body then: 1 by Newton's law.
+    """Return by foot, for each single support, the force of its plates over the force that moves the body: 1 by
+    Newton's law.
 
-    Of the contacts in the time range that plates measure whole, as far as the motion shows it.
+    Only contacts in the time range that plates measure completely are included, as far as the motion shows them.
     """
     feet, frames = seen_feet(trial), trial.frames()
     lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
@@ -151,14 +154,15 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
 
 
 def seen_feet(trial: Trial) -> dict[Side, FootPath]:
-    """Return what the markers and plates show of the feet that the motion shows."""
+    """Return the foot paths of the feet that the motion shows."""
     return {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
 
 
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
-    """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole.
+    """Return by foot a mask (T,) of frames on the floor, or possibly so, in a contact that plates do not measure
+    completely.
 
-    So are those in which its plate has no numbers.
+    The mask includes frames in which its plate has no numbers.
     """
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
@@ -187,7 +191,7 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
 
 
 def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[int, int], float]:
-    """Return contact -> the impulse of its plates in single support over what moved the body, m (g T + dv)."""
+    """Return contact -> the impulse of its plates in single support over the required impulse, m (g T + dv)."""
     other, pelvis, mass = feet.get("l" if side == "r" else "r"), _pelvis(trial), trial.subject.mass
     if other is None or pelvis is None or not np.isfinite(mass):
         return {}
@@ -206,7 +210,7 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
 
 
 def _pelvis(trial: Trial) -> Array | None:
-    """Return the middle of the markers of the pelvis (T, 3) [m]; None where none of its landmarks is seen."""
+    """Return the middle of the markers of the pelvis (T, 3) [m]; None if none of its landmarks is seen."""
     names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
-    seen = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
-    return np.mean([trial.markers.weighted(weights) for weights in seen], axis=0) if seen else None
+    mapped = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
+    return np.mean([trial.markers.weighted(weights) for weights in mapped], axis=0) if mapped else None

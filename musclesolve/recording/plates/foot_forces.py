@@ -1,10 +1,10 @@
 """Forces on the feet: the columns or plates that [[force]] of a trial file names, or the plates by their contacts.
 
-A column stands for one component of one vector, in a unit that fits it. The plates of a C3D file are verified by the
-steps across them. From where a foot lands to where it leaves, the center of pressure travels along the path of the
-subject, forward or backward, and the ground first brakes and then drives on. A plate whose corners begin at the
-wrong one, or are listed the wrong way round, shows one or both of them inverted; one whose moments are in another
-unit than stated shows a center of pressure that rests near its middle.
+A column is one component of one vector, in a suitable unit. The plates of a C3D file are verified by the steps across
+them. During a contact the center of pressure travels along the path of the subject, forward or backward, and the ground
+first brakes and then propels. If the corners of a plate begin at the wrong one, or are listed in the wrong direction,
+one or both of these signs are inverted. If the moments are in another unit than stated, the center of pressure stays
+near the middle of the plate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
@@ -41,23 +41,23 @@ _BESIDE = 0.1
 _LEVEL = 0.7
 SURE = 100.0
 """Vertical force above which the center of pressure is reliable [N]."""
-# A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
-# its toe or heel (cosine), and while it is loaded it stays where it is [m].
+# Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
+# length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
 _LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-# The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
-# second shows its direction [m].
+# The center of pressure of a step travels some 0.2 m: spread below which it is at rest, and travel above which its
+# direction is clear [m].
 _RESTS, _TRAVELS = 0.03, 0.06
-# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
+# From braking to driving the force changes by some 0.2 of its vertical peak; below this share it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
 AUTO: Final = "auto"
-"""The side of a [[force]] whose foot is found contact by contact."""
+"""Value of `side` in a [[force]] whose foot is assigned contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST_PLATE_NUMBER = 1e5
 
 
 def is_stated(entry: ForceSettings) -> bool:
-    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
+    """Return whether a [[force]] of a trial file has the keys that a plate needs: a foot, and columns or a number."""
     source = [entry.force, entry.point] if entry.plate is None else [entry.plate]
     return None not in (entry.side, *source)
 
@@ -67,9 +67,8 @@ def plate_of(
 ) -> PlateForce:
     """Return the force of the columns that table number `index` of [[force]] names, in the global frame.
 
-    Missing numbers are gaps of the plate, see `across_gaps`. Refused are columns that the file does not have, or has
-    twice, those whose unit is of another vector, and those that this [[force]] or an earlier one names for another
-    component.
+    Missing numbers are gaps of the plate, see `across_gaps`. Refuses columns that are absent or repeated in the file,
+    whose unit belongs to another vector, or that this [[force]] or an earlier one names for another component.
     """
     entry = settings.force[index]
     columns, *earlier = (
@@ -94,7 +93,7 @@ def plate_of(
                     path=table.path,
                 )
         check_used(names, "column", table.repeated, table.path)
-    taken = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
+    table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
@@ -108,13 +107,13 @@ def plate_of(
                 stated=stated,
                 role=role,
             )
-        # A column of nothing but zeros may stand for as many components as are not measured.
-        if name in taken and np.nan_to_num(table[name]).any():
-            plates = ", for two plates" if taken[name] != index else ""
+        # A column of zeros may be used for all components that are not measured.
+        if name in table_of and np.nan_to_num(table[name]).any():
+            plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
                 "recording.plates.column_named_twice", "force", role, index, name=name, plates=plates
             )
-        taken[name] = index
+        table_of[name] = index
     vectors = {
         role: np.stack([table[name] for name in names], axis=-1) @ rotation.T
         for role, names in columns.items()
@@ -160,23 +159,22 @@ def _cell(table: Table, row: int, column: str) -> str:
 def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest: float) -> PlateForce:
     """Return a plate with a straight line wherever its samples (S,) have no numbers, and its gaps.
 
-    It is the force and its moment about a fixed point that go along the line: a center of pressure from where the plate
-    was unloaded means nothing. The point stays where the plate was loaded last, or will be next.
+    Force and moment about a fixed point are interpolated, because the center of pressure of an unloaded plate has no
+    meaning. The fixed point is the last or the next center of pressure of the loaded plate.
 
     Args:
-        plate: what was measured, NaN where it was not.
+        plate: measured samples, NaN where missing.
         lacking: samples (S,) without numbers.
-        places: of each of their runs, in the file.
-        longest: gap that the line fills [s]; a longer one is not measured.
+        places: place of each gap in the file. longest: longest gap that the line fills [s]; a longer one counts as not
+            measured.
     """
     time, known = plate.time, ~lacking
-    runs = [(float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lacking)]
     step = 1.0 / plate.rate
     gaps = tuple(
         PlateGap(
             first, last, last - first + step <= longest + 1e-9 and time[0] < first and last < time[-1], place
         )
-        for (first, last), place in zip(runs, places, strict=True)
+        for (first, last), place in zip(time_spans(lacking, time), places, strict=True)
     )
     if not known.any():
         return replace(plate, gaps=gaps)
@@ -196,7 +194,7 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 
 
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
-    """Return the refusal of a stretch in which a plate has no numbers."""
+    """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
     return input_error(
         "recording.plates.number_missing", file=plate.path, where=gap.where, first=gap.first, until=until
@@ -214,7 +212,7 @@ def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
 
 
 class _Boundless:
-    """A plate of which no corners are known, so that no foot is said to stand beside it or with the other on it."""
+    """A plate with unknown corners: no foot is reported as beside it, or as on it with the other foot."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -231,26 +229,28 @@ def with_feet(
     walk: Markers,
     mapping: Mapping[str, Mapping[str, float]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the forces of columns on each foot, and notes on which foot was found where.
+    """Return the forces of columns on each foot, and notes on the assignment of feet.
 
-    Plates by their places in [[force]], as `plate_of` reads them; those whose side is `AUTO` are divided by their
-    contacts: each belongs to the foot that is nearest to the center of pressure. `walk` and `mapping` show the feet.
+    Plates by their numbers in [[force]], from `plate_of`. Plates whose side is `AUTO` are divided by their contacts:
+    each contact belongs to the foot nearest to the center of pressure. `walk` and `mapping` show the feet.
     """
     sides = [entry.side for entry in settings.force]
     stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
-    found = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
-    if not found:
+    automatic = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
+    if not automatic:
         return stated, []
     recordings = [
         PlateRecording(
             cast(Plate, _Boundless(number)), plate.time, plate.force, plate.point, plate.moment, plate.path
         )
-        for number, plate in found.items()
+        for number, plate in automatic.items()
     ]
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
-    forces, notes = _assigned(document, settings, recordings, steps)
-    assigned = (replace(force, gaps=found[force.number].gaps) for force in forces if force.number is not None)
+    forces, notes = _assigned_plates(document, settings, recordings, steps)
+    assigned = (
+        replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
+    )
     return (*stated, *assigned), notes
 
 
@@ -262,11 +262,11 @@ def c3d_forces(
     mapping: Mapping[str, Mapping[str, float]],
     rotation: Array,
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the force on each foot in the global frame, and notes on how it was derived.
+    """Return the force on each foot in the global frame, and notes on the derivation.
 
     The [[force]] tables of the trial file name plates; without any the contacts decide. `walk` and `mapping` show the
-    feet, global frame; `rotation` (3, 3) leads there from the axes of the file. Refused is a plate that stands upright
-    (another axis of the file points up), and one whose force acts beside it.
+    feet, global frame; `rotation` (3, 3) is from the axes of the file to it. Refuses a vertical plate (another axis of
+    the file points up), and a plate whose force acts beside it.
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:
@@ -297,12 +297,12 @@ def c3d_forces(
         steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
     for recording in recordings:
         check_steps(recording, steps[recording.plate.number], feet)
-    divide = _named if settings.force else _assigned
+    divide = _named_plates if settings.force else _assigned_plates
     forces, more = divide(document, settings, recordings, steps)
     return forces, notes + more
 
 
-def _named(
+def _named_plates(
     document: Document,
     settings: RecordedSettings,
     recordings: list[PlateRecording],
@@ -310,8 +310,8 @@ def _named(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the forces of the plates that [[force]] names, and a note on every contact with another plate.
 
-    Refused is a plate given to one foot while the other one stands on it; where the range is found, the contacts of the
-    other foot are left out instead.
+    Refuses a plate of one foot on which the other foot stands; if the time range is chosen automatically, it leaves out
+    the contacts of the other foot instead.
     """
     forces: list[PlateForce] = []
     used: list[int] = []
@@ -333,8 +333,10 @@ def _named(
             raise document.error("recording.plates.plate_named_twice", "force", "plate", index, number=number)
         used.append(number)
         recording, significant = recordings[number - 1], [step for step in steps[number] if step.significant]
-        others = [step for step in significant if step.side not in (side, None) and _in_range(settings, step)]
-        if others:
+        of_other_foot = [
+            step for step in significant if step.side not in (side, None) and _in_range(settings, step)
+        ]
+        if of_other_foot:
             other: Side = "l" if side == "r" else "r"
             raise document.error(
                 "recording.plates.foot_stands",
@@ -342,7 +344,7 @@ def _named(
                 "side",
                 index,
                 side_names=SIDE_NAMES[other],
-                others=others[0],
+                others=of_other_foot[0],
                 side=SIDE_NAMES[side],
                 other=other,
             )
@@ -360,13 +362,13 @@ def _named(
     return tuple(forces), notes
 
 
-def _assigned(
+def _assigned_plates(
     document: Document,
     settings: RecordedSettings,
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the plates divided among the feet by their contacts, and notes on which foot stands where."""
+    """Return the plates divided among the feet by their contacts, and notes on the assignment."""
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
@@ -391,7 +393,7 @@ def _assigned(
 
 
 def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
-    """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
+    """Return whether a contact lies in the stated time range; an automatic range leaves it out."""
     if finds_range(settings):
         return False
     start, end = settings.time.start_s, settings.time.end_s
@@ -399,10 +401,11 @@ def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
 
 
 def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
-    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units.
+    """Refuse a plate, global frame, on which every step runs in the wrong direction, or not at all: wrong corners or
+    units.
 
-    A step is a whole contact that goes straight ahead or back. Along the path of the subject and to the left of it,
-    what shows a fault is how far the center of pressure spreads and travels [m], and the change of the force from its
+    A step is a complete contact straight forward or backward. A fault is shown by three numbers along the path of the
+    subject and to the left of it: spread and travel of the center of pressure [m], and the change of the force from its
     first to its last two fifths, in vertical peaks.
     """
     steps, rests, strays, inverted = [], [], [], []
@@ -411,10 +414,14 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         lasts = contact.significant and contact.end - contact.start >= _LONG
         samples = np.arange(contact.first, contact.last)
         samples = samples[recording.force[samples, 2] > SURE]
-        way = _way(feet[contact.side], contact) if contact.side is not None and whole and lasts else None
-        if way is None or samples.size < 10:
+        direction = (
+            _travel_direction(feet[contact.side], contact)
+            if contact.side is not None and whole and lasts
+            else None
+        )
+        if direction is None or samples.size < 10:
             continue
-        axes = np.stack([way, [-way[1], way[0]]], axis=1)
+        axes = np.stack([direction, [-direction[1], direction[0]]], axis=1)
         point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
         fifth, part = samples.size // 5, 2 * samples.size // 5
         spread = (np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()
@@ -455,17 +462,17 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
             )
 
 
-def _way(foot: FootTrack, contact: Contact) -> Array | None:
-    """Return the horizontal direction (2,) in which a foot goes on over a contact, None where it is not clear."""
+def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:
+    """Return the horizontal direction (2,) of travel of a foot over a contact, None if it is not clear."""
     quarter = 0.25 * (contact.end - contact.start)
     times = np.array(
         [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]
     )
     heel, toe = foot.at(times)
-    gone = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
-    far, axis = float(np.linalg.norm(gone)), toe[1] - heel[1]
-    straight = abs(float(gone @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
-    # Comparisons with what was not seen are false.
+    travel = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
+    far, axis = float(np.linalg.norm(travel)), toe[1] - heel[1]
+    straight = abs(float(travel @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
+    # Comparisons with NaN are false.
     if far > _STEP_LENGTH and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
-        return np.asarray(gone / far)
+        return np.asarray(travel / far)
     return None

@@ -1,4 +1,4 @@
-"""Assignment of feet to force plates: contact by contact, the foot that is nearest to the center of pressure."""
+"""Assignment of feet to force plates: for each contact the foot nearest to the center of pressure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,23 +10,23 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 
-# A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
+# Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
 _BRIEF, _LIGHT = 0.05, 50.0
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 CLEAR = 0.9
-# Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
+# Largest distance of heel and toe markers beyond the edge of a plate while the sole is on it [m].
 _OVERHANG = 0.03
-# A foot that moves more slowly stands [m/s]; for so long [s] it has to.
+# Speed below which a foot stands [m/s], and the least duration [s].
 _STANDING, _STANDING_TIME = 0.3, 0.1
-# What shows the back and the front of a foot, the better one first.
+# Landmarks of the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 
 
 def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
-    """Return how far points (..., 2 or 3) are from the line between heel and toe, seen from above, (...) [m]."""
+    """Return the distance (...) [m] of points (..., 2 or 3) from the line between heel and toe, seen from above."""
     start = heel[..., :2]
     along, beyond = toe[..., :2] - start, point[..., :2] - start
     share = np.vecdot(beyond, along) / np.maximum(np.vecdot(along, along), 1e-12)
@@ -53,11 +53,15 @@ class FootTrack:
         return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
 
     def distance(self, point: Array, time: Array) -> Array:
-        """Return how far points (S, 3) are at times (S,) from the line of heel and toe, seen from above (S,) [m]."""
+        """Return the distance (S,) [m] of points (S, 3) at times (S,) from the line of heel and toe, seen from
+        above.
+        """
         return distance_to_foot(point, *self.at(time))
 
     def at(self, time: Array) -> tuple[Array, Array]:
-        """Return where heel and toe are at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
+        """Return the positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the
+        recording.
+        """
         heel, toe = (
             np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
             for path in (self.heel, self.toe)
@@ -69,10 +73,9 @@ Feet = Mapping[Side, FootTrack]
 
 
 def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
-    """Return where both feet are by heel and toe; ankle and forefoot stand for those that are not mapped.
+    """Return the paths of both feet by heel and toe; ankle and forefoot replace unmapped ones.
 
-    A landmark that the motion does not show itself, but a cluster carries, counts as unmapped here. Gaps where nothing
-    shows a foot.
+    A landmark that only a cluster carries counts as unmapped. The path has gaps where no landmark shows the foot.
     """
     lost = np.full((walk.time.size, 3), np.nan)
 
@@ -88,9 +91,9 @@ def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
 
 @dataclass(frozen=True)
 class Contact:
-    """One plate, loaded from one sample to before another.
+    """One contact: a stretch of samples in which a plate is loaded.
 
-    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, when it is
+    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, if the foot is
     unclear.
     """
 
@@ -113,7 +116,7 @@ class Contact:
 
 
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
-    """Return the contacts of a plate, global frame, loaded from `threshold` [N] on, and the foot of each."""
+    """Return the contacts of a plate, global frame, with their feet; it is loaded from `threshold` [N]."""
     time, vertical = recording.time, recording.force[:, 2]
     starts, stops = np.array(true_runs((vertical >= threshold) & (vertical > 0.0)), int).reshape(-1, 2).T
     if not starts.size:
@@ -136,7 +139,7 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
 
 
 def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
-    """Return contacts (of one plate), without the foot where it stands partly beside all plates."""
+    """Return the contacts of one plate, without the foot where it stands partly beside all plates."""
     whole = []
     for contact in steps:
         if contact.side is not None and contact.significant:
@@ -154,7 +157,7 @@ def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -
 
 
 def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
-    """Return the force of a plate on each foot that stood on it: zero outside of its own contacts."""
+    """Return the force of a plate on each foot that stood on it, zero outside of the contacts of this foot."""
     forces = []
     for side in SIDES:
         under = np.zeros(recording.time.size, bool)
@@ -174,7 +177,7 @@ def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateFo
 
 
 def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
-    """Return the foot of a contact, or None and why."""
+    """Return the foot of a contact, or None and the reason."""
     time, point, weight = recording.time[samples], recording.point[samples], recording.force[samples, 2]
     distance = np.stack([feet[side].distance(point, time) for side in SIDES])
     known = np.isfinite(distance).all(axis=0) & (weight > 0.0)

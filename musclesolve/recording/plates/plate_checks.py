@@ -1,7 +1,7 @@
 """Plausibility of plate forces: sign, size, direction, steadiness and place of every plate.
 
-A fault is placed in the tables of the trial file where [[force]] names columns, else in the file of the plates. What
-is wrong for an instant only (`without_instants`) is not measured: the rest of the recording is as good as it was.
+The place of a fault is in the trial file if [[force]] names columns, else in the file of the plates. Samples that are
+wrong for an instant only (`without_instants`) count as not measured and do not affect the rest of the recording.
 """
 
 import math
@@ -36,16 +36,18 @@ GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
 # A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
 # is not of a foot: the hardest landings reach some hundreds.
 JUMP, FASTEST = 1.0, 1000.0
-# Moment about the point over vertical force [m], with some newton meters for the ends of contact: a foot that
-# rotates on the floor makes a third of it.
+# Largest moment about the point over vertical force [m], plus some newton meters for the ends of contact: a foot that
+# rotates on the floor reaches a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 THROUGHOUT = 0.25
-"""Where more than this share of the loaded samples cannot be of the foot, the plate is wrong, and not an instant of it:
-its unit, its axes, or the foot that it is given to."""
+"""Share of impossible loaded samples above which the whole plate is wrong, not an instant of it: its unit, its axes,
+or its foot.
+"""
 LONGEST_SPIKE = 0.05
-"""A force that jumps and is back after no longer than this [s] is a spike or a dropout: no contact is so short. One
-that is not back is a contact of which a part was cut off."""
-# The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
+"""Longest duration [s] of a spike or dropout, a force that jumps and returns: no contact is so short. A force that
+does not return is a contact of which a part was cut off.
+"""
+# Periods of the cut-off frequency after which the step response of the filter is below a thousandth.
 _PERIODS = 1.6
 
 
@@ -63,7 +65,7 @@ def moment_limit(vertical: Value) -> Value:
 
 
 def stray_moment(beside: Value, vertical: Value) -> Value:
-    """Moment that a point of force makes by lying beyond the sole, (...) [N m]; `STRAY` body weights are the most.
+    """Moment (...) [N m] due to a point of force beyond the sole; possible up to `STRAY` body weights times m.
 
     Args:
         beside: distance of the point from the line between heel and toe (...) [m].
@@ -73,7 +75,7 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
 
 
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
-    """Return which samples of a plate (S,) cannot be of a foot by their force, and by their point or moment.
+    """Return masks (S,) of the samples of a plate that no foot can cause, by their force, and by their point or moment.
 
     Limits and arguments are as for `sample_fault`, sample by sample: force and moment (S, 3), beside
     (S,) [m], 0 where the foot is not known.
@@ -86,7 +88,7 @@ def impossible_samples(force: Array, moment: Array, beside: Array, weight: float
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
-    """Return the reason why one sample of a plate cannot be of a foot, "" where it can: the limits for every sample.
+    """Return the reason why no foot can cause a sample of a plate, "" if a foot can.
 
     Args:
         force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].
@@ -109,9 +111,9 @@ def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> s
 
 
 class PlateFault(NamedTuple):
-    """A fault of a plate that a test of this name found, at a key of [[force]], with the remedy where it names columns.
+    """A fault of a plate by the test `name`, at a key of [[force]], with the remedy for a [[force]] that names columns.
 
-    on_plate: the remedy in the file of the plates, where it is another one.
+    on_plate: the remedy for plates of a file, if it differs.
     """
 
     test: str
@@ -125,7 +127,7 @@ class PlateFault(NamedTuple):
 def plate_error(
     trial: Trial, plate: PlateForce, index: int, document: Document
 ) -> tuple[str, InputError] | None:
-    """Return the first thing that is wrong with a plate and the name of the test that found it, None if nothing is.
+    """Return the name of the first test that a plate fails and its error; None for a plate without faults.
 
     The error points at the plate in its file, or at table number `index` of [[force]].
     """
@@ -171,20 +173,20 @@ def check_any_load(trial: Trial, document: Document) -> None:
 
 
 def loaded(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples that were measured count as loaded, (S,)."""
+    """Return a mask (S,) of the measured samples in which the plate is loaded."""
     vertical = np.abs(plate.force[:, 2])
     return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0) & plate.measured)
 
 
-def _near(trial: Trial, plate: PlateForce) -> Mask:
-    """Return the samples of a plate (S,) whose force the filter carries into the time range."""
+def _near_range(trial: Trial, plate: PlateForce) -> Mask:
+    """Return a mask (S,) of the samples of a plate that affect the time range through the filter."""
     (start, end), cutoff = trial.time_range, trial.settings.filter.fixed_cutoff
     reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
     return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
 
 
 def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
-    """Return heel and toe while they are seen together, None where they never are."""
+    """Return heel and toe while they are seen together; None if they never are."""
     if not (trial.sees(f"heel_{side}") and trial.sees(f"toe_{side}")):
         return None
     heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
@@ -192,29 +194,29 @@ def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
     return FootTrack(trial.markers.time[both], heel[both], toe[both]) if both.any() else None
 
 
-def _seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
-    """Return the samples of a plate (S,) at which a foot is seen."""
+def _foot_seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
+    """Return a mask (S,) of the samples of a plate at which a foot is seen."""
     seen = np.isin(markers.time, foot.time).astype(float)
     return np.asarray(np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
 
 
 def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
-    """Return a plate with what cannot be of its foot for an instant taken as not measured (`PlateForce.impossible`).
+    """Return a plate in which impossible samples of an instant count as not measured (`PlateForce.impossible`).
 
-    Spikes and dropouts of the force, and samples beyond a limit of `sample_fault`: the other foot touched the plate, or
-    the point is a quotient of small numbers. Where they are more than an instant (`THROUGHOUT`) the plate stays as it
-    is, and `plate_error` says what is wrong with it. A straight line stands in for what is impossible, of the force,
-    and of the moment about a fixed point: the filter carries what stood there no farther than `BESIDE_GAP`.
+    These are spikes and dropouts of the force, and samples beyond a limit of `sample_fault`: the other foot touched the
+    plate, or the point is a quotient of small numbers. If there are more (`THROUGHOUT`), the plate does not change, and
+    `plate_error` reports it. A straight line replaces the force, and the moment about a fixed point, in impossible
+    samples; their effect through the filter ends after `BESIDE_GAP`.
     """
     time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
-    near, foot = _near(trial, plate), _foot_track(trial, plate.side)
+    near, foot = _near_range(trial, plate), _foot_track(trial, plate.side)
     in_use = near & loaded(trial, plate)
     beside = np.zeros(time.size)
-    if foot is not None and (known := in_use & _seen(trial.markers, foot, plate)).any():
+    if foot is not None and (known := in_use & _foot_seen(trial.markers, foot, plate)).any():
         beside[known] = foot.distance(plate.point[known], time[known])
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
-    # What is off the sole beside such a sample is of the same cause, though it makes a smaller moment.
+    # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
     if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
@@ -228,7 +230,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         fault = sample_fault(force, moment, off, weight) or f"jumps to {np.linalg.norm(force):.4g} N"
         span = float(time[first]), float(time[stop - 1])
         instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst])))
-    # An unloaded plate bears nothing, whatever its point.
+    # An unloaded plate has no force, at any point.
     bears = np.abs(plate.force[:, 2]) >= trial.unloaded_below
     about = np.where(bears[:, None], np.cross(plate.point, plate.force) + plate.moment, 0.0)
     force, point = plate.force.copy(), plate.point.copy()
@@ -243,7 +245,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
 
 
 def _nearest(times: Array, wanted: Array) -> Indices:
-    """Return the numbers of the increasing times (T,) that are nearest to others (k,), of two the earlier."""
+    """Return the numbers (k,) of the nearest of increasing times (T,) to other times (k,); the earlier of two."""
     after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
     before = after - 1
     later = np.abs(times[np.minimum(after, len(times) - 1)] - wanted) < np.abs(times[before] - wanted)
@@ -251,13 +253,13 @@ def _nearest(times: Array, wanted: Array) -> Indices:
 
 
 def _fast(plate: PlateForce, weight: float) -> Mask:
-    """Return where the force jumps from one sample to the next, (S-1,)."""
+    """Return a mask (S-1,) of jumps of the force from one sample to the next."""
     change = np.linalg.norm(np.diff(plate.force, axis=0), axis=1)
     return np.asarray((change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
 
 
 def _spikes(jumping: Mask, time: Array) -> Mask:
-    """Return the samples (S,) between two jumps (S-1,) that are no farther apart than a spike lasts."""
+    """Return a mask (S,) of the samples between two jumps (S-1,) at most the duration of a spike apart."""
     spikes, jumps = np.zeros(time.size, bool), np.flatnonzero(jumping)
     k = 0
     while k + 1 < jumps.size:
@@ -271,7 +273,7 @@ def _spikes(jumping: Mask, time: Array) -> Mask:
 
 
 def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
-    """Return in words what a plate shows that cannot be of its foot for an instant, and the remedy."""
+    """Return in words the impossible samples of a plate, and the remedy."""
     weight = trial.subject.mass * STANDARD_GRAVITY
     worst = max(plate.impossible, key=lambda instant: instant.vertical)
     seconds = (
@@ -288,7 +290,7 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
 
 
 def _remedy(most: float, weight: float) -> str:
-    """Return what to do about a point that strays under no more than so much force [N]."""
+    """Return the remedy for a point of force that strays only under small forces, up to `most` [N]."""
     remedy = (
         "correct the point in the software that exported it, or choose a range without that time ([time])"
     )
@@ -299,11 +301,11 @@ def _remedy(most: float, weight: float) -> str:
 
 
 def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
-    """Yield what is wrong with a plate, test by test: each may rely on the ones before it."""
+    """Yield the faults of a plate, test by test; a test may rely on the tests before it."""
     foot, weight = f"{SIDE_NAMES[plate.side]} foot", trial.subject.mass * STANDARD_GRAVITY
     start, end = trial.time_range
     inside = (plate.time >= start) & (plate.time <= end) & plate.measured
-    near = _near(trial, plate)
+    near = _near_range(trial, plate)
     in_use = near & loaded(trial, plate)
     force, vertical = plate.force[near], plate.force[inside, 2]
 
@@ -319,7 +321,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     greatest = float(force[:, 2].max(initial=0.0))
-    # a range may end just where a foot lands: what a plate carries is seen over the whole recording
+    # a range may end when a foot lands: the load of a plate is judged over the whole recording
     most = float(plate.force[:, 2].max(initial=0.0))
     light = peak >= trial.unloaded_below and 0.0 < most < PEAK_SHARE[0] * weight
     if light or greatest > PEAK_SHARE[1] * weight:
@@ -392,10 +394,10 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 
-    # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
-    # point of 20 N may miss the foot by a meter, one of the body weight only by some centimeters.
+    # The moment of the force about a fixed point is filtered, so the error of this moment counts: the point of a force
+    # of 20 N may be a meter off the foot, the point of the body weight only some centimeters.
     if plate.side in feet:
-        known = in_use & _seen(trial.markers, feet[plate.side], plate)
+        known = in_use & _foot_seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])
         load = np.abs(plate.force[known, 2])
         wrong = stray_moment(off, load)

@@ -2,7 +2,7 @@
 
     t' = t + offset        p' = p + shift        Fz' = gain (Fz - zero) while the plate is loaded
 
-Each change is said in a sentence of its own, which the results carry: a measured force is never changed unseen.
+The results state each change in a sentence, so that a measured force never changes without notice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,31 +17,28 @@ from musclesolve.settings.trial import RecordedSettings
 
 
 def plate_numbers(forces: tuple[PlateForce, ...]) -> list[int]:
-    """Return the number by which [plates] names each plate: that in the C3D file, else the place of its [[force]]."""
+    """Return the number of each plate for [plates]: its number in the C3D file, else the place of its [[force]]."""
     return [place if plate.number is None else plate.number for place, plate in enumerate(forces, start=1)]
 
 
 def corrected_plates(
     document: Document, settings: RecordedSettings, forces: tuple[PlateForce, ...], rotation: Array
 ) -> tuple[tuple[PlateForce, ...], tuple[str, ...]]:
-    """Return the plates as [plates] corrects them, and a sentence on every correction.
+    """Return the plates with the corrections of [plates], and a sentence on every correction.
 
     Args:
         document: the trial file.
         settings: its tables, with defaults.
-        forces: the plates as they were recorded, global frame.
+        forces: the recorded plates, global frame.
         rotation: (3, 3) from the axes of the files to the global frame.
-
-    Raises:
-        InputError: a plate that the trial does not have.
     """
     table, numbers = settings.plates, plate_numbers(forces)
     by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}
-    known = [str(number) for number in dict.fromkeys(numbers)]
+    texts = [str(number) for number in dict.fromkeys(numbers)]
     for key, values in by_plate.items():
         for name in values:
-            if name not in known:
-                raise document.unknown("recording.plates.no_such_plate", name, known, "plates", key)
+            if name not in texts:
+                raise document.unknown("recording.plates.no_such_plate", name, texts, "plates", key)
     shift, gain, zero = by_plate.values()
     corrected = []
     for number, plate in zip(map(str, numbers), forces, strict=True):
@@ -56,10 +53,7 @@ def corrected_plates(
 
 
 def _sentences(
-    offset: float,
-    shift: Mapping[str, list[float]],
-    gain: Mapping[str, float],
-    zero: Mapping[str, float],
+    offset: float, shift: Mapping[str, list[float]], gain: Mapping[str, float], zero: Mapping[str, float]
 ) -> Iterator[str]:
     if offset:
         yield f"The clock of the plates was corrected: {1000.0 * offset:+.1f} ms were added to their times."

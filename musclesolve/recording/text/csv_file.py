@@ -1,12 +1,12 @@
-"""CSV files: marker trajectories or ground reaction forces as a spreadsheet holds them.
+"""CSV files: marker trajectories or ground reaction forces from a spreadsheet.
 
-Cells stand between commas, semicolons or tabs; between semicolons or tabs, numbers may have a decimal comma. A file
+Cells are separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have a decimal comma. A file
 that uses both signs within numbers is refused: 1,234 could be a thousand or one.
 
 Two headers of markers are understood. Plain: one line of column names, ``time`` and ``NAME_x``, ``NAME.x`` or
-``NAME:X`` for markers, the unit in brackets or behind an underscore (``RASI_x [mm]``, ``RASI_x_mm``). Vicon Nexus: a
-section ``Trajectories`` with the rate, a line of marker names over the first of their three columns, a line
-``Frame, Sub Frame, X, Y, Z, ...`` and a line of units.
+``NAME:X`` for markers, the unit in brackets or after an underscore (``RASI_x [mm]``, ``RASI_x_mm``). Vicon Nexus: a
+section ``Trajectories`` with the rate, a line of marker names over the first of their three columns, a line ``Frame,
+Sub Frame, X, Y, Z, ...`` and a line of units.
 """
 
 import csv
@@ -39,9 +39,9 @@ _VICON = "trajectories"
 _OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "gait cycle parameters")
 SECONDS = {"s": 1.0, "ms": 0.001}
 LENGTHS = "mm, cm, m"
-"""The units of length that are expected, for messages."""
+"""The expected units of length, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
-"""The units that are expected in the columns of a plate, for messages."""
+"""The expected units of columns of a plate, for messages."""
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
@@ -54,8 +54,8 @@ _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<
 class Coordinates:
     """The columns of n markers in a row.
 
-    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; what
-    gives the times (r,) [s] of rows (r, k); markers that stand twice (name -> where), whose first columns count.
+    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; the
+    function from rows (r, k) to times (r,) [s]; repeated markers (name -> places).
     """
 
     titles: Sequence[str]
@@ -85,19 +85,19 @@ def read_csv_markers(path: str | Path) -> Markers:
 def read_csv_forces(path: str | Path) -> Table:
     """Read forces, points and moments over time from a CSV file: a line of names, then one row per sample.
 
-    A column with a unit in brackets behind its name comes in SI units and without the brackets; the others are left as
-    they are, as from a MOT file.
+    A column with a unit in brackets after its name is converted to SI units and loses the brackets; the others do not
+    change, as from a MOT file.
     """
     return _read_columns(file_path(path), lambda unit: _role_and_size(unit)[1])
 
 
 def read_csv_columns(path: str | Path) -> Table:
-    """Read columns over time from a CSV file, in whatever units; brackets behind a name are no part of it."""
+    """Read columns over time from a CSV file, in the units of the file; brackets after a name are removed."""
     return _read_columns(file_path(path), lambda unit: 1.0)
 
 
 def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
-    """Read a line of names, then one row per sample; size_of gives the factor of a unit."""
+    """Read a line of names, then one row per sample; size_of: function from a unit to its factor."""
     with RowReader(path) as reader:
         line = reader.line() or ""
         separator = separator_of(line)
@@ -109,18 +109,18 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
             if k != clock and not is_counter(k, title)
         ]
         columns, repeated = distinct_names(named, "line 1, columns")
-        names, kept = tuple(columns), list(columns.values())
-        units = [named_and_unit(titles[k])[1] for k in kept]
+        names, indices = tuple(columns), list(columns.values())
+        units = [named_and_unit(titles[k])[1] for k in indices]
         factors = np.array(
             [
                 1.0 if unit is None else factor(unit, size_of, FORCES, titles[k], path, 1)
-                for k, unit in zip(kept, units, strict=True)
+                for k, unit in zip(indices, units, strict=True)
             ]
         )
         time, values, lines, notes, _ = timed_rows(
             reader,
             _blocks(reader, titles, separator),
-            lambda rows: (rows[:, clock] * seconds, rows[:, kept] * factors),
+            lambda rows: (rows[:, clock] * seconds, rows[:, indices] * factors),
             "column",
             names,
             repeated,
@@ -130,7 +130,7 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
 
 
 def _role_and_size(unit: str) -> tuple[str, float | None]:
-    """Return which columns of a plate have such a unit, and its size in SI units; "" and None for any other."""
+    """Return the role of plate columns with a unit, and its size in SI units; "" and None for any other unit."""
     sizes = ((role, size_of(unit)) for role, size_of in _ROLES.items())
     return next(((role, size) for role, size in sizes if size is not None), ("", None))
 
@@ -138,7 +138,7 @@ def _role_and_size(unit: str) -> tuple[str, float | None]:
 def _blocks(reader: RowReader, titles: Sequence[str], separator: str) -> Iterator[Block]:
     """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty.
 
-    Their decimal sign is a comma where one stands in the first of them, and no point does.
+    The decimal sign is a comma if the first row has commas in numbers and no point.
     """
     if not any(line.strip() for line in reader.ahead):
         raise input_error("recording.text.nothing_follows_header", file=reader.path)
@@ -154,7 +154,7 @@ def _blocks(reader: RowReader, titles: Sequence[str], separator: str) -> Iterato
 
 
 def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
-    """Return the separator of the cells and what the columns are."""
+    """Return the separator of the cells and the columns of the markers."""
     path, line = reader.path, reader.line() or ""
     title = line.strip(' \t;,"').casefold()
     if title != _VICON:
@@ -185,7 +185,7 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
 
 
 def separator_of(line: str) -> str:
-    """Return what stands between the cells of a header line: a semicolon, a tab or a comma."""
+    """Return the separator of the cells of a header line: a semicolon, a tab or a comma."""
     return next((mark for mark in (";", "\t") if mark in line), ",")
 
 
@@ -200,23 +200,23 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def named_columns(cells: Sequence[str]) -> Sequence[str]:
-    """Return the columns up to the last one that has a name."""
+    """Return the names of the columns up to the last one with a name."""
     return cells[: max((k + 1 for k, cell in enumerate(cells) if cell), default=0)]
 
 
 def is_counter(column: int, cell: str) -> bool:
-    """Return whether a column numbers the rows; tables written with their index leave its name empty."""
+    """Return whether a column numbers the rows; its name is empty in tables written with their index."""
     return cell.casefold() in COUNTERS or (column == 0 and not cell)
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
-    """Return the name and the unit in brackets behind it, None where there is none."""
+    """Return a name and the unit in brackets after it, None without a unit."""
     match = _IN_BRACKETS.fullmatch(cell)
     return (match[1], match[2].casefold()) if match else (cell, None)
 
 
 def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
-    """Return which column is the time, and the factor that turns it into seconds."""
+    """Return the number of the time column, and its factor to seconds."""
     for k, cell in enumerate(columns):
         name, unit = named_and_unit(cell)
         base, _, suffix = name.casefold().rpartition("_")
@@ -232,7 +232,7 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
 def factor(
     unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
 ) -> float:
-    """Return the factor of a unit; refused is one of no size, with the units that are known."""
+    """Return the factor of a unit; refuse an unknown one, naming the known units."""
     size = size_of(unit)
     if size is None:
         raise input_error(
@@ -242,10 +242,10 @@ def factor(
 
 
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
-    """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
+    """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-    A marker one of whose coordinates stands twice is repeated. Refused is such a coordinate where another one of its
-    marker is missing: a slip of the pen.
+    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
+    typing error.
     """
     clock, seconds = find_time(columns, path, line)
     axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
@@ -303,14 +303,14 @@ def _no_unit(marker: str, path: Path, line: int) -> InputError:
 def vicon_coordinates(
     rate: float, names: Sequence[str], axes: Sequence[str], units: Sequence[str], path: Path, line: int
 ) -> Coordinates:
-    """Understand the header of the section Trajectories of Vicon Nexus.
+    """Return the columns by the header of the section Trajectories of Vicon Nexus.
 
     `names` is the line of marker names, each over the first of its three columns, `axes` the line Frame, Sub Frame, X,
-    Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames a second.
+    Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames per second.
     """
-    every = [k for k, name in enumerate(names) if name]
-    firsts, repeated = distinct_names([(k, names[k]) for k in every], f"line {line - 1}, columns")
-    for k in every:
+    named = [k for k, name in enumerate(names) if name]
+    firsts, repeated = distinct_names([(k, names[k]) for k in named], f"line {line - 1}, columns")
+    for k in named:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
             raise input_error(
                 "recording.text.under_marker_stands",
@@ -325,7 +325,7 @@ def vicon_coordinates(
     meters = [
         [factor(units[k], meters_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
-    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
+    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in named)]:
         raise input_error("recording.text.column_belongs", file=path, where=line, extra=extra[0])
     titles, marker = [], ""
     for k, axis in enumerate(axes):

@@ -1,17 +1,15 @@
-"""Rows of numbers out of a text file of any size: piece by piece, so that memory holds little beside the numbers.
+"""Rows of numbers from a text file of any size: piece by piece, so that memory holds little more than the numbers.
 
-The lines of a piece become numbers all at once in numpy's parser, which is stricter than Python's. Only a piece that
-it refuses is read cell by cell, to read cells of blanks or to name the line at fault.
+The lines of a piece are converted at once by numpy's parser, which is stricter than Python's. Only a piece that it
+refuses is read cell by cell, to read cells of blanks or to name the line at fault.
 
-Times that were rounded when they were printed: the even grid of the sampling clock is found again.
+Printed times are rounded; the even grid of the sampling clock is reconstructed. A file may print a 60 Hz clock as
+0.000, 0.017, 0.033, 0.050. Unchanged, these times would add a sawtooth to velocities, and one of 20 Hz to all
+accelerations. If an even grid agrees with every time to the printed digits, its times are used. If not, the samples are
+uneven or rows are missing, and the times do not change.
 
-A file may print a 60 Hz clock as 0.000, 0.017, 0.033, 0.050. Taken literally that is a sawtooth of velocity, and one of
-20 Hz in every acceleration. Where an even grid agrees with every time to the digits printed, the grid is what was
-meant; where none does, the samples are uneven or rows are missing, and the times stay as they are.
-
-Names that stand twice in a file: which of the columns is meant is unknown, so the name has no numbers.
-
-A recording is not refused for a repeated name that nothing uses; a use of it is refused by ``repeated_name``.
+If a name is repeated in a file, the right column is unknown, so that the name has no numbers. A recording with an
+unused repeated name is not refused; its use is refused by ``repeated_name``.
 """
 
 from __future__ import annotations
@@ -29,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.names import shortened
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
@@ -47,9 +46,10 @@ _MOST_NAMED = 5
 def distinct_names(
     columns: Iterable[tuple[int, str]], where: str = ""
 ) -> tuple[dict[str, int], dict[str, str]]:
-    """Return the first column of every name, and where the names stand that do so more than once.
+    """Return the first column of every name, and the places of repeated names.
 
-    columns: numbers, from zero, and names. where: what the numbers of a file, from one, follow: "line 9, columns".
+    columns: numbers, from zero, and names. where: the words before the numbers, from one, of a place: "line 9,
+    columns".
     """
     places: dict[str, list[int]] = {}
     for column, name in columns:
@@ -59,64 +59,64 @@ def distinct_names(
 
 
 def numbered(where: str, columns: Sequence[int]) -> str:
-    """Return the place of columns, counted from zero, as a file numbers them: "line 9, columns 3 and 7"."""
+    """Return the place of columns, counted from zero, with numbers from one: "line 9, columns 3 and 7"."""
     *numbers, last = [str(column + 1) for column in columns]
     return f"{where} {', '.join(numbers)} and {last}"
 
 
 def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
-    """Put NaN into the columns (T, n, ...) of the names that stand twice, in place."""
+    """Set the columns (T, n, ...) of repeated names to NaN, in place."""
     values[:, [k for k, name in enumerate(names) if name in repeated]] = np.nan
 
 
 def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[str, ...]:
-    """Return a note on names that stand twice, none where none does."""
+    """Return a note on repeated names; empty without any."""
     if not repeated:
         return ()
-    named = ", ".join(f"'{name}'" for name in list(repeated)[:_MOST_NAMED])
-    more = f" and {len(repeated) - _MOST_NAMED} more" if len(repeated) > _MOST_NAMED else ""
+    named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     return (
-        f"In {path.name} a {kind} stands twice: {named}{more}. Nothing may use it, and its columns are left out.",
+        f"In {path.name} a {kind} stands twice: {named}. Nothing may use it, and its columns are left out.",
     )
 
 
 def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
-    """Return the refusal of a name that is used and stands twice."""
+    """Return the error of a repeated name in use."""
     return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name)
 
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
-    """Refuse a name that stands twice among the names of markers or columns."""
+    """Refuse a repeated name of markers or columns."""
     for name in distinct_names(enumerate(names))[1]:
         raise repeated_name(kind, name, line, path)
 
 
 def check_used(names: Iterable[str], kind: str, repeated: Mapping[str, str], path: Path) -> None:
-    """Refuse the use of names that stand twice in a file."""
+    """Refuse the use of repeated names of a file."""
     for name in names:
         if name in repeated:
             raise repeated_name(kind, name, repeated[name], path)
 
 
 EVEN = 1e-6
-"""Deviations from even sampling below this share of a step change nothing."""
+"""Largest deviation from even sampling, as a share of a step, without effect."""
 NOTED_S = 1e-5
-"""A change of the times below this needs no note [s]: at 5 m/s it moves a marker by 0.05 mm."""
+"""Change of the times without a note [s]: at 5 m/s it moves a marker by 0.05 mm."""
 COARSE, VERY_COARSE, COARSEST = 0.4, 0.8, 4.0
-"""Units of the times, in steps: beyond the first a rate must be stated or common, because a fitted one could hide a
-missing row; beyond the second, up to one step, it must be stated, and the clock must have started at a whole number of
-steps or at the first time; beyond the third nothing is known of the steps."""
+"""Units of printed times, in steps. Beyond the first a rate must be stated or common, because a fitted one could
+hide a missing row. Beyond the second, up to one step, it must be stated, and the clock must have started at a whole
+number of steps or at the first time. Beyond the third the steps are unknown.
+"""
 FEWEST_ROWS = 30
-"""So many rows at least show a rate that no header states: in fewer a slightly lower rate hides a missing row."""
+"""Least number of rows that show a rate without a header: with fewer a slightly lower rate could hide a missing row."""
 SLOWEST_HZ = 0.1
-"""Lowest rate at which a motion or force is recorded [Hz]."""
+"""Lowest rate of a recorded motion or force [Hz]."""
 _MOST_DECIMALS = 15
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class TimeGrid:
-    """Even times (T,) [s], their rate [Hz], and whether that is the rate of the header."""
+    """Even times (T,) [s], their rate [Hz], and whether the header states this rate."""
 
     time: Array
     rate: float
@@ -126,9 +126,9 @@ class TimeGrid:
 def checked_times(
     printed: Array, lines: NDArray[np.int64], path: Path, stated_hz: float | None = None
 ) -> tuple[Array, tuple[str, ...]]:
-    """Return the times (T,) [s] of a file, even where rounding alone made them uneven, and notes on what changed.
+    """Return the times (T,) [s] of a file, evened if only rounding made them uneven, and notes on changes.
 
-    Missing or decreasing times are refused with their line (T,); `stated_hz` is the rate of the header.
+    Refuses missing or decreasing times with their line (T,); `stated_hz` is the rate of the header.
     """
     if printed.size < 2:
         raise input_error("recording.text.row_data", file=path, size=printed.size)
@@ -158,9 +158,10 @@ def checked_times(
 
 
 def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None:
-    """Return the even grid that was rounded, or cut off, to the printed times (T,) [s]; a stated rate is tried first.
+    """Return the even grid whose rounded or truncated times are the printed times (T,) [s]; a stated rate is tried
+    first.
 
-    None where no grid agrees with every time to the digits printed, and where the times are even.
+    None if no grid agrees with every time to the printed digits, and if the times are even.
     """
     if printed.size < 3 or not (np.diff(printed) >= 0.0).all() or printed[-1] == printed[0]:
         return None
@@ -177,11 +178,11 @@ def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None
 
 
 def _half_units(printed: Array) -> Iterator[Array]:
-    """Yield half the unit to which every time (T,) [s] may have been rounded, nothing where all digits are used.
+    """Yield half the possible unit (T,) of rounding of every time (T,) [s]; nothing if all digits are used.
 
-    The first is the same for all: the largest of which all times are multiples. 0.000, 0.017, 0.033 are multiples of
-    1 ms. The second grows with the time, as where a number of significant digits is printed: 0.0166667 and 10.0167 both
-    have six.
+    The first is equal for all times: the largest unit of which all times are multiples. 0.000, 0.017, 0.033 are
+    multiples of 1 ms. The second grows with the time, for times with a fixed number of significant digits: 0.0166667
+    and 10.0167 both have six.
     """
     for decimals in range(_MOST_DECIMALS):  # of the time that has the most of them
         scaled = printed * 10.0**decimals
@@ -209,7 +210,7 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
     """Yield the rates [Hz] that may fit the times: common ones near the slope, then the best fits."""
     index: Array = np.arange(printed.size, dtype=np.float64) - 0.5 * (printed.size - 1)
     period, unit = float(index @ printed / (index @ index)), 2.0 * float(half.max())
-    # Round rates, those of video (59.94, 119.88), and whole milliseconds (62.5).
+    # Round rates, rates of video (59.94, 119.88), and periods of whole milliseconds (62.5).
     common = (
         *(round(1.0 / period, -places) for places in (2, 1, 0)),
         round(1.001 / period) / 1.001,
@@ -227,7 +228,8 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
         residual = printed - period * index
         return float((residual - half).max() - (residual + half).min())
 
-    # The width of the strip that holds all times, to their digits, is a convex function of the period: thirds of it.
+    # The width of the strip that contains all times, to their digits, is a convex function of the period: ternary
+    # search.
     low, high = (period + sign * 4.0 * half.max() / printed.size for sign in (-1.0, 1.0))
     for _ in range(60):
         one, other = low + (high - low) / 3.0, high - (high - low) / 3.0
@@ -236,7 +238,7 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
 
 
 def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
-    """Return the even times (T,) of a rate that agree with the printed ones to half a unit, None where none do."""
+    """Return the even times (T,) of a rate that agree with the printed ones to half a unit, or None."""
     steps, unit = np.arange(printed.size) / rate, 2.0 * float(half.max())
     if unit * rate > COARSEST:
         return None
@@ -256,10 +258,10 @@ def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
 Split = Callable[[str], list[str]]
 
 PIECE = 1 << 18
-"""Characters read at a time: enough to keep numpy busy, little beside any recording."""
+"""Number of characters read at a time: large for numpy, small against a recording."""
 
 LONGEST_LINE = 1 << 24
-"""Characters after which a line without an end is no row of a recording: a million numbers."""
+"""Largest number of characters in a row of a recording: a million numbers."""
 
 _NO_NUMBERS = ("nan", "inf", "infinity")
 _CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
@@ -277,9 +279,9 @@ class RowReader:
         self.path = path
         self.line_number = 0
         self.open_end = False
-        """Whether the file has ended without the end of its last line: that line may be cut short."""
+        """Whether the file has ended without the end of its last line, which may be cut short."""
         self.left_out = 0
-        """The line without an end that holds too few cells for a row and was left out; 0: there is none."""
+        """Number of the last line if it has no end and too few cells and was omitted; else 0."""
         self._rest = ""
         self._read = 0
         # Every byte is a character in Latin-1, so positions in the text are positions in the file.
@@ -316,13 +318,13 @@ class RowReader:
 
     @property
     def ahead(self) -> Sequence[str]:
-        """The lines that have been read from the file already and not been handed out; some, unless it ends here."""
+        """The lines that are read from the file and not yet returned; at least one, unless the file ends here."""
         if not self._lines:
             self._lines.extend(self._more())
         return self._lines
 
     def put_back(self, line: str) -> None:
-        """Let the line that came last come again."""
+        """Return the last line again at the next call."""
         self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
         self.line_number -= 1
 
@@ -343,28 +345,28 @@ class RowReader:
     ) -> Iterator[Block]:
         """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
-        Each line is `split` into cells of k named columns; `separator` is the one character between them, None for
-        blanks; `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column. Not where a
-        decimal comma could be taken for a separator: it would move the numbers behind it by a cell, and a gap at the
-        end hide that. A last line without its end that holds too few cells is a row of which the rest was never
-        written, as where a recording broke off: it is left out, and `left_out` says which line it is.
+        Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks;
+        `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column, unless a decimal
+        comma could be mistaken for a separator: this would shift the next numbers by a cell, hidden by a gap at the
+        end. A last line without line end and with too few cells is an incomplete row, as from an aborted recording: it
+        is omitted, and `left_out` is its number.
         """
         while lines := list(self.ahead):
             self._lines.clear()
             first = self.line_number + 1
             self.line_number += len(lines)
-            kept = [k for k, line in enumerate(lines) if line and not line.isspace()]
-            if not kept:
+            filled = [k for k, line in enumerate(lines) if line and not line.isspace()]
+            if not filled:
                 continue
-            if len(kept) < len(lines):
-                lines = [lines[k] for k in kept]
-            # a line without its end comes alone, after all others
+            if len(filled) < len(lines):
+                lines = [lines[k] for k in filled]
+            # a line without its end is read separately, after all others
             if self.open_end and len(split(decoded(lines[-1]))) < len(names):
-                self.left_out = first + kept.pop()
+                self.left_out = first + filled.pop()
                 lines.pop()
-                if not kept:
+                if not filled:
                     continue
-            numbers = np.array(kept, dtype=np.int64) + first
+            numbers = np.array(filled, dtype=np.int64) + first
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 rows = [split(decoded(line)) for line in lines]
@@ -396,19 +398,19 @@ class RowReader:
 
 
 class Stack:
-    """Blocks of rows in a single array that grows in place: nothing is held twice."""
+    """Blocks of rows in a single array that grows in place, so that no row is in memory twice."""
 
     def __init__(self) -> None:
         self._array: AnyArray = np.empty(0)
         self._count = 0
 
     def append(self, block: AnyArray, share: float) -> None:
-        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
+        """Add rows (r, ...); share: share of all rows that are read after this block, 0 to 1."""
         if not self._count:
             self._array = np.empty((0, *block.shape[1:]), block.dtype)
         count = self._count + len(block)
         if count > len(self._array):
-            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            # One hundredth of slack: the next rows may be a little shorter than the earlier ones.
             expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
             self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
         self._array[self._count : count] = block
@@ -430,27 +432,22 @@ def timed_rows(
     count: str | None = None,
     rate_hz: float | None = None,
 ) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], str]:
-    """Read all rows of a recording, its times checked and put on their even grid.
+    """Read all rows of a recording with checked times on their even grid.
 
-    The last row of a file that ends without the end of a line may be cut short within a number: it does not count
-    where the header states another number of rows, or none; nor does it where it has too few cells.
+    The last row of a file that ends without a line end may be cut short within a number: it is ignored if the header
+    states another number of rows, or none, and if it has too few cells.
 
     Args:
         reader: the file, whose header has been read.
         blocks: its rows (r, k).
-        parts: gives the times (r,) [s] and the values (r, n, ...) of a block.
+        parts: function from a block to times (r,) [s] and values (r, n, ...).
         kind: "marker" or "column", of n names.
         names: n names.
-        repeated: name -> where in the file, of those that stand twice.
-        count: the number of rows as the header states it, "" where it states none; None where the format has none.
-        rate_hz: the rate that the header states [Hz].
+        repeated: repeated name -> its places in the file. count: the number of rows in the header, "" if not stated;
+            None if the format has no such number. rate_hz: the rate in the header [Hz].
 
-    Returns:
-        Times (T,) [s], values (T, n, ...), NaN where a name stands twice, the line of every row (T,), notes for the
-        results, and a warning where the header states another number of rows, else "".
-
-    Raises:
-        InputError: fewer than two rows, or times that are missing or do not increase.
+    Returns: Times (T,) [s], values (T, n, ...) with NaN for repeated names, the line of every row (T,), notes for the
+        results, and a warning if the header states another number of rows, else "".
     """
     times, values, lines = Stack(), Stack(), Stack()
     for rows, of_rows in blocks:
@@ -458,7 +455,7 @@ def timed_rows(
         blanked(of_names, names, repeated)
         for stack, block in ((times, time), (values, of_names), (lines, of_rows)):
             stack.append(block, reader.share_read)
-    printed, numbers, every = times.finished(), values.finished(), lines.finished()
+    printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
     if reader.left_out:
         warning = (
@@ -473,15 +470,15 @@ def timed_rows(
         cut = reader.open_end and count.isdecimal()
         warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
         kept = kept - cut
-    even, notes = checked_times(printed[:kept], every[:kept], reader.path, rate_hz)
+    even, notes = checked_times(printed[:kept], line_numbers[:kept], reader.path, rate_hz)
     notes = (*repeated_notes(kind, repeated, reader.path), *notes)
-    return even, numbers[:kept], every[:kept], notes, warning
+    return even, numbers[:kept], line_numbers[:kept], notes, warning
 
 
 def _all_at_once(
     lines: list[str], width: int, separator: str | None, decimal: str, blank_end: bool
 ) -> Array | None:
-    """Return the numbers (r, width) of lines, or None where they are not as plain as this needs."""
+    """Return the numbers (r, width) of lines by numpy's parser, or None if it refuses them."""
     if decimal == ",":
         if any("." in line for line in lines):
             return None
@@ -505,7 +502,7 @@ def _all_at_once(
 
 
 def _without_blank_end(cells: list[str], width: int) -> list[str]:
-    """Return the cells without the empty ones that stand beyond the last column."""
+    """Return the cells without the empty ones beyond the last column."""
     while len(cells) > width and not cells[-1]:
         cells.pop()
     return cells
@@ -520,9 +517,9 @@ def _with_nan(line: str, separator: str) -> str:
 
 
 def without_lost(position: Array) -> Array:
-    """Return positions (..., 3) with NaN in all coordinates wherever one is missing, or all are exactly zero.
+    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are exactly zero.
 
-    Several programs write a marker that was lost as (0, 0, 0).
+    Several programs write a lost marker as (0, 0, 0).
     """
     lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
     return np.where(lost[..., None], np.nan, position)
@@ -578,7 +575,7 @@ def _short(cell: str) -> str:
 
 
 def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
-    """Refuse numbers (r, k) in lines (r,) that were not measured; empty cells (NaN) are none."""
+    """Refuse numbers (r, k) in lines (r,) too large to be measurements; empty cells (NaN) are allowed."""
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]

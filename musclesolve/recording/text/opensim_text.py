@@ -1,11 +1,11 @@
-"""TRC, MOT and STO files: reading, writing, and the repair of what was cut or repeated in them.
+"""TRC, MOT and STO files: reading, writing, and repair of cut or repeated rows.
 
 TRC files: marker trajectories as text.
 
 Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank line,
 then one row per frame: number, time, x, y, z of every marker. Missing header fields and trailing tabs are accepted.
 An empty cell is a gap; so is a marker at exactly (0, 0, 0), which several programs write for a lost marker. Trimmed
-files hold other numbers of rows than their header says: what is there is read, with a warning.
+files have other numbers of rows than their header states: all rows are read, with a warning.
 
 MOT and STO files: named columns over time, as text.
 
@@ -49,7 +49,7 @@ from musclesolve.recording.units import LARGEST, METERS, meters_in
 
 _NAME_LINE = 4
 RATE_TOLERANCE = 0.01
-"""Share of the rate by which header and times may differ."""
+"""Allowed difference between the rates of header and times, as a share of the rate."""
 
 
 def read_trc(path: str | Path) -> Markers:
@@ -111,7 +111,9 @@ def read_trc(path: str | Path) -> Markers:
 
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
-    """Read the three lines before the names of the markers: their numbers, and the size of the unit of length [m]."""
+    """Read the three lines before the names of the markers; return their numbers and the size of the unit of length
+    [m].
+    """
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
         raise input_error("recording.text.not_trc_file", file=path, where=1)
@@ -142,11 +144,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
-    """Write markers as a TRC file, in the axes they are in; gaps become empty cells.
+    """Write markers as a TRC file, in their axes; gaps become empty cells.
 
     Args:
-        path: the file to write; it appears complete or not at all.
-        markers: what to write.
+        path: the file to write; it appears complete or not at all. markers: to be written.
         units: "mm", "cm" or "m".
         decimals: decimals of the coordinates, in that unit.
 
@@ -225,11 +226,11 @@ def read_mot(path: str | Path) -> Table:
                 "recording.text.column_names", file=path, count=len(names), columns=_COLUMNS[0], stated=stated
             )
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
-        kept = slice(1, None) if not repeated else list(columns.values())
+        indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
             reader,
             reader.blocks(names, str.split),
-            lambda rows: (rows[:, 0], rows[:, kept]),
+            lambda rows: (rows[:, 0], rows[:, indices]),
             "column",
             tuple(columns),
             repeated,
@@ -256,7 +257,7 @@ def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
 
 
 def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
-    """Return a count as the header states it; "" where it states none."""
+    """Return the text of a count in the header; "" if not stated."""
     return next((header[key.casefold()] or "nothing" for key in keys if key.casefold() in header), "")
 
 
@@ -264,8 +265,7 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
     """Write columns over time as a MOT or STO file.
 
     Args:
-        path: the file to write; it appears complete or not at all.
-        table: what to write.
+        path: the file to write; it appears complete or not at all. table: to be written.
         decimals: decimals of every number except the time, which has eight.
 
     Raises:
@@ -287,12 +287,11 @@ def mot_text(
     remarks: Sequence[str] = (),
     title: str | None = None,
 ) -> Iterator[str]:
-    """Return the parts of the text of a MOT or STO file, checked as by `write_mot`.
+    """Yield the parts of the text of a MOT or STO file, checked as by `write_mot`.
 
     Args:
-        path: the file that it is for.
-        table: what to write.
-        decimals: as of `write_mot`; None: every number, the time too, in as many digits as give the same number again.
+        path: of the file. table: to be written.
+        decimals: as of `write_mot`; None: all digits that restore exactly the same number, also for the time.
         remarks: further lines of the header.
         title: the first line of the header; the stem of the path unless given.
     """
@@ -325,9 +324,9 @@ TextRepair = Callable[[Lines], Lines]
 def read_repaired(
     path: Path, reader: Callable[[Path], Rows], report: Callable[[str, InputError], None]
 ) -> Rows | None:
-    """Read a file, None where no repair helps.
+    """Read a file, repaired if necessary; None if no repair helps.
 
-    report: takes every fault: the repair that mends it, a key of `TEXT_REPAIRS`, or "unreadable"; and the error.
+    report: called with every fault: its repair, a key of `TEXT_REPAIRS`, or "unreadable"; and the error.
     """
     try:
         return reader(path)
@@ -363,7 +362,7 @@ def read_repaired(
 
 @dataclass(frozen=True)
 class _Layout:
-    """Layout of a format: where it keeps its rows of data and their number."""
+    """Layout of a format: the places of its rows of data and of their number."""
 
     first_row: Callable[[Lines], int]  # the first line that can be data
     time: int  # the column of times
@@ -371,25 +370,25 @@ class _Layout:
     with_count: Callable[[Lines, int], Lines]  # writes the number of rows into the header
 
     def rows(self, lines: Lines) -> list[int]:
-        """Return which lines are rows of data: they begin with a number."""
+        """Return the numbers of the lines that are rows of data: they begin with a number."""
         first = self.first_row(lines)
         return [
             k for k, line in enumerate(lines) if k >= first and line.split() and _is_number(line.split()[0])
         ]
 
     def without(self, lines: Lines, dropped: set[int]) -> Lines:
-        """Return the lines without some, and with the right count in the header."""
-        kept = [line for k, line in enumerate(lines) if k not in dropped]
-        return self.with_count(kept, len(self.rows(kept)))
+        """Return the lines without dropped ones, and with the right count in the header."""
+        others = [line for k, line in enumerate(lines) if k not in dropped]
+        return self.with_count(others, len(self.rows(others)))
 
     def whole_rows(self, lines: Lines) -> Lines:
-        """Drop the rows that are cut short."""
+        """Remove incomplete rows."""
         counts = {k: len(self.cells(lines[k])) for k in self.rows(lines)}
         width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
         return self.without(lines, {k for k, count in counts.items() if count < width})
 
     def rising(self, lines: Lines) -> Lines:
-        """Drop the rows that do not lie after all rows before them."""
+        """Remove rows whose times do not increase."""
         latest, dropped = float("-inf"), set()
         for k in self.rows(lines):
             cells = split_cells(lines[k])
@@ -410,7 +409,7 @@ def _is_number(text: str) -> bool:
 
 
 def _with_trc_field(lines: Lines, name: str, value: float, tolerance: float = 0.0) -> Lines:
-    """Return the lines with a value of the TRC header replaced, unless it is right to a relative tolerance."""
+    """Return the lines with a value of the TRC header replaced, unless it agrees to a relative tolerance."""
     names, values = (lines[1].split(), lines[2].split()) if len(lines) > 4 else ([], [])
     at = names.index(name) if name in names else len(values)
     if at >= len(values):
@@ -452,16 +451,16 @@ TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
     ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},
     **dict.fromkeys(STORAGE, _MOT_REPAIRS),
 }
-"""Suffix -> code of the fault -> what makes the lines readable."""
+"""Suffix -> code of the fault -> function that repairs the lines."""
 
 
 def check_writable(
     path: str | Path, kind: str, names: Sequence[str], time: Array, values: Array, decimals: int
 ) -> Path:
-    """Return the path of a file that can be written: the readers would accept it.
+    """Return the path of a file; refuse content that the readers would not accept.
 
-    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit that is written with
-    so many decimals, NaN for a gap.
+    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit of the file, to be
+    written with `decimals`, NaN for a gap.
     """
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:

@@ -1,4 +1,4 @@
-"""Opening, decoding and writing files, and what is tested before; whatever prevents it becomes an InputError."""
+"""Opening, decoding and writing files, with checks before; every failure becomes an InputError."""
 
 import codecs
 import hashlib
@@ -37,10 +37,10 @@ RECORDED = (".trc", ".c3d", ".csv", *STORAGE, ".toml")
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
-def file_path(path: str | Path) -> Path:
-    """Return a path that was given as text or as a path."""
+def file_path(path: object, where: str | None = None) -> Path:
+    """Return the path for a text or a path; where: the argument or function, for the message."""
     if not isinstance(path, str | Path):
-        raise input_error("recording.text.not_path", path=as_text(path))
+        raise input_error("recording.text.not_path", where=where, path=as_text(path))
     return Path(path)
 
 
@@ -68,7 +68,7 @@ def settings_lines(path: Path, raw: bytes) -> list[str]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn whatever keeps a file from being written into an InputError."""
+    """Convert errors while writing a file to an InputError."""
     try:
         yield
     except OSError as reason:
@@ -80,7 +80,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _no_place(path: Path) -> InputError | None:
-    """The refusal of a path at which there can be no file: a folder, or in a folder that does not exist."""
+    """The error of a path at which no file can be: a folder, or a path in a folder that does not exist."""
     folder = path.parent.absolute()
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "the name of a file", "name a file in it"
@@ -98,12 +98,8 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
 
     Args:
         path: of the file.
-        what: it holds, in messages: "the muscles of one person".
-        suffixes: with which its name may end.
-        table: a table of TOML that every such file has; a file without it is of something else and is not replaced.
-
-    Raises:
-        InputError: another suffix, a folder of that name, a folder that does not exist, a file of something else.
+        what: content of the file, for messages: "the muscles of one person". suffixes: possible suffixes of its name.
+            table: a table of TOML in every such file; a file without it has other content and is not replaced.
     """
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:
@@ -123,7 +119,7 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
 
 
 def stated_table(path: Path, name: str) -> dict[str, Any] | None:
-    """Return a table of a TOML file; None of any other file, and where it has none of this name."""
+    """Return a table of a TOML file; None for any other file, and for a file without this table."""
     if path.suffix.casefold() == ".toml":
         with suppress(InputError, tomllib.TOMLDecodeError):
             table = tomllib.loads("\n".join(read_lines(path))).get(name)
@@ -133,7 +129,7 @@ def stated_table(path: Path, name: str) -> dict[str, Any] | None:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn whatever keeps a file from being read into an InputError."""
+    """Convert errors while reading a file to an InputError."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -153,13 +149,13 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
-    """Open a file of a recording, or another one of at most so many bytes, for reading."""
+    """Open a file of a recording, or another one of at most `most` bytes, for reading."""
     with opening(path):
         return open_regular(path, most)
 
 
 def check_input(path: Path, most: int) -> None:
-    """Refuse what `open_input` refuses, before a library opens it by its name."""
+    """Refuse a file that `open_input` refuses, before a library opens it by its name."""
     with opening(path):
         check_regular(os.stat(path), most)
 
@@ -171,7 +167,7 @@ def sha256(path: Path) -> str:
 
 
 def has_hash(path: Path, sha: str) -> bool:
-    """Return whether a file is there, can be read and has this `sha256`."""
+    """Return whether a file exists, can be read and has this `sha256`."""
     try:
         return sha256(path) == sha
     except InputError:
@@ -179,13 +175,13 @@ def has_hash(path: Path, sha: str) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path belongs to a regular file."""
+    """Return whether a path is a regular file."""
     with opening(path):
         return path.is_file()
 
 
 def without_detours(path: Path) -> Path:
-    """The path a/c of a/b/../c, where it is in the same folder: beyond a link to a folder it need not be."""
+    """The path a/c for a/b/../c, if both are the same place: with a link to a folder they may differ."""
     short = Path(os.path.normpath(path))
     with suppress(OSError, ValueError):
         if short != path and os.path.samefile(short.parent, path.parent):
@@ -194,12 +190,12 @@ def without_detours(path: Path) -> Path:
 
 
 def name_from(path: Path, holder: Path) -> str:
-    """Return a file as another file names it: from the folder of that other file, `holder`."""
+    """Return the name of a file in another file, relative to the folder of that other file, `holder`."""
     return name_in(holder.parent.absolute(), path.absolute())
 
 
 def name_in(folder: Path, path: Path) -> str:
-    """Return an absolute path as named from an absolute folder, so that both can move; on another drive as it is."""
+    """Return an absolute path relative to an absolute folder, so that both can move; unchanged on another drive."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:
@@ -207,7 +203,7 @@ def name_in(folder: Path, path: Path) -> str:
 
 
 def binary_file(path: Path) -> InputError:
-    """Return the refusal of a file that is not text, or text that Windows calls Unicode."""
+    """Return the error of a file that is not text, or is UTF-16 text ("Unicode" in Windows)."""
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -216,12 +212,12 @@ def binary_file(path: Path) -> InputError:
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
-    """Return the refusal of a file without content."""
+    """Return the error of a file without content."""
     return input_error("recording.text.file_empty", file=path, remedy=remedy)
 
 
 def no_file(path: Path) -> InputError:
-    """Return the refusal of a path that is not a regular file."""
+    """Return the error of a path that is not a regular file."""
     folder = path.parent.absolute()
     problem, expected = "there is no such file", f"a file in {folder}"
     remedy = "check the name and the folder"
@@ -236,8 +232,8 @@ def no_file(path: Path) -> InputError:
         # Files of a recording, or of the same kind; no script of a similar name.
         kinds = (*RECORDED, path.suffix.casefold())
         with suppress(OSError):
-            there = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
-            remedy = suggestion(path.name, there) or remedy
+            present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
+            remedy = suggestion(path.name, present) or remedy
     return input_error(
         "recording.text.no_such_file", file=path, expected=expected, remedy=remedy, fault=problem
     )
@@ -251,7 +247,7 @@ def decimal_point(text: str) -> str | None:
 
 
 def decoded(text: str) -> str:
-    """Return a text that was read as Latin-1, decoded as UTF-8 wherever it can be."""
+    """Return a text that was read as Latin-1, decoded as UTF-8 if possible."""
     # Capture software on Windows writes the local code page; every byte is a character there.
     try:
         return text.encode("latin-1").decode("utf-8")
@@ -260,19 +256,19 @@ def decoded(text: str) -> str:
 
 
 def split_cells(line: str) -> list[str]:
-    """Split a line at tabs, or at blanks where it has none; the cells come stripped."""
+    """Split a line at tabs, or at blanks if it has no tabs, into stripped cells."""
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file so that a reader never sees half of it: into a locked file beside it, which is then renamed."""
+    """Write a file completely or not at all: into a locked file beside it, which is then renamed."""
     with writing(path):
         name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
         lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
         if lock is None:
             raise input_error("recording.text.another_run_writing_file", file=path)
         with lock as part:
-            os.ftruncate(part.number, 0)  # what a killed run left
+            os.ftruncate(part.number, 0)  # left by a killed run
             with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
                 stream.writelines([text] if isinstance(text, str) else text)
             # A lock is private; a recording is as readable as any other file.

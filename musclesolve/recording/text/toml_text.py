@@ -1,4 +1,4 @@
-"""Values and tables as TOML writes them."""
+"""Values and tables as TOML text."""
 
 import json
 import re
@@ -9,12 +9,12 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def key_text(key: str) -> str:
-    """A key of TOML, in quotes where it needs them."""
+    """A key of TOML, in quotes if necessary."""
     return key if _BARE.fullmatch(key) else quoted(key)
 
 
 def value_text(value: Any) -> str:
-    """A value of TOML: text, number, truth, list, or table within a line."""
+    """A value of TOML: text, number, boolean, list, or inline table."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -41,7 +41,7 @@ def tables_text(content: Mapping[str, Any]) -> str:
         for part in table if listed else [table]:
             if not isinstance(
                 part, Mapping
-            ):  # what is no table stays so: the reader of trial files refuses it
+            ):  # a value that is no table is kept: the reader of trial files refuses it
                 blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
                 break
             header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"

@@ -1,8 +1,8 @@
-"""The analyzed range where the trial file has no [time]: for each leg what was measured of it.
+"""The analyzed range for trial files without [time]: the measured part of each leg.
 
-A leg's moments follow from what lies below each joint and from the ground's force on its own foot, so they are right
-wherever every needed marker is seen and every contact of its own foot is on a plate; the other foot may stand beside
-the plates. The residual at the pelvis needs both feet.
+The moments of a leg follow from the segments distal to each joint and from the ground force on the foot. So they are
+correct if every needed marker is seen and every contact of this foot is on a plate; the other foot may stand beside the
+plates. The residual at the pelvis needs both feet.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
+from musclesolve._util.names import shortened
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
@@ -19,16 +20,15 @@ from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 Run = tuple[int, int]
 AT_ENDS = 0.1
-"""So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are uncertain
-[s]."""
+"""Time [s] omitted at the ends of a recording or of a marker's trajectory, where accelerations are uncertain."""
 FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
-"""So much is left out beside a contact that was not measured [s]."""
+"""Time [s] omitted beside a contact that was not measured."""
 SHORTEST_STRETCH = 0.2
-"""Shortest stretch of a leg that is analyzed [s]."""
+"""Shortest analyzed stretch of a leg [s]."""
 MOST_NAMES = 3
 FEWEST_FRAMES_LEFT = 10
-"""The ends of a recording in which nothing is found are left out as far as so many frames are left."""
+"""Least number of frames left when the ends of a recording without a measured contact are omitted."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class AnalyzedRange:
 
 
 def finds_range(settings: RecordedSettings) -> bool:
-    """Return whether a trial file, by its settings, leaves the time range to be found."""
+    """Return whether the settings of a trial file leave the time range to be found."""
     return settings.time.start_s is None and settings.time.end_s is None
 
 
 def find_range(trial: Trial) -> AnalyzedRange | None:
-    """Return what can be analyzed of a recording with filled gaps, None where no contact is known to be measured."""
+    """Return the range that can be analyzed of a recording with filled gaps, None without a measured contact."""
     feet, time, rate = seen_feet(trial), trial.markers.time, trial.markers.rate
     if not feet:
         return None
@@ -123,7 +123,9 @@ def find_range(trial: Trial) -> AnalyzedRange | None:
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
-    """Return why a frame of a leg is not analyzed; its contacts that no plate measures whole are a mask (T,)."""
+    """Return why a frame of a leg is not analyzed; unmeasured: mask (T,) of contacts that plates do not measure
+    completely.
+    """
     time = trial.markers.time
     for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
         if gap.first - BESIDE_GAP < time[frame] < gap.last + BESIDE_GAP:
@@ -136,8 +138,7 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][frame])]
     if not lost:
         return "the recording of forces ends" if frame else "the recording of forces begins"
-    more = f" and {len(lost) - MOST_NAMES} more" if len(lost) > MOST_NAMES else ""
-    return f"{', '.join(repr(name) for name in lost[:MOST_NAMES])}{more} not seen at {time[frame]:.2f} s"
+    return f"{shortened(list(map(repr, lost)), MOST_NAMES)} not seen at {time[frame]:.2f} s"
 
 
 def _span(times: tuple[float, float]) -> str:
@@ -145,7 +146,7 @@ def _span(times: tuple[float, float]) -> str:
 
 
 def nothing_found(trial: Trial) -> str:
-    """Return why the range of a recording is not found from its contacts."""
+    """Return why the range of a recording cannot be found from its contacts."""
     lacking = (
         "heel and toe of no foot are among the markers of the motion, which would show its contacts"
         if not seen_feet(trial)
@@ -156,7 +157,7 @@ def nothing_found(trial: Trial) -> str:
 
 
 def without_ends(trial: Trial) -> tuple[float, float]:
-    """Return the time range without its ends, as far as frames enough are left [s]."""
+    """Return the time range [s] without its ends, as far as enough frames are left."""
     first, stop = trial.frames().start, trial.frames().stop
     ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST_FRAMES_LEFT) // 2))
     time = trial.markers.time

@@ -1,4 +1,4 @@
-"""Reading the body of one subject that `calibrate_body` wrote: masses of the segments, shifts of centers of mass."""
+"""Reading the body of one subject from `calibrate_body`: masses of the segments, shifts of centers of mass."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +10,9 @@ from musclesolve.settings.schema import Settings, same, setting, settings_class,
 from musclesolve.settings.trial import SEGMENTS, SegmentSettings, SubjectSettings
 
 SAME_NUMBER = 1e-6
-"""Two numbers that differ by less are the same statement [kg, m]."""
+"""Difference below which two stated numbers are equal [kg, m]."""
 SHARED_KEYS = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
-"""What [subject] of a trial file and of its body must have alike."""
+"""Values that must be equal in [subject] of a trial file and in its body file."""
 
 
 _MASS = same(SegmentSettings, "mass_kg", required=True)
@@ -28,7 +28,7 @@ _Shifts = settings_class("Shifts", dict.fromkeys(SEGMENTS, _SHIFT))
 
 
 class BodySettings(Settings):
-    """A body file; tables that only people read are free."""
+    """Settings of a body file; tables for human readers have free keys."""
 
     body: Mapping[str, Any] = table()
     subject: Settings = table(_SubjectOfBody, required=True)
@@ -40,14 +40,11 @@ class BodySettings(Settings):
 
 
 def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | None:
-    """Return the body that [subject] of a trial file names, None where it names none.
+    """Return the body of [subject] of a trial file; None without one.
 
     Args:
         document: the trial file.
         subject: its [subject].
-
-    Raises:
-        InputError: a file that is missing or no body file, or the body of another subject.
     """
     if subject.body is None:
         return None
@@ -76,7 +73,7 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
 
 
 def body_path(document: Document) -> dict[str, Path]:
-    """Return the file of the body by its role in the provenance; nothing without one."""
+    """Return the file of the body by its role in the provenance; empty without one."""
     stated = document.content.get("subject", {})
     names = {key: stated.get(key) for key in ("body", "skeleton")}
     return {key: document.path.parent / name for key, name in names.items() if isinstance(name, str)}

@@ -1,4 +1,4 @@
-"""The table [emg] of a trial file: channels of EMG, the muscles they show, and how their envelopes are made."""
+"""The table [emg] of a trial file: channels of EMG, their muscles, and the options of their envelopes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,22 +19,19 @@ from musclesolve.settings.trial import EmgSettings, TrialSettings
 
 CHANNELS = "emg.channels"
 OF_NYQUIST = 0.9
-"""An upper cut-off that the sampling rate cannot hold is put at this share of half the rate."""
+"""Share of half the sampling rate to which a higher upper cut-off is lowered."""
 LONGEST_STEP = 0.05
-"""Longest time between two samples of an envelope that is interpolated [s]: a third of a period of 6 Hz."""
+"""Longest time between two samples of an envelope for interpolation [s]: a third of a period of 6 Hz."""
 ONE_SIDED = 0.35
-"""The median of a raw signal lies in the middle of its range, that of a rectified one below this share of it."""
+"""Largest median of a rectified signal, as a share of its range; the median of a raw signal is in the middle."""
 
 
 def read_emg(
     document: Document, settings: TrialSettings, markers: Path, *, checked: bool = True
 ) -> tuple[Emg | None, list[str]]:
-    """Return the signals that a trial file names and notes on them; None without [emg].
+    """Return the signals in [emg] of a trial file and notes on them; None without [emg].
 
-    `markers` is the file of the markers; unless `checked`, `check_signals` is left to the caller.
-
-    Raises:
-        InputError: a file, channel or number that cannot be right, with its place.
+    `markers` is the file of the markers; unless `checked`, the caller has to call `check_signals`.
     """
     stated = settings.emg
     channels = stated.channels
@@ -61,7 +58,7 @@ def read_emg(
     if resampled and not processed:
         check_sampling(table.time, path)
     evened = [] if time is table.time else [_evened(table, resampled)]
-    # The envelope that counts as activation 1; a word stands for the largest of the recording.
+    # The envelope that corresponds to activation 1; a word is the largest one of the recording.
     maximum = {} if isinstance(stated.maximum, str) else stated.maximum
     for name in maximum:
         if name not in muscles:
@@ -81,11 +78,11 @@ def read_emg(
     if checked:
         check_signals(document, emg)
     kind = kind_notes(emg, stated.processed)
-    return emg, [*table.sentences, *evened, *notes, *(each.sentence for each in kind), *_notes(emg)]
+    return emg, [*table.sentences, *evened, *notes, *(note.sentence for note in kind), *_notes(emg)]
 
 
 def check_overlap(recording: Recording, emg: Emg) -> None:
-    """Refuse signals that were not recorded at any time of the analyzed range."""
+    """Refuse signals without a sample in the analyzed range."""
     start, end = recording.time_range
     if emg.time[-1] < start or emg.time[0] > end:
         moved = f" ({emg.options.offset_s:+g} s of offset_s among it)" if emg.options.offset_s else ""
@@ -102,7 +99,7 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
 
 
 def _options(document: Document, options: EmgSettings, rate: float) -> tuple[EmgSettings, list[str]]:
-    """Return the options, with an upper cut-off that the rate [Hz] can hold, and a note where it was lowered."""
+    """Return the options, with an upper cut-off that the rate [Hz] allows, and a note if it was lowered."""
     if options.processed:
         return options, []
     if options.lowpass_hz <= options.highpass_hz:
@@ -136,7 +133,7 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
 
 
 def check_signals(document: Document, emg: Emg) -> None:
-    """Refuse signals that are too short to filter, or on both sides of zero where they should be envelopes."""
+    """Refuse signals that are too short to filter, and stated envelopes with values on both sides of zero."""
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
         raise input_error(
@@ -163,12 +160,12 @@ def check_signals(document: Document, emg: Emg) -> None:
 
 @dataclass(frozen=True)
 class KindNote:
-    """Channels whose signals are another kind than the trial file says, or of which kind they were found to be."""
+    """Channels with a kind of signal that differs from the trial file, or that the trial file does not state."""
 
     channels: tuple[str, ...]
-    envelopes: bool  # what the signals are
-    stated: bool | None  # what the trial file says of them; None: nothing
-    fast: float  # share of the power above 20 Hz, that of the channel nearest to the other kind
+    envelopes: bool  # kind of the signals
+    stated: bool | None  # kind in the trial file; None: not stated
+    fast: float  # share of the power above 20 Hz, of the channel nearest to the other kind
     negative: float  # share of the area below zero, likewise
 
     @property
@@ -196,21 +193,21 @@ class KindNote:
 
 
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
-    """Return which channels are envelopes where the trial file does not say, and which contradict the trial file."""
+    """Return notes on the kind of channels: envelopes if the trial file does not state it, and contradictions to it."""
     processed = bool(emg.options.processed)
-    known, notes = emg.kinds, []
+    kinds, notes = emg.kinds, []
     for envelopes in (processed, not processed):
-        own = [name for name, (smooth, *_) in known.items() if smooth == envelopes]
-        if not own or (envelopes == processed and (stated is not None or not envelopes)):
+        channels = [name for name, (smooth, *_) in kinds.items() if smooth == envelopes]
+        if not channels or (envelopes == processed and (stated is not None or not envelopes)):
             continue
         worst = max if envelopes else min
-        fast, negative = (worst(known[name][k] for name in own) for k in (1, 3))
-        notes.append(KindNote(tuple(own), envelopes, stated, fast, negative))
+        fast, negative = (worst(kinds[name][k] for name in channels) for k in (1, 3))
+        notes.append(KindNote(tuple(channels), envelopes, stated, fast, negative))
     return notes
 
 
 def _notes(emg: Emg) -> Iterator[str]:
-    """Yield a note for every channel that is left out, was rectified, lost spikes, saturates or has gaps."""
+    """Yield a note for every channel that is not used, was rectified, lost spikes, saturates or has gaps."""
     smooth = [name for name, signal in zip(emg.names, emg.values.T, strict=True) if is_one_sided(signal)]
     smooth = [name for name in smooth if not is_envelope(emg.values[:, emg.names.index(name)], emg.rate)]
     if smooth and not emg.options.processed:
@@ -241,9 +238,9 @@ def _notes(emg: Emg) -> Iterator[str]:
 
 
 def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
-    """Return even times (S,), the signals (S, k) there, and whether they are interpolated: times were not only rounded.
+    """Return even times (S,), the signals (S, k) at these times, and whether they are interpolated, not only rounded.
 
-    Between samples farther apart than `LONGEST_STEP` nothing is known.
+    Signals are NaN between samples farther apart than `LONGEST_STEP`.
     """
     if off_grid(time) is None:
         return time, values, False
@@ -259,29 +256,29 @@ def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
         np.interp(even, time[known], column[known]) if (known := np.isfinite(column)).any() else column
         for column in values.T
     ]
-    made = np.stack(columns, axis=-1)
+    resampled = np.stack(columns, axis=-1)
     after = np.searchsorted(time, even, side="left").clip(1, time.size - 1)
     apart = (time[after] - time[after - 1] > LONGEST_STEP) & (even < time[after]) & (even > time[after - 1])
     # gaps of a channel (NaN) stay gaps
     gap = np.isnan(values)
-    made[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
-    return even, made, True
+    resampled[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
+    return even, resampled, True
 
 
 def _evened(table: Table, resampled: bool) -> str:
-    """Return a sentence on times that were not even."""
+    """Return a sentence on uneven times."""
     step = np.diff(table.time)
-    found = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
+    steps = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
     even = f"an even {1000.0 / table.rate:.4g} ms"
     if resampled:
-        return f"Envelopes of EMG are not evenly sampled ({found}): interpolated to {even}."
-    return f"Times of the EMG are rounded ({found}): its samples are taken as {even} apart."
+        return f"Envelopes of EMG are not evenly sampled ({steps}): interpolated to {even}."
+    return f"Times of the EMG are rounded ({steps}): its samples are taken as {even} apart."
 
 
 def are_envelopes(values: Array, rate_hz: float) -> bool:
     """Return whether most of the signals (S, k) that change are linear envelopes."""
-    known = [is_envelope(signal, rate_hz) for signal in values.T if not is_flat(signal)]
-    return 2 * sum(known) > len(known)
+    envelopes = [is_envelope(signal, rate_hz) for signal in values.T if not is_flat(signal)]
+    return 2 * sum(envelopes) > len(envelopes)
 
 
 def is_one_sided(signal: Array) -> bool:

@@ -1,4 +1,4 @@
-"""The table [fascicle] of a trial file: fascicle lengths that ultrasound measured, and whose muscles they are."""
+"""The table [fascicle] of a trial file: fascicle lengths from ultrasound, and their muscles."""
 
 import numpy as np
 
@@ -12,20 +12,17 @@ from musclesolve.settings.trial import TrialSettings
 
 FASCICLE_CHANNELS = "fascicle.channels"
 SHORTEST_FASCICLE, LONGEST_FASCICLE = 0.005, 0.4
-"""The median length of measured fascicles lies between these [m]; sartorius, the longest, has 0.40 m (Ward et al. 2009,
-Clin Orthop Relat Res 467:1074-82)."""
+"""Range of the median length of measured fascicles [m]; sartorius, the longest, has 0.40 m (Ward et al. 2009, Clin
+Orthop Relat Res 467:1074-82).
+"""
 
 
 UNTRACKED_RANGE = 2e-3
-"""Lengths that differ by less than this share of their size were not tracked."""
+"""Relative change of lengths below which fascicles were not tracked."""
 
 
 def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicles | None, list[str]]:
-    """Return the fascicle lengths that a trial file names [m] and notes on them; None without [fascicle].
-
-    Raises:
-        InputError: a file, column or number that cannot be right, with its place.
-    """
+    """Return the fascicle lengths [m] in [fascicle] of a trial file and notes on them; None without [fascicle]."""
     stated = settings.fascicle
     if None in (stated.file, stated.channels, stated.unit):
         return None, []
@@ -79,7 +76,7 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
 
 
 def check_fascicle_overlap(document: Document, fascicles: Fascicles, start: float, end: float) -> None:
-    """Refuse fascicle lengths that were measured at no time of a motion from `start` to `end` [s]."""
+    """Refuse fascicle lengths without a sample in a motion from `start` to `end` [s]."""
     first, last = fascicles.time[[0, -1]]
     if last < start or first > end:
         moved = f" ({fascicles.offset:+g} s of offset_s among it)" if fascicles.offset else ""

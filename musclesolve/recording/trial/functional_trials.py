@@ -1,7 +1,7 @@
 """Functional trials: recordings of a joint that moves, from which its center, or its axis and center, are found.
 
-A hip moves in all directions, a knee or an ankle bends and straightens. Each joint needs its own file for each side,
-which may be the same one, and the markers of the two bodies that it joins.
+A hip moves in all directions, a knee or an ankle bends and straightens. Each joint needs a file for each side, which
+may be the same one, and the markers of the two bodies of the joint.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.settings.trial import RecordedSettings
 
 # The regression that functional centers are compared with.
-# joint -> the body above and the one below it, what moves in its trial, and the other way to find it.
+# joint -> the bodies above and below, the movement of its trial, and the alternative method.
 BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
 MOVEMENT_WORDS = {
     "hip": "moves in all directions",
@@ -38,32 +38,32 @@ FOOT = ("heel", "toe", "metatarsal_5")
 # A marker is on a segment between these shares of the height of the anterior spine over the heel, standing, on a
 # thigh and a shank, and no farther from the line between them than the last share of its length.
 HEIGHTS, BESIDE = {"thigh": (0.5, 0.9), "shank": (0.06, 0.47)}, 0.3
-# Skin lets the distance of two markers of a segment vary by about this much [m]; a hand beside it moves more.
+# Variation of the distance of two markers of a segment by skin motion [m]; a hand beside it moves more.
 RIGID = 0.015
 
 
 @dataclass(frozen=True)
 class FunctionalTrials:
-    """Side -> recording of that hip, and joint with side, ankles first -> movement of that knee or ankle."""
+    """Recordings of the hips by side, and movements of knees and ankles by joint and side, ankles first."""
 
     hips: Mapping[Side, Markers] = field(default_factory=dict)
     hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
 
     @property
     def recordings(self) -> tuple[Markers, ...]:
-        """The markers of all of them."""
+        """The markers of all functional trials."""
         return (*self.hips.values(), *(movement.markers for movement in self.hinges.values()))
 
 
 def file_key(joint: str, side: Side) -> str:
-    """Return the key of [files] that names the functional trial of a joint."""
+    """Return the key in [files] of the functional trial of a joint."""
     return f"functional_{side}" if joint == "hip" else f"functional_{joint}_{side}"
 
 
 def read_functional(
     document: Document, settings: RecordedSettings, rotation: Array, marker_mapping: MarkerMapping
 ) -> FunctionalTrials:
-    """Return the recordings of joints that are found by their motion, in the global frame; empty where none is."""
+    """Return the recordings of functional joints, in the global frame; empty without functional joints."""
     hips: dict[Side, Markers] = {}
     hinges: dict[str, HingeMovement] = {}
     # Ankles before knees: a knee without a marker lies on the line from hip to ankle.
@@ -136,7 +136,7 @@ def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
 
 
 def _mapped(marker_mapping: MarkerMapping, *names: str) -> tuple[str, ...]:
-    """Return the markers of some landmarks, each once."""
+    """Return the markers of some landmarks, without repetition."""
     mapping = marker_mapping.mapping
     return tuple(dict.fromkeys(marker for name in names for marker in mapping.get(name, ())))
 
@@ -201,9 +201,9 @@ def _check_seen(
 
 
 def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, side: Side) -> list[str]:
-    """Return the markers that lie along a thigh or shank of the standing subject and keep their distances.
+    """Return the markers along a thigh or shank of the standing subject with constant distances.
 
-    Of those along it, again and again the one goes whose distance to another varies most.
+    From the markers along it, the one whose distance to another varies most is removed repeatedly.
     """
     static, mapping = marker_mapping.static, marker_mapping.mapping
     lines: dict[Side, list[Array]] = {}  # heel and anterior spine (3,) of the standing subject
@@ -217,13 +217,13 @@ def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, si
         return []
     line, other, (low, high) = lines[side], lines["l" if side == "r" else "r"], HEIGHTS[body]
     # The lateral marker of the joint below moves with a segment.
-    own = {"thigh": f"knee_lateral_{side}", "shank": f"ankle_lateral_{side}"}[body]
-    elsewhere = {marker for name, weights in mapping.items() if name != own for marker in weights}
-    shown = list(mapping.get(own, ()))
+    landmark = {"thigh": f"knee_lateral_{side}", "shank": f"ankle_lateral_{side}"}[body]
+    elsewhere = {marker for name, weights in mapping.items() if name != landmark for marker in weights}
+    shown = list(mapping.get(landmark, ()))
     for name in static.names:
         if name in marker_mapping.walk and name not in elsewhere and name not in shown:
             place = np.nanmedian(static[name], axis=0) if _is_seen(static, name) else np.full(3, np.nan)
-            (share, away), (_, far) = _beside(place, *line), _beside(place, *other)
+            (share, away), (_, far) = _place_along(place, *line), _place_along(place, *other)
             if low <= share <= high and away < min(BESIDE, far):
                 shown.append(name)
     shown = [
@@ -233,18 +233,18 @@ def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, si
     apart = np.linalg.norm(place[:, :, None] - place[:, None], axis=3)
     seen = np.isfinite(apart).all(axis=(1, 2))
     varies = apart[seen].std(axis=0) if seen.any() else np.full(apart.shape[1:], np.inf)
-    kept = list(range(len(shown)))
-    while len(kept) > 1 and varies[np.ix_(kept, kept)].max() >= RIGID:
-        kept.remove(max(kept, key=lambda k: float(np.median(varies[k, kept]))))
-    return [shown[k] for k in kept]
+    chosen = list(range(len(shown)))
+    while len(chosen) > 1 and varies[np.ix_(chosen, chosen)].max() >= RIGID:
+        chosen.remove(max(chosen, key=lambda k: float(np.median(varies[k, chosen]))))
+    return [shown[k] for k in chosen]
 
 
 def _is_seen(markers: Markers, name: str) -> bool:
     return bool(np.isfinite(markers[name]).all(axis=1).any())
 
 
-def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
-    """Return where a point lies along a line, and how far beside it, as shares of its length."""
+def _place_along(point: Array, start: Array, end: Array) -> tuple[float, float]:
+    """Return the position of a point along a line, and its distance from the line, as shares of the line's length."""
     line = end - start
     length = float(np.linalg.norm(line))
     share = float((point - start) @ line) / length**2

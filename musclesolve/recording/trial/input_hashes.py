@@ -1,8 +1,8 @@
-"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analyzed.
+"""SHA-256 of the files of a trial as read, and warnings of files that changed during the analysis.
 
-The hash of a trial file is the hash of the text that was parsed. Recordings are hashed at the end of `read_trial`; one
-of which size or time of change has changed since it was opened is refused. The files of an OpenSim model are
-read after that, when it is analyzed.
+The hash of a trial file is the hash of the parsed text. Recordings are hashed at the end of `read_trial`; a file whose
+size or time of change has changed since it was opened is refused. The files of an OpenSim model are read later, in the
+analysis.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,7 @@ from musclesolve.recording.text.text_file import has_hash, sha256
 def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
     """Return role -> SHA-256 of the files of a trial that has just been read.
 
-    A muscle set that is not there is refused when it is needed.
-
-    Raises:
-        InputError: a file was changed between its opening and this call.
+    A missing muscle set is refused later, when it is needed.
     """
     hashes = {
         role: document.sha256 if path == document.path else sha256(path)
@@ -35,24 +32,24 @@ def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, s
 
 
 def hashes_of(trial: AnyTrial) -> dict[str, str]:
-    """Return role -> SHA-256 as read; a file of a trial that `read_trial` did not make is hashed as it is now."""
+    """Return role -> SHA-256 as read; for a trial that is not from `read_trial`, of the present files."""
     return {role: trial.hashes.get(role) or sha256(path) for role, path in trial.files.items()}
 
 
 def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
-    """Return a warning for every file of a trial that is not as it was when `read_trial` read it.
+    """Return a warning for every file of a trial that has changed since `read_trial`.
 
-    `read_later`: all but the trial file were read after they were hashed, as the files of an OpenSim model.
+    `read_later`: the files, except the trial file, were hashed before they were read, as for an OpenSim model.
     """
     notes = list[str]()
     for role, path in trial.files.items():
         if role in trial.hashes and not has_hash(path, trial.hashes[role]):
-            which = (
+            changed = (
                 "may be of either content" if read_later and role != "trial" else "is of what was read before"
             )
             notes.append(
                 WarningNote(
-                    f"{path.name} was changed or removed during the analysis: the result {which}. "
+                    f"{path.name} was changed or removed during the analysis: the result {changed}. "
                     "Run again to analyze the file as it is now.",
                     "file_changed",
                 )

@@ -14,16 +14,16 @@ from musclesolve.recording.trial.settings import check_errors, check_strain, mus
 from musclesolve.settings.trial import ModelSettings, TrialSettings, is_predicted
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
-"""Files that only the trial of a model has."""
+"""Keys of [files] that only trials of a model have."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelTrial(AnyTrial):
-    """Settings and files named by the trial file of an OpenSim model; the files themselves are read with the model.
+    """Settings and file names in the trial file of an OpenSim model; the files are read with the model.
 
     Args:
         model, coordinates: files.
-        moments, loads: one of these files; neither where ground reactions are predicted.
+        moments, loads: one of these files; neither with predicted ground reactions.
     """
 
     settings: ModelSettings
@@ -33,7 +33,7 @@ class ModelTrial(AnyTrial):
     loads: Path | None
 
     def __repr__(self) -> str:
-        """Path, model and coordinates in a line."""
+        """Path, model and coordinates in one line."""
         return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
 
 
@@ -52,7 +52,7 @@ def names_model(path: Path) -> bool:
 
 
 def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
-    """Return role -> file, of the files that [files] names."""
+    """Return role -> path of the files in [files]."""
     named = [(role, name) for role, name in settings.files.items() if name is not None]
     return {
         role: document.input_file("files", role, name)
@@ -62,11 +62,7 @@ def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
 
 
 def read_model_trial(path: Path) -> ModelTrial:
-    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths.
-
-    Raises:
-        InputError: anything that is missing, contradictory or out of its range, with the place.
-    """
+    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths."""
     document = trial_document(path, ModelSettings)
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)

@@ -1,4 +1,4 @@
-"""Plausibility of a recording: units, axes, sides, gaps, jumps and forces are tested before anything is computed."""
+"""Checks of the plausibility of a recording before any computation: units, axes, sides, gaps, jumps and forces."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -47,7 +47,7 @@ NEIGHBOR = {
 
 
 def check_trial(trial: Trial, document: Document, plates_tested: bool = True) -> None:
-    """Refuse a trial whose recordings contradict the trial file; forces of plates only where they are tested."""
+    """Refuse a trial whose recordings contradict the trial file; forces of plates only if `plates_tested`."""
     check_sampling(trial.markers.time, trial.markers.path)
     if trial.forces:
         check_sampling(trial.forces[0].time, trial.forces[0].path)
@@ -58,8 +58,8 @@ def check_trial(trial: Trial, document: Document, plates_tested: bool = True) ->
     check_size(trial, document)
     check_jumps(trial)
     check_heading(trial, document)
-    seen = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
-    check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in seen.items()})
+    mapped = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
+    check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in mapped.items()})
     for index, plate in enumerate(trial.forces if plates_tested else ()):
         if (error := plate_error(trial, plate, index, document)) is not None:
             raise error[1]
@@ -68,13 +68,13 @@ def check_trial(trial: Trial, document: Document, plates_tested: bool = True) ->
 
 
 def off_grid(time: Array) -> Array | None:
-    """Return how far times (T,) lie off evenly spaced ones (T,) [s], None where it is jitter of the last digit."""
+    """Return the deviation (T,) [s] of times from evenly spaced ones, None if only the last digit deviates."""
     off = np.abs(time - np.linspace(time[0], time[-1], time.size))
     return off if off.max() > UNEVEN * (time[-1] - time[0]) / (time.size - 1) else None
 
 
 def check_sampling(time: Array, path: Path) -> None:
-    """Refuse samples that are not evenly spaced: a filter over them would bend the motion."""
+    """Refuse samples that are not evenly spaced: a filter would distort the motion."""
     off = off_grid(time)
     if off is not None:
         step = (time[-1] - time[0]) / (time.size - 1)
@@ -84,9 +84,9 @@ def check_sampling(time: Array, path: Path) -> None:
 
 
 def check_columns(document: Document, names: Iterable[str], where: str, table: Table, kind: str) -> None:
-    """Refuse keys of the table `where` of a trial file that name no column of a file, or one that stands twice.
+    """Refuse keys of the table `where` of a trial file without a column of this name in a file, or with a repeated one.
 
-    `kind` says what a column is: "column" or "channel".
+    `kind` is the word for a column: "column" or "channel".
     """
     for name in names:
         if name not in table.names:
@@ -104,7 +104,7 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:
-    """Refuse a cut-off that the recording rates cannot hold."""
+    """Refuse a cut-off that is too high for the recording rates."""
     options = trial.settings.filter
     key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
     limits = [("markers", "cutoff_hz", options.fixed_cutoff, trial.markers.rate)]
@@ -124,7 +124,7 @@ def check_cutoff(trial: Trial, document: Document) -> None:
 
 
 def check_gaps(trial: Trial) -> None:
-    """Refuse a marker that is needed and missing within the time range, or never seen standing."""
+    """Refuse a needed marker that is missing within the time range, or never seen in the standing trial."""
     frames = trial.frames()
     for name in trial.used_markers:
         lost = missing(trial.markers[name][frames])
@@ -155,7 +155,7 @@ def check_gaps(trial: Trial) -> None:
 
 
 def check_plate_gaps(trial: Trial) -> None:
-    """Refuse a plate without numbers, for longer than is filled, while its leg is analyzed."""
+    """Refuse a plate with gaps too long to be filled while its leg is analyzed."""
     for plate in trial.forces:
         start, end = trial.legs.get(plate.side, trial.time_range)
         for gap in plate.gaps:
@@ -165,7 +165,9 @@ def check_plate_gaps(trial: Trial) -> None:
 
 
 def check_jumps(trial: Trial) -> None:
-    """Refuse a marker that jumps within the time range: labels exchanged, or a ghost taken for the marker."""
+    """Refuse a marker that jumps within the time range: labels are exchanged, or a reflection was mistaken for the
+    marker.
+    """
     frames, rate = trial.frames(), trial.markers.rate
     for name in trial.used_markers:
         path = trial.markers[name][frames]
@@ -183,7 +185,7 @@ def check_jumps(trial: Trial) -> None:
 
 
 def check_size(trial: Trial, document: Document) -> None:
-    """Compare the height of the shoulders over the feet with the stature: wrong units and axes show here."""
+    """Compare the height of the shoulders over the feet with the stature, which shows wrong units and axes."""
     feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
     shoulders = [f"shoulder_{side}" for side in SIDES]
     recordings = []
@@ -218,7 +220,7 @@ def check_size(trial: Trial, document: Document) -> None:
 
 
 def check_heading(trial: Trial, document: Document) -> None:
-    """Refuse a pelvis whose right and left are swapped, whichever way the subject faces in the laboratory."""
+    """Refuse a pelvis whose right and left are swapped, for any direction of the subject in the laboratory."""
     frames = trial.frames()
 
     def first(name: str) -> Array:
@@ -236,14 +238,14 @@ def check_heading(trial: Trial, document: Document) -> None:
 
 
 def largest_jump(rate_hz: float) -> float:
-    """Return how much longer than the last a step from frame to frame may be [m]."""
+    """Return the largest possible change [m] of the displacement from frame to frame."""
     return max(SMALLEST_JUMP, GREATEST_ACCELERATION / rate_hz**2)
 
 
 def jumps(path: Array, rate_hz: float) -> Mask:
-    """Return in which frames (T, ...) the steps before and after differ by more than a subject can move.
+    """Return a mask (T, ...) of frames between displacements that differ by more than is possible for a subject.
 
-    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame do not count as jumps.
+    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
     """
     jumping = np.zeros(path.shape[:-1], bool)
     change = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1)
@@ -252,11 +254,11 @@ def jumps(path: Array, rate_hz: float) -> Mask:
 
 
 def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
-    """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
+    """Refuse a landmark whose right and left are swapped, among the seen points (T, 3) [m].
 
     With e from the right to the left landmark and n from the right to the left neighbor, sum |r - n_r|^2 + |l - n_l|^2
-    - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
-    neighbor of the other side.
+    - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: if the mean of e . n is negative, each landmark is nearer to the neighbor of
+    the other side.
     """
     for name, neighbor in NEIGHBOR.items():
         pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]

@@ -1,4 +1,6 @@
-"""Settings of a trial file taken together: the subject, its events, its errors; and contradictions among them."""
+"""Settings of a trial file that depend on each other: the subject, its events, its errors; contradictions among
+them.
+"""
 
 from collections.abc import Mapping
 from itertools import pairwise, product
@@ -26,21 +28,20 @@ from musclesolve.settings.trial import (
 )
 
 CHILD_STATURE = 1.40
-"""Stature below which a subject of unknown age is taken for a child [m]; some tenths per cent of adults are smaller."""
+"""Stature below which a subject of unknown age is probably a child [m]; some tenths of a per cent of adults are
+smaller.
+"""
 SPLINE_ORDERS = (2, 3)
 OF_SPLINES = "cross_validation"
-"""The choice of the cut-off that only the spline has."""
+"""The rule for the cut-off that only the spline has."""
 
 
 def with_stated_events(
     document: Document, table: EventSettings, of_file: tuple[Event, ...], walk: Markers
 ) -> tuple[tuple[Event, ...], frozenset[tuple[EventKind, Side]]]:
-    """Return the events that are stated, and the kinds of which [events] states all.
+    """Return the stated events, and the kinds for which [events] states all events.
 
-    of_file: those that a C3D file states; they stay for the kinds that [events] leaves out. walk: the markers.
-
-    Raises:
-        InputError: times that do not increase, or at which nothing was recorded.
+    of_file: events of a C3D file, used for the kinds that [events] does not state. walk: the markers.
     """
     events, complete = list[Event](), set[tuple[EventKind, Side]]()
     kinds: tuple[EventKind, ...] = ("heel_strike", "toe_off")
@@ -67,12 +68,7 @@ def with_stated_events(
 
 
 def subject_of(document: Document, table: SubjectSettings) -> Subject:
-    """Return the subject of [subject], with what is stated of single segments, and of a body: prostheses, children.
-
-    Raises:
-        InputError: an unknown segment or key, a value that no segment has, masses that leave nothing of the body, or
-            the calibrated body of another subject.
-    """
+    """Return the subject of [subject], with stated segments (prostheses, children) and a calibrated body."""
     segments = {}
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:
@@ -166,7 +162,7 @@ def subject_notes(subject: Subject) -> list[str]:
 
 
 def check_filter(document: Document, table: FilterSettings) -> None:
-    """Refuse an order or a choice of the cut-off that the filter does not have."""
+    """Refuse an order or a rule for the cut-off that the filter does not have."""
     method, order, cutoff = table.method, table.order, table.cutoff_hz
     if method == "spline" and order not in SPLINE_ORDERS:
         raise document.error("recording.trial.no_smoothing_spline_half", "filter", "order", order=order)
@@ -177,7 +173,7 @@ def check_filter(document: Document, table: FilterSettings) -> None:
 
 
 def check_consistency(document: Document, table: ConsistencySettings) -> None:
-    """Refuse what has no effect on a motion that is not made consistent."""
+    """Refuse settings without effect on a motion that is not made consistent."""
     stated = document.content.get("consistency", {}) if table.method == "none" else {}
     for key in ("derivatives", "weights"):
         if key in stated and stated[key] != "splines":
@@ -185,7 +181,9 @@ def check_consistency(document: Document, table: ConsistencySettings) -> None:
 
 
 def resolved(document: Document, settings: RecordedSettings) -> RecordedSettings:
-    """Return the settings of a recording with the path of a file of muscles; derivatives of no model are by splines."""
+    """Return the settings with the path of a muscle file and, for a motion that is not consistent, derivatives by
+    splines.
+    """
     if settings.consistency.method == "none":
         settings = settings.changed(consistency={"derivatives": "splines"})
     # A path is relative to the trial file, like every other path in it.
@@ -195,35 +193,35 @@ def resolved(document: Document, settings: RecordedSettings) -> RecordedSettings
 
 
 def is_own_set(database: str) -> bool:
-    """Return whether a muscle database is a file of the user's: a set (TOML) or an OpenSim model."""
+    """Return whether a muscle database is a user's file: a set (TOML) or an OpenSim model."""
     return database.casefold().endswith((".toml", ".osim"))
 
 
 def parent_of_person(path: str | Path) -> str | None:
-    """Return what a file of one person's muscles names as their parent, "" for nothing; None of any other file."""
+    """Return the parent in a file of one person's muscles, "" if not stated; None for any other file."""
     person = stated_table(Path(path), "person")
     return None if person is None else str(person.get("parent", ""))
 
 
 def muscle_files(path: Path) -> dict[str, Path]:
-    """Return role -> file of a muscle database of the user's: the file itself, and of a person's muscles the parent."""
+    """Return role -> file of a user's muscle database: the file itself, and the parent of a person's muscles."""
     parent = parent_of_person(path)
     file = None if parent is None or not is_own_set(parent) else without_detours(path.parent / parent)
-    # a parent that is not there is refused with its line where the factors are read
+    # a missing parent is refused with its line when the factors are read
     return (
         {"muscles": path} if file is None or not is_file(file) else {"muscles": path, "muscle parent": file}
     )
 
 
 def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings) -> None:
-    """Refuse a strain of tendons that are rigid."""
+    """Refuse a tendon strain with rigid tendons."""
     # The tendon as written: not the default in place of a faulty word.
     if table.tendon_strain is not None and document.content["muscles"].get("tendon", RIGID) == RIGID:
         raise document.error("recording.trial.strain_rigid_tendons", "muscles", "tendon_strain")
 
 
 def error_keys(body: str, person: bool = False, predicted: bool = False) -> list[str]:
-    """Return the keys of [uncertainty] of the sources of error that a body has, in their order.
+    """Return the keys of [uncertainty] for the sources of error of a body, in their order.
 
     Args:
         body: "recording", or an OpenSim model with "moments" or "loads".
@@ -237,23 +235,23 @@ def error_keys(body: str, person: bool = False, predicted: bool = False) -> list
 def check_errors(
     document: Document, table: UncertaintySettings, body: str, person: bool = False, predicted: bool = False
 ) -> None:
-    """Refuse a standard deviation of a source of error that a body does not have, but for 0.
+    """Refuse a standard deviation, other than 0, of a source of error that a body does not have.
 
     Args:
         document: the trial file.
         table: its [uncertainty].
-        body, person, predicted: what the errors are of, see `error_keys`.
+        body, person, predicted: as in `error_keys`.
     """
-    known = error_keys(body, person, predicted)
+    keys = error_keys(body, person, predicted)
     for key, sd in table.stated.items():
-        if sd and key not in known:
+        if sd and key not in keys:
             raise document.error(
                 "recording.trial.no_such_error_here",
                 "uncertainty",
                 key,
                 about=settings_of(UncertaintySettings)[key].about,
                 bodies=_BODIES[body],
-                known=known,
+                known=keys,
             )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error
+from musclesolve._util.message_text import capitalized
+from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults
@@ -31,16 +31,14 @@ from musclesolve.recording.plates.foot_forces import (
 from musclesolve.recording.plates.plate_checks import instants_of, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
-from musclesolve.recording.trial.model_trial import (
-    is_model_trial,
-    read_model_trial,
-)
+from musclesolve.recording.trial.model_trial import is_model_trial, read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     check_consistency,
@@ -55,13 +53,19 @@ from musclesolve.recording.trial.settings import (
     subject_of,
     with_stated_events,
 )
-from musclesolve.settings.trial import PREDICTED, LaboratorySettings, RecordedSettings, TimeSettings
+from musclesolve.settings.trial import (
+    PREDICTED,
+    PREDICTED_NOTE,
+    LaboratorySettings,
+    RecordedSettings,
+    TimeSettings,
+)
 
 FEWEST_FRAMES = 10
 SAME_DIAMETER = 0.0005
-"""Diameters of markers that are stated twice differ by less [m]."""
+"""Difference of two stated marker diameters that is ignored [m]."""
 WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": None}
-"""What [subject] states of segments and of a calibrated body is read apart from the rest where it is at fault."""
+"""Keys of [subject], of segments and of a calibrated body, that are read separately from the rest after a fault."""
 
 
 def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
@@ -71,7 +75,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     analyzed.
 
     Args:
-        path: of the trial file; a trial that has been read is returned.
+        path: of the trial file; a trial is returned unchanged.
 
     Returns:
         The trial: `Trial` of a recording, `ModelTrial` of an OpenSim model.
@@ -86,9 +90,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     """
     if isinstance(path, AnyTrial):
         return path
-    if not isinstance(path, str | Path):
-        raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
-    document = trial_document(Path(path))
+    document = trial_document(file_path(path, "read_trial"))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
@@ -100,29 +102,22 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
 
 
 def read_standing(path: str | Path) -> Trial:
-    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
+    """Read the trial file of a standing subject without checks of its plates."""
     return analysable(_recording(trial_document(Path(path)))[0], plates_tested=False)
 
 
 def _recording(document: Document) -> tuple[Trial, bool]:
-    """Return a recording as its files hold it, and whether rows of a file are other than its header says."""
+    """Return a recording with the content of its files, and whether a header states a wrong number of rows."""
     reader = TrialReader(document, validated(document, RecordedSettings))
     recorded = reader.trial()
-    assert recorded is not None  # what keeps it from being read was raised
+    assert recorded is not None  # an error that prevents reading was raised
     return recorded, bool(reader.faults.found)
 
 
 def as_read(recorded: Trial, examined: bool = True) -> Trial:
-    """Return the trial that `read_trial` makes of a recording as its files hold it.
+    """Return the trial of `read_trial` from a recording with the content of its files.
 
-    examined: whether the recording is examined as it is; otherwise its files are read again and repaired.
-
-    Raises:
-        InputError: see `read_trial`.
+    examined: whether the recording is checked unchanged; otherwise its files are read again and repaired.
     """
     trial = analysable(recorded)
     trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
@@ -132,7 +127,7 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
 
 
 def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
-    """Return a recording with its gaps filled, and with the range to analyze; checked that it can be analyzed."""
+    """Return a recording with filled gaps and its analyzed range, after all checks."""
     document, settings = trial.document, trial.settings
     if trial.emg is not None:
         check_signals(document, trial.emg)
@@ -153,10 +148,10 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
 
 @dataclass
 class TrialReader:
-    """The reading of what the trial file of a recording names, as it was recorded: no gap is filled, nothing checked.
+    """Reader of the files of a trial file, as recorded: without filled gaps and checks.
 
-    document: the trial file. settings: with defaults; where faults are collected, what is at fault in them is replaced
-    by what reading goes on with. faults: where every fault is left. read: reader of the markers of a file.
+    document: the trial file. settings: with defaults; if faults are collected, settings at fault are replaced by
+    substitutes. faults: collects or raises every fault. read: reader of the markers of a file.
     """
 
     document: Document
@@ -172,7 +167,7 @@ class TrialReader:
         mapped = self.markers()
         files, settings = self.files, self.settings
         if mapped is None:
-            # Nothing can be found in forces without the feet, but whether their file can be read.
+            # Without the feet, only the file of the forces can be checked.
             if "forces" in files and not is_c3d(files["forces"]):
                 faults.rows(files["forces"], read_forces_table)
             return None
@@ -186,7 +181,7 @@ class TrialReader:
             "corrections of plates", uncorrected, corrected_plates, document, settings, forces, rotation
         )
         subject, diameter_notes = with_marker_diameter(document, self.subject(), mapped)
-        # Without any force the time range is tested against that of the motion.
+        # Without forces the time range is checked against the time of the motion.
         zero = np.zeros((walk.time.size, 3))
         plates = forces or (PlateForce("r", walk.time, zero, zero, zero, walk.path),)
         time_range = faults.attempt("time range", None, time_range_of, document, settings.time, walk, plates)
@@ -203,8 +198,8 @@ class TrialReader:
         self._check("consistency", check_consistency, "method")
         self._check("muscles", check_strain, "tendon_strain")
         self.settings = settings = resolved(document, self.settings)
-        own = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
-        person = own is not None and parent_of_person(own) is not None
+        muscle_file = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
+        person = muscle_file is not None and parent_of_person(muscle_file) is not None
         predicted = settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED
         of_errors = settings.uncertainty, "recording", person, predicted
         faults.attempt("trial file", None, check_errors, document, *of_errors)
@@ -238,7 +233,7 @@ class TrialReader:
             all_events_of=complete,
             emg=emg,
             fascicles=fascicles,
-            files=self._all_files(mapped, functional, own)
+            files=self._all_files(mapped, functional, muscle_file)
             | ({} if emg is None else {"emg": emg.path})
             | ({} if fascicles is None else {"fascicles": fascicles.path}),
             notes=notes,
@@ -246,7 +241,7 @@ class TrialReader:
         )
 
     def markers(self) -> MarkerMapping | None:
-        """Return motion and standing trial in the global frame, and what their markers mean; None without a motion."""
+        """Return motion and standing trial in the global frame with the marker mapping; None without a motion."""
         document, faults = self.document, self.faults
         for role, name in self.settings.files.items():
             if name is not None and not (role == "forces" and self.settings.files.predicted):
@@ -266,7 +261,7 @@ class TrialReader:
     def _rotations(self) -> tuple[Array, Array]:
         """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
         document, laboratory, faults = self.document, self.settings.laboratory, self.faults
-        # An axis that is at fault is none; which way is up can be found out again, so any axes will do to go on.
+        # A faulty axis is None; any axes serve to find further faults.
         if laboratory.up is None:
             laboratory = laboratory.changed(up="+y" if laboratory.forward in ("+z", "-z") else "+z")
         if laboratory.forward is None:
@@ -283,7 +278,7 @@ class TrialReader:
         return rotation, standing
 
     def _forces(self, mapped: MarkerMapping) -> tuple[tuple[PlateForce, ...], list[str]]:
-        """Return the force on each foot, global frame, and notes on how it was found."""
+        """Return the force on each foot, global frame, and notes on its derivation."""
         document, settings, faults, rotation = self.document, self.settings, self.faults, self.rotation
         shown, none = (mapped.walk, mapped.mapping), (tuple[PlateForce, ...](), list[str]())
         if settings.files.predicted:
@@ -308,7 +303,7 @@ class TrialReader:
         return forces, [*table.sentences, *plate_gap_notes(list(plates.values())), *notes]
 
     def subject(self, **others: Any) -> Subject:
-        """Return the subject; what is not known is not a number. others: values instead of the values of [subject]."""
+        """Return the subject, with NaN for unknown numbers. others: values instead of the values of [subject]."""
         table = self.settings.subject.changed(**others)
         unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if table[key] is None}
         table = table.changed(**unknown, sex=table.sex or "male")
@@ -316,7 +311,7 @@ class TrialReader:
         return subject or subject_of(self.document, table.changed(**WITHOUT_PARTS))
 
     def _check(self, name: str, check: Callable[[Document, Any], None], *keys: str) -> None:
-        """Check a table; where one of some keys rules out another, all of them have their defaults."""
+        """Check a table; if some of `keys` contradict each other, all of them get their defaults."""
 
         def is_consistent() -> bool:
             check(self.document, self.settings[name])
@@ -329,10 +324,10 @@ class TrialReader:
     def _all_files(
         self, mapped: MarkerMapping, functional: FunctionalTrials, own: Path | None
     ) -> dict[str, Path]:
-        """Return role -> path of everything that was read; own: the user's muscle set."""
+        """Return role -> path of all files; own: the user's muscle set."""
         document, marker_set = self.document, self.settings.markers.set
         files = {"trial": document.path, **self.files}
-        # What the files of markers were put together from, such as the pixels of cameras.
+        # Sources of the marker files, such as the pixels of cameras.
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
         files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
@@ -343,7 +338,7 @@ class TrialReader:
 
 
 def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
+    """Return a trial with the range that its recording allows; unchanged if the trial file states one."""
     if not finds_range(settings):
         return trial
     if settings.files.predicted:
@@ -357,12 +352,9 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
 
 
 def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
+    """Return a trial without gaps, with the times at which the ground reaction of each foot is predicted.
 
-    Of steps that no plate measures whole these are all frames up to those in which the foot is in the air.
-
-    Raises:
-        InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
+    For steps that plates do not measure completely these are all frames until the foot is in the air.
     """
     if settings.files.predicted:
         return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))
@@ -382,34 +374,34 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
 
 
 def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
+    """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
     return complete_upper_body(filled_trial(trial, settings))
 
 
 def without_reflections(trial: Trial, settings: RecordedSettings) -> tuple[Trial, list[Ghost]]:
-    """Return a trial in which reflections that were taken for markers are gaps, as long as splines fill, and these."""
+    """Return a trial with gaps in place of short reflections, and the reflections (ghosts)."""
     return without_ghosts(trial, settings.gaps.spline_s, lambda spoiled: filled_trial(spoiled, settings))
 
 
 def without_impossible(trial: Trial) -> Trial:
-    """Return a trial of which no plate shows for an instant what cannot be of its foot, with a note on each plate."""
+    """Return a trial without impossible samples of plates, with a note on each plate."""
     forces = tuple(without_instants(trial, plate) for plate in trial.forces)
     remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{what[0].upper()}{what[1:]}; {remedy}." for what, remedy in remarks)
+    notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
 def filled_trial(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial with gaps filled as its trial file asks for."""
+    """Return a trial with gaps filled by the settings of its trial file."""
     return fill_trial(trial, settings.gaps.spline_s, settings.gaps.rigid_s)
 
 
 def with_marker_diameter(
     document: Document, subject: Subject, marker_mapping: MarkerMapping
 ) -> tuple[Subject, list[str]]:
-    """Return the subject with the diameter of the markers: as the trial file states it, else as a C3D file, and notes.
+    """Return the subject with the diameter of the markers, from the trial file or else from a C3D file, and notes.
 
-    A note where they differ, or where the diameter of a C3D file is not the usual one.
+    There is a note if both differ, or if the diameter in a C3D file is unusual.
     """
     recordings = (marker_mapping.static, marker_mapping.walk)
     named = next(
@@ -417,32 +409,42 @@ def with_marker_diameter(
     )
     if named is None:
         return subject, []
-    found, name = named
-    given = document.content.get("subject")
-    if isinstance(given, dict) and "marker_diameter_m" in given:
-        apart = abs(found - subject.marker_diameter) > SAME_DIAMETER
+    diameter, name = named
+    stated = document.content.get("subject")
+    if isinstance(stated, dict) and "marker_diameter_m" in stated:
+        apart = abs(diameter - subject.marker_diameter) > SAME_DIAMETER
         note = (
             f"The diameter of the markers is {1000 * subject.marker_diameter:g} mm as the trial file states it; "
-            f"{name} states {1000 * found:g} mm."
+            f"{name} states {1000 * diameter:g} mm."
         )
         return subject, [note] if apart else []
-    note = f"The diameter of the markers is {1000 * found:g} mm, as {name} states it."
-    return replace(subject, marker_diameter=found), [note]
+    note = f"The diameter of the markers is {1000 * diameter:g} mm, as {name} states it."
+    return replace(subject, marker_diameter=diameter), [note]
 
 
 def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
-    """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame."""
+    """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame.
+
+    A floor that rises along forward is made level. The standing trial was recorded above the same floor, unless its
+    file has another axis that points up.
+    """
     axes, key = (laboratory.forward, laboratory.up), "up"
     if standing:
         axes, key = standing_axes(laboratory), "static_up" if laboratory.static_up else "static_forward"
     try:
-        return global_from_laboratory(*axes)
+        rotation = global_from_laboratory(*axes)
+        if not laboratory.tilt_deg or (standing and laboratory.static_up not in (None, laboratory.up)):
+            return rotation
+        walking = global_from_laboratory(laboratory.forward, laboratory.up)
     except InputError as error:
         raise document.placed(error, "laboratory", key) from None
+    c, s = np.cos(np.radians(laboratory.tilt_deg)), np.sin(np.radians(laboratory.tilt_deg))
+    level = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return np.asarray(rotation @ walking.T @ level @ walking)
 
 
 def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
-    """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
+    """Return first and last time [s] at which both markers and forces were recorded; the last is smaller if never."""
     times = [walk.time, *(plate.time for plate in forces)]
     return float(max(t[0] for t in times)), float(min(t[-1] for t in times))
 
@@ -452,7 +454,7 @@ def time_range_of(
 ) -> tuple[float, float]:
     """Return first and last time to analyze [s].
 
-    Refused are times outside of what was recorded, a range that ends before it begins, and one of too few frames.
+    Refuses times outside of the recording, a range that ends before it begins, and a range with too few frames.
     """
     earliest, latest = recorded_range(walk, forces)
     recorded = (
@@ -504,7 +506,7 @@ def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[s
 
 
 def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
-    """Yield notes on plates and moments that the trial file leaves out."""
+    """Yield notes on plates and moments that are not in the trial file."""
     if settings.plates.unmeasured_steps == PREDICTED:
         without = "all its steps are predicted"
     elif finds_range(settings):
@@ -523,9 +525,9 @@ def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> 
 
 
 def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
-    """Yield notes on what the trial file leaves out."""
+    """Yield notes on data that are not in the trial file."""
     if settings.files.predicted:
-        yield "No force plate is used: the ground reactions are predicted from the motion."
+        yield PREDICTED_NOTE
     else:
         yield from _plate_notes(settings, forces)
     laboratory = settings.laboratory

@@ -1,4 +1,4 @@
-"""The tables of a trial file as another trial file, elsewhere, has to write them: with other paths."""
+"""The tables of a trial file for another trial file in another folder, with adapted paths."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from musclesolve.settings.trial import is_predicted
 
 
 def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str, Any]:
-    """The tables of a trial file in a folder, with files named from the folder of another trial file."""
+    """The tables of a trial file in a folder, with paths relative to the folder of another trial file."""
 
     def moved(name: Any) -> Any:
         return name_from(folder / name, path) if isinstance(name, str | Path) else name

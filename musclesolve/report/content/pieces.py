@@ -7,19 +7,19 @@ import numpy as np
 from markupsafe import Markup
 from rich.table import Table as RichTable
 
-from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError, MuscleSolveError
 
 DASH = "–"
 
 
 class Absent(Exception):
-    """A section has nothing to show; the message says why."""
+    """A section has nothing to show; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table with a caption; the first column holds what a row is of."""
+    """A table with a caption; the first column has the names of the rows."""
 
     caption: str
     columns: Sequence[str]
@@ -39,27 +39,21 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def sided(name: str) -> str:
-    """A name with its side in words: soleus_r is "right soleus"."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
-
-
 def from_rich(table: RichTable) -> PageTable:
-    """A table that a command prints, its title with a capital as all captions of a page."""
+    """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
     title = str(table.title or "")
-    return PageTable(title[:1].upper() + title[1:], columns, list(zip(*cells, strict=True)))
+    return PageTable(capitalized(title), columns, list(zip(*cells, strict=True)))
 
 
 def digest(value: str) -> Markup:
-    """A hash, which may be broken anywhere."""
+    """A hash with possible line breaks at every character."""
     return Markup('<code class="hash">{}</code>').format(value)
 
 
 DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
-"""A report says so in the place of the part and has the others. Anything else is a fault of the program, and raised."""
+"""Errors of a damaged file: a report names the damage in place of the part. Other errors are raised."""
 
 
 class Changed(str):
@@ -69,6 +63,6 @@ class Changed(str):
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why a part is not there, in a line."""
+    """Return the reason of a missing part, in a line."""
     text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     return text.partition("\n")[0]

@@ -1,7 +1,7 @@
 """The moving picture as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere.
 
 three.js comes out of the page template that the package trimesh carries, so nothing of it is copied into this project.
-A page of meshcat would do as well, but asks for ipython, tornado and zmq, and its controls do not play a recording.
+A page of meshcat would need ipython, tornado and zmq, and its controls do not play a recording.
 """
 
 import re
@@ -18,7 +18,7 @@ from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 
 SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
-"""What draws one frame; `playback.js` or a page of its own chooses which."""
+"""Scripts that draw one frame; `playback.js` or another page chooses the frame."""
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as results of "
     "earlier versions. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
@@ -29,9 +29,6 @@ def picture_page(result: xr.Dataset) -> str:
     """A whole page with the moving picture of a result, or with a sentence where it has no points to draw.
 
     result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
-
-    Raises:
-        InputError: the dataset is neither of the two, or three.js is not where it should be.
     """
     title = str(result.attrs.get("subject", "")) or "Result"
     return rendered(source("page.html"), title=title, fragment=trusted(_fragment(result, "page")))
@@ -42,9 +39,6 @@ def picture_fragment(result: xr.Dataset) -> str:
 
     Its classes begin with ms-picture or msp-, and nothing of its script is seen outside. Where three.js is not found
     a sentence stands in its place, so that the rest of the page is whole.
-
-    Raises:
-        InputError: the dataset is not the result of a run.
     """
     try:
         return _fragment(result, "fragment")
@@ -65,16 +59,13 @@ def _fragment(result: xr.Dataset, mode: str) -> str:
 
 
 def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: str) -> str:
-    """The element with a picture, its controls and all that draws it.
+    """The element with a picture, its controls and scripts.
 
     Args:
         data: what is drawn.
         mode: "page", "fragment" (of another page) or "live", which has no time to choose.
         content: `page_data` of it.
         script: JavaScript that starts the picture with `start` and chooses its frames.
-
-    Raises:
-        InputError: three.js is not where it should be.
     """
     return rendered(
         source("picture.html"),
@@ -82,7 +73,7 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         title=content["title"],
         subtitle=content["subtitle"],
         missing=data.missing,
-        quantities=[each.about["label"] for each in data.quantities],
+        quantities=[quantity.about["label"] for quantity in data.quantities],
         legs=[(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
         muscles=bool(data.muscles),
         ground=bool(data.ground.names),
@@ -132,11 +123,7 @@ _REVISION = re.compile(r'\.REVISION=(\w+|"\d+")')
 
 @cache
 def three_js() -> str:
-    """Source of three.js, as it stands: it fills `exports`, or else sets `THREE`.
-
-    Raises:
-        InputError: the package trimesh is missing, or does not hold it as it used to.
-    """
+    """Source of three.js, as it stands: it fills `exports`, or else sets `THREE`."""
     try:
         archive = resources.files("trimesh").joinpath(*PLACE)
         with archive.open("rb") as file, zipfile.ZipFile(file) as found:

@@ -91,11 +91,7 @@ def picture_dataset(
 
 
 def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
-    """The result with the folder of the model's geometry where one is named.
-
-    Raises:
-        InputError: a folder for something else than the result of an OpenSim model.
-    """
+    """The result with the folder of the model's geometry where one is named."""
     if folder is None:
         return shown
     if MODEL not in shown.attrs:

@@ -1,4 +1,4 @@
-"""The page of a study: who, what was left out and why, mean curves and where they differ, every trial in a strip."""
+"""The page of a study: subjects, trials left out and reasons, mean curves and differences, a strip for every trial."""
 
 import re
 from collections import Counter
@@ -16,6 +16,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
@@ -48,9 +49,9 @@ from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import DATA
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
-"""Reasons that differ by their numbers alone are one."""
+"""Pattern of numbers: reasons that differ only in numbers are joined."""
 MOST_ROWS = 400
-"""Trials that are listed one by one; of more, those that something is to be said of."""
+"""Number of trials up to which all are listed; of more trials only those with remarks."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
 """Counts of a trial's record, and the verdict whose color they have."""
@@ -125,7 +126,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         people=_people(result),
         left_out=_left_out(result),
         findings=_findings(result),
-        compared=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in result.compared.said],
+        compared=[f"{capitalized(sentence)}." for sentence in result.compared.said],
         trials=list(_rows(result)),
         not_judged=_not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
@@ -134,7 +135,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         differences=_differences(result),
         said=[]
         if result.comparisons is None
-        else [plain(each) for each in listed(result.comparisons, "said")],
+        else [plain(statement) for statement in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
@@ -200,18 +201,14 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
         of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
     families = []
     for name in sorted(
-        {str(each) for each in tests["family"].values}, key=lambda each: each == "exploratory"
+        {str(value) for value in tests["family"].values}, key=lambda each: each == "exploratory"
     ):
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
-        primary, small, found = name == "primary", set[str](), list[str]()
-        count = 0
-        for row, places in of_test.items():
-            if row not in rows:
-                continue
-            unit = "" if primary else _small_in(tests, row, places)
-            small |= {unit} - {""}
-            count += bool(unit)
-            found += [] if unit else [_sentence(tests, row, places, of_test)]
+        primary = name == "primary"
+        own = {row: places for row, places in of_test.items() if row in rows}
+        units = {row: "" if primary else _small_in(tests, row, places) for row, places in own.items()}
+        found = [_sentence(tests, row, places, of_test) for row, places in own.items() if not units[row]]
+        small = [unit for unit in units.values() if unit]
         most = len(found) if primary else MOST_SENTENCES
         without: dict[str, list[str]] = {}
         for row in rows:
@@ -224,16 +221,15 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
         if name == "exploratory" and not found and not small:
             none = f"None of {_number(len(rows), 'exploratory test')} finds a difference."
-        families.append(
-            Family(title, found[:most], len(found[most:]), _small_words(count, small, citations), none)
-        )
+        families.append(Family(title, found[:most], len(found[most:]), _small_words(small, citations), none))
     return families
 
 
-def _small_words(count: int, units: set[str], citations: Citations) -> Markup | str:
-    """A sentence on differences that are smaller than the measurement error, by the units that they are in."""
-    if not count:
+def _small_words(units: Sequence[str], citations: Citations) -> Markup | str:
+    """A sentence on differences that are smaller than the measurement error, by their units; "" without any."""
+    if not units:
         return ""
+    count = len(units)
     errors = Markup(", ").join(
         Markup("{} {}{}").format(f"{error['size']:g}", unit, citations.cite(error["work"]))
         for unit, error in measurement_error().items()
@@ -503,7 +499,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
 
 def _not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
-    found = [each.measures for each in result.computed.records.values() if each.measures is not None]
+    found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
     return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 

@@ -1,6 +1,6 @@
 """Gait cycles averaged: mean, spread and number at every percentage of the cycle.
 
-Cycles are averaged if none of them is there twice, and all are of the same cost, muscles and passive forces.
+Cycles are averaged if no cycle occurs twice, and all have the same cost, muscles and passive forces.
 """
 
 from collections import defaultdict
@@ -19,22 +19,22 @@ from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import listed
 
 STATISTICS = ("std", "median", "count")
-"""What each variable gets besides its mean, as ``activation_std`` and so on."""
+"""Suffixes of the statistics beside the mean, such as ``activation_std``."""
 SENTENCES = ("left_out", "invalid", "reserves")
-"""Attributes of gait cycles that are sentences on some of them."""
+"""Attributes of gait cycles with sentences on single cycles."""
 MOST_COMMON = 0.5
-"""Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
+"""Overlap of two cycles of one recording, as a share of the shorter one, beyond which they are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
-"""Choices that define the optimization problem of which the muscle forces are the solution."""
+"""Choices that define the optimization problem whose solution are the muscle forces."""
 UNSTATED = {"tendon": RIGID, "muscle_parameters": "the muscles of the set"}
-"""Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
+"""Choices of results that do not state them: older results, or muscles of no particular person."""
 
 
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     """Mean, standard deviation, median and number of gait cycles, of one result or of many.
 
-    At each percentage the cycles count that have a valid value there. The standard deviation refers to a sample
-    (n - 1) and NaN for a single cycle.
+    At each percentage all cycles with a valid value count. The standard deviation has the divisor n - 1; NaN for
+    a single cycle.
 
     Args:
         cycles: what ``cycles`` returned, for one result or for each of many; of one leg, or of both with
@@ -48,8 +48,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         the subjects.
 
     Raises:
-        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimize
-            different costs or are of different muscles, or they have unlike names or percentages.
+        InputError: these are no gait cycles, there is none, a cycle occurs twice, the forces minimize different costs
+            or belong to different muscles, or names or percentages differ.
 
     Examples:
         >>> result = ms.run(ms.data.reference_stride())
@@ -102,19 +102,19 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
 
 
 def check_once(cycles: Sequence[xr.Dataset]) -> None:
-    """Refuse a stride that is there twice, also where its result was copied or computed in two ways.
+    """Refuse a stride that occurs twice, also where its result was copied or computed with other options.
 
     A recording is identified by the contents of its marker files (``attrs["inputs"]``), where a result has these.
     """
     strides: dict[object, list[tuple[float, float, str]]] = defaultdict(list)  # start, end [s], name
-    for each in cycles:
-        inputs = listed(each, "inputs")
+    for cycle in cycles:
+        inputs = listed(cycle, "inputs")
         markers = frozenset(file.rpartition("sha256:")[2] for file in inputs if file.startswith("markers "))
         if markers:
-            file = each.encoding.get("source")
+            file = cycle.encoding.get("source")
             place = f" ({short_path(file)})" if file else ""
-            columns = (each[f"cycle_{name}"].values.tolist() for name in ("side", "start", "end"))
-            for side, start, end, name in zip(*columns, cycle_names(each), strict=True):
+            columns = (cycle[f"cycle_{name}"].values.tolist() for name in ("side", "start", "end"))
+            for side, start, end, name in zip(*columns, cycle_names(cycle), strict=True):
                 strides[markers, side].append((start, end, name + place))
     for own in strides.values():
         for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(own)):
@@ -126,59 +126,62 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
 def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse cycles of different movements, and muscle forces of different problems.
 
-    Their mean is the solution of none of these.
+    The mean of solutions of different problems is no solution.
 
     OpenSim models with the same muscles count as the same, whatever their files are called.
 
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
     """
-    if len(kinds := {about for each in cycles if (about := each["percent"].attrs.get("long_name"))}) > 1:
+    if len(kinds := {about for cycle in cycles if (about := cycle["percent"].attrs.get("long_name"))}) > 1:
         raise input_error("results.cycles_different_movements", kinds=sorted(kinds))
     for key in PROBLEM:
-        # A database is a name, or a file wherever it lies.
-        given = [each.attrs.get(key, UNSTATED.get(key)) for each in cycles]
+        # A database is a name, or a file in any folder.
+        given = [cycle.attrs.get(key, UNSTATED.get(key)) for cycle in cycles]
         values = dict.fromkeys(Path(str(value)).name for value in given if value is not None)
         if key == "muscle_database" and all(name.lower().endswith(".osim") for name in values):
-            # every person has a scaled copy of the model, often of a name of its own: its muscles tell what it is
-            if len({tuple(each["muscle"].values.tolist()) for each in cycles if "muscle" in each.coords}) < 2:
+            # every person has a scaled copy of the model, often with another name: the muscles identify the model
+            if (
+                len({tuple(cycle["muscle"].values.tolist()) for cycle in cycles if "muscle" in cycle.coords})
+                < 2
+            ):
                 continue
         if len(values) > 1:
             raise input_error("results.gait_cycles_not_computed", key=key.replace("_", " "), values=values)
 
 
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
-    """Mean, standard deviation, median and number over the first axis, of the values that are there."""
+    """Mean, standard deviation, median and number of the finite values over the first axis."""
     count = np.isfinite(values).sum(axis=0).astype(np.int32)
     return mean_of_known(values), sd_of_known(values), median_of_known(values), count
 
 
 def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
-    """Attributes on which all of them agree."""
+    """Attributes with the same value in all cycles."""
     first = cycles[0].attrs
     return {
         key: value
         for key, value in first.items()
-        if key not in SENTENCES and all(np.array_equal(each.attrs.get(key, ()), value) for each in cycles)
+        if key not in SENTENCES and all(np.array_equal(cycle.attrs.get(key, ()), value) for cycle in cycles)
     }
 
 
 def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
     """The subjects of these cycles, each once: ``S01 (70.25 kg, 1.8 m)``."""
     people = []
-    for each in cycles:
-        name, mass, stature = (each.attrs.get(key) for key in SUBJECT)
+    for cycle in cycles:
+        name, mass, stature = (cycle.attrs.get(key) for key in SUBJECT)
         size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
         people.append(str(name or "no name") + (f" ({', '.join(size)})" if size else ""))
     return list(dict.fromkeys(people))
 
 
 def differences(cycles: Sequence[xr.Dataset]) -> list[str]:
-    """A sentence for every choice of method that is not the same for all of them: ``cost: fatigue, sum_cubed``."""
+    """A sentence for every choice of method that differs between the cycles: ``cost: fatigue, sum_cubed``."""
     sentences = []
     for key in METHODS:
         stated: dict[str, None] = {}
-        for each in cycles:
-            parts = np.atleast_1d(np.asarray(each.attrs.get(key, "not stated"))).tolist()
+        for cycle in cycles:
+            parts = np.atleast_1d(np.asarray(cycle.attrs.get(key, "not stated"))).tolist()
             words = (f"{part:g}" if isinstance(part, float) else str(part) for part in parts)
             stated[", ".join(words) or "none"] = None
         if len(stated) > 1:

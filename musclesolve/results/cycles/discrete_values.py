@@ -1,12 +1,12 @@
-"""Single numbers of the curves of cycles, one row each, as statistics programs want them (long format).
+"""Discrete values of the curves of cycles, one row each, for statistics programs (long format).
 
 With duration T of a phase and the curve x over it:
 
     mean = integral of x over the phase / T          impulse = integral of x dt = mean * T
     positive_work = integral of max(x, 0) dt          negative_work = integral of min(x, 0) dt        of a power x
 
-so that positive and negative work add up to the integral of the power. Integrals by the trapezoidal rule over the
-percentages. A phase counts from 95 % of it on that have values; integrals are then integrals of the mean over these.
+so that positive and negative work add up to the integral of the power. Integrals use the trapezoidal rule over the
+percentages. A phase counts if 95 % of it or more have values; integrals then scale the mean of these values.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +22,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error, not_installed
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
@@ -30,22 +31,22 @@ OF_CYCLE = (
     *("subject", "group", "condition", "session", "cycle_trial", "cycle_side", "cycle_start", "cycle_end"),
     *("cycle_movement", "coverage", "missing", "outlier", "counts", "cycle_leg", "plausibility"),
 )
-"""Coordinates over cycle that stand in each of its rows, as far as the cycles have them."""
+"""Coordinates of a cycle that each of its rows repeats, as far as the cycles have them."""
 ENOUGH = 0.95
-"""Share of a phase that has values."""
+"""Least share of a phase that must have values."""
 CYCLES_AT_ONCE = 1000
-"""Cycles whose curves are in memory at the same time."""
+"""Number of cycles whose curves are in memory at the same time."""
 CYCLE, STANCE = "cycle", "stance"
 
 
 def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) -> pd.DataFrame:
-    """Peaks, means, impulses and work of cycles, and the measures of their strides, in a table in long format.
+    """Compute peaks, means, impulses and work of cycles, and measures of strides, as a table in long format.
 
     Args:
         cycles: what ``cycles`` returned, or the cycles of a study along ``cycle``; in the units that the
             values are to have (``normalized``).
-        variables: curves, of `quantities.toml`; unless given angles, moments, powers, muscle, contact and ground
-            forces, as far as they are there.
+        variables: curves, of `quantities.toml`; by default the angles, moments, powers, muscle, contact and ground
+            forces that exist.
 
     Returns:
         A row for each cycle, variable, name, phase and measure. Columns: ``cycle`` (its number), the coordinates of
@@ -98,7 +99,9 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
         for name in ("value", "percent"):
             columns[name] = np.concatenate([part[name] for part in parts])
         order = ["value", "percent", "unit"]
-        columns = {name: columns[name] for name in [*(each for each in columns if each not in order), *order]}
+        columns = {
+            name: columns[name] for name in [*(column for column in columns if column not in order), *order]
+        }
     table = pd.DataFrame(columns)
     return table.sort_values("cycle", kind="stable", ignore_index=True) if parts else table
 
@@ -121,18 +124,16 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
         >>> ms.write_values(table, "values.csv").name
         'values.csv'
     """
-    with values_file(Path(path)) as add:
+    if not hasattr(table, "to_csv"):
+        raise input_error("results.no_table_of_values", where="write_values", given=as_text(table))
+    with values_file(file_path(path, "write_values")) as add:
         add(table)
     return Path(path)
 
 
 @contextmanager
 def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A file of values, CSV or Parquet, that tables are added to one after the other; it appears when it is complete.
-
-    Raises:
-        InputError: see `write_values`.
-    """
+    """A file of values, CSV or Parquet, that tables are added to one by one; it appears when it is complete."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise input_error(
@@ -173,7 +174,7 @@ def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
 
 
 def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterator[dict[str, AnyArray | str]]:
-    """The rows of one variable, some cycles at a time: for each phase and measure the rows of all names and cycles."""
+    """Yield rows of one variable, some cycles at a time: by phase and measure the rows of all names and cycles."""
     cube = cycles[name].transpose("cycle", "percent", ...)
     dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
     shape = [cube.sizes[dim] for dim in dims]
@@ -220,7 +221,7 @@ def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterat
 def _measured(
     values: Array, percent: Array, end: Array, time: Array, measures: Sequence[str]
 ) -> dict[str, tuple[Array, Array]]:
-    """Each measure of curves (C, P, K) from 0 to an end (C,) [%] that takes a time (C,) [s], and its place; (C, K)."""
+    """Measures (C, K) of curves (C, P, K) from 0 to an end (C,) [%] of duration `time` (C,) [s], and their places."""
     inside: Mask = percent <= end[:, None] + 1e-9
     within = (inside[:, 1:] & inside[:, :-1])[..., None]
     pieces = np.isfinite(values[:, 1:]) & np.isfinite(values[:, :-1]) & within
@@ -258,7 +259,7 @@ def _measured(
 
 
 def _unit(unit: str, measure: str) -> str:
-    """N m/kg -> N m s/kg of an impulse, W/kg -> J/kg of a work."""
+    """Unit of a measure: N m/kg -> N m s/kg for an impulse, W/kg -> J/kg for work."""
     over, slash, under = unit.partition("/")
     if measure == "impulse":
         return f"{over} s{slash}{under}"
@@ -266,7 +267,7 @@ def _unit(unit: str, measure: str) -> str:
 
 
 def _of_strides(cycles: xr.Dataset) -> Iterator[dict[str, AnyArray | str]]:
-    """The rows of what is one number of a cycle, or one for each name: stride time, speed, margin of a group."""
+    """Yield rows of quantities with one number for a cycle, or one for each name: stride time, margin of a group."""
     count = cycles.sizes["cycle"]
     for name, variable in cycles.data_vars.items():
         if variable.dims[:1] != ("cycle",) or not np.issubdtype(variable.dtype, np.floating):
@@ -285,7 +286,7 @@ def _of_strides(cycles: xr.Dataset) -> Iterator[dict[str, AnyArray | str]]:
 
 
 def _categories(parts: Sequence[dict[str, Any]], name: str) -> pd.Categorical:
-    """A column of few texts, of parts that have one text for all their rows or one for each."""
+    """Make a column of few different texts, from parts with one text for all rows or one for each row."""
     places: dict[str, int] = {}
     codes = []
     for part in parts:

@@ -35,35 +35,35 @@ from musclesolve.results.dataset.quantities import QUANTITIES, following, in_set
 from musclesolve.results.dataset.result_quantities import along_heading
 
 NEARLY = 95
-"""Per cent of a cycle that the frames have to cover, as it is printed: the recording may end before the last strike."""
+"""Percentage of a cycle that the frames have to cover, as printed: the recording may end before the last strike."""
 Run = tuple[float, float]
-"""Part of a cycle, from one percentage to another."""
+"""Part of a cycle: first and last percentage."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoveredCycle:
-    """A cycle, and how much of it was measured."""
+    """A cycle, and the parts of it that were measured."""
 
     start: float  # [s]
     end: float  # [s]
     landmarks: dict[str, float]  # [%]
     index: Indices  # (K,) the frames in it
-    reach: float  # how far beyond the frames an end still counts as reached [s]
+    reach: float  # tolerance beyond the frames in which an end still counts as reached [s]
     coverage: float  # of the motion, 0 to 1
     coverage_moment: float
     coverage_muscle: float
     coverage_stance: float  # of moments, over the stance; NaN where the toe-off is not known
     stance: float  # toe-off by the ground force [%]; NaN where not known
-    missing: str  # "" if nothing is
+    missing: str  # description of the missing parts; "" if complete
 
     @property
     def counts(self) -> bool:
-        """Whether its motion is covered enough."""
+        """Return whether enough of the motion was measured."""
         return round(100.0 * self.coverage) >= NEARLY
 
 
 def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> list[CoveredCycle]:
-    """The cycles of a leg in which there are two frames or more."""
+    """The cycles of a leg that contain two frames or more."""
     time = np.asarray(result["time"].values, dtype=float)
     period = float(np.median(np.diff(time))) if time.size > 1 else 0.0
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
@@ -116,7 +116,9 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
 
 
 def _runs(time: Array, good: Mask, start: float, length: float, reach: float) -> list[Run]:
-    """Parts of a cycle [%] between good frames, which reach a little beyond the first and the last frame of all."""
+    """Parts of a cycle [%] between good frames, extended by `reach` beyond the first and last frame of the
+    recording.
+    """
     found = []
     for first, stop in true_runs(good):
         if stop - first > 1:
@@ -129,7 +131,7 @@ def _runs(time: Array, good: Mask, start: float, length: float, reach: float) ->
 
 
 TINY = 1e-6
-"""Percentages nearer than this are the same."""
+"""Difference below which two percentages are equal."""
 
 
 def _share(runs: list[Run], end: float = 100.0) -> float:
@@ -150,7 +152,7 @@ def _gaps(whole: list[Run], runs: list[Run]) -> list[Run]:
 
 
 def _listed(gaps: list[Run], verb: bool = True) -> str:
-    """The first 4 %, 31 to 35 % and the last 3 % are."""
+    """List gaps in words: "the first 4 %, 31 to 35 % and the last 3 % are"."""
 
     def words(low: float, high: float) -> str:
         size = high - low
@@ -179,7 +181,7 @@ def _toe_off(
 
 
 EARLY = 0.1
-"""A foot does not leave the ground in the first tenth of a stride."""
+"""Share of a stride in which a foot cannot leave the ground yet."""
 
 
 def _stance_of(result: xr.Dataset, side: str, start: float) -> float:
@@ -194,7 +196,7 @@ POINTS = 101
 STRENGTH = "max_isometric_force"
 LANDING = "landing"
 SPREAD = "_uncertainty_sd"
-"""End of the names of standard deviations by the uncertainty of a quantity."""
+"""Suffix of the names of standard deviations from the uncertainty of a quantity."""
 COVERAGE = {
     "coverage": "share of the cycle with frames",
     "coverage_moment": "share of the cycle with moments: ground forces are known and the motion is plausible",
@@ -220,13 +222,13 @@ METHODS = (
     ),
     *("tendon", "tendon_strain", "curves"),
 )
-"""Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
+"""Attributes that state the method, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
-"""Where a value comes from a frame that needed a reserve."""
+"""Name of the mask of values from frames that needed a reserve."""
 ROUND_OFF = 1e-6
 PERCENT = "percent"
 OF_MEANS = ("cycle", "subject", "group", "condition", "leg", PERCENT)
-"""Dimensions of a curve itself; those besides tell the curves of a variable apart."""
+"""Dimensions of a curve itself; further dimensions distinguish the curves of a variable."""
 
 
 def cycles(
@@ -238,33 +240,33 @@ def cycles(
     partial: bool = False,
     without_side: bool = False,
 ) -> xr.Dataset:
-    """Every cycle of the movement of a result, of one leg, at the same percentages.
+    """Cut the movement of a result into the cycles of one leg, at the same percentages.
 
-    What a cycle is depends on the movement, which the trial file states (``movement``, ``cycles_s`` of [time]) or
-    motion and forces show: a stride from heel strike to heel strike, the contact of a jump, the rise from a seat, a
-    squat (module ``movement_landmarks``). Between the frames the curves are interpolated by `sampled`, but not next to
+    The movement defines the cycle: a stride from heel strike to heel strike, the contact of a jump, the rise from a
+    seat, a squat (module ``movement_landmarks``). The trial file states the movement (``movement``, ``cycles_s`` of
+    [time]), or motion and forces show it. Between the frames the curves are interpolated by `sampled`, but not next to
     a frame without a valid value. An end up to 1 % of the cycle, or less than a frame, beyond the first or last frame
     counts as reached.
 
-    A cycle counts if 95 % of it or more lie between frames, forces or not: what was not measured, and what has no
-    valid solution, is NaN, so that a stance on the only plate of a laboratory counts as stance, and its swing for the
-    angles alone.
+    A cycle counts if 95 % of it or more lie between frames, with or without forces. Values that were not measured, or
+    have no valid solution, are NaN: with a single plate in the laboratory the stance counts, and the swing has angles
+    alone.
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
         side: "r" or "l".
         points: number of percentages from 0 to 100.
-        strides: cut from heel strike to heel strike, whatever the movement.
-        partial: whether cycles count of which the frames cover less than 95 %, too.
+        strides: cut from heel strike to heel strike in every movement.
+        partial: also include cycles of which the frames cover less than 95 %.
         without_side: name degrees of freedom, muscles and joints without their side, so that the legs can be compared
-            or put together. What belongs to no side is left out; of forces x points along the walking direction and
-            y from either leg to the median plane.
+            or joined. Labels without a side are left out; x of forces points along the walking direction, y from either
+            leg to the median plane.
 
     Returns:
         Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg over time, except
         places in the laboratory, without side the angles of the pelvis as seen from this leg; over cycle the measures
         of the stride, and landmarks as ``deepest_percent``.
-        with_reserve says where a reserve was needed: muscle forces are a lower bound there. Coordinates over cycle:
+        with_reserve marks values with a reserve: muscle forces are a lower bound there. Coordinates over cycle:
         cycle_start, cycle_end [s], cycle_trial, cycle_side, cycle_movement; coverage, coverage_moment,
         coverage_muscle: share of the cycle with frames, with moments, with muscle forces, 0 to 1; coverage_stance:
         of the stance with moments, NaN where its end is not known; missing: what is missing in words; over cycle and
@@ -306,14 +308,14 @@ def cycles(
     if (strength := coords.pop(STRENGTH, None)) is not None:
         coords[STRENGTH] = strength.set_dims({"cycle": len(used), "muscle": strength.size})
     variables = _curves(result, side, own, used, percent) | _measures(result, side, used, walks)
-    # chunks and types of the file that a result was read from do not fit its cycles
+    # chunks and types of the file of the result do not fit its cycles
     data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used)).drop_encoding()
     data.encoding["source"] = result.encoding.get("source")
     return data
 
 
 def curves_of(variable: xr.DataArray) -> Iterator[tuple[str, xr.DataArray]]:
-    """Every curve of a variable with its name: "knee_flexion", "knee z", "soleus r"; its dimensions are of `OF_MEANS`.
+    """Yield the curves of a variable with names: "knee_flexion", "knee z", "soleus r"; dimensions from `OF_MEANS`.
 
     A variable without further dimensions is one curve, named like the variable.
     """
@@ -329,7 +331,7 @@ def curves_of(variable: xr.DataArray) -> Iterator[tuple[str, xr.DataArray]]:
 def _curves(
     result: xr.Dataset, side: str, own: xr.Dataset, used: list[CoveredCycle], percent: Array
 ) -> dict[str, xr.Variable]:
-    """The quantities of a leg, and where they come from frames with a reserve, over cycle and percent."""
+    """The quantities of a leg over cycle and percent, and the mask of values from frames with a reserve."""
     time = np.asarray(result["time"].values, dtype=float)
 
     def cut(values: Array, straight: bool) -> Array:
@@ -391,13 +393,13 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     own = own.drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
     for label in LABELS:
         if label in own.dims:
-            # names of this side and, unless the side is dropped, those that have none
+            # names of this side and, unless the side is dropped, names without a side
             sides = [side_of(str(name)) for name in own[label].values]
             kept = (side,) if without_side else (side, OTHER)
             own = own.isel({label: [place for place, of in enumerate(sides) if of in kept]})
     if without_side:
         names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
-        plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
+        plain = {name: [str(value)[:-2] for value in own[name].values] for name in names_of}
         own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
     own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
     if without_side and "heading" in result:
@@ -444,7 +446,7 @@ def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
 
 
 def short_path(path: str) -> str:
-    """A file with its folder: trials are often all called trial.toml."""
+    """Name of a file with its folder, because many trials are called trial.toml."""
     return "/".join(Path(path).parts[-2:])
 
 
@@ -462,10 +464,10 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
 
 
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
-    """Cadence, stance and the like of the strides that are these cycles, and landmarks of other movements.
+    """Measures of strides such as cadence and stance for these cycles, and landmarks of other movements.
 
-    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, of
-    those over the ground length and speed, and of strides their stance by the ground force.
+    NaN where a strike was not recorded. Results without strides, such as of an OpenSim model, have the times of the
+    cycles, length and speed of cycles over the ground, and the stance of strides by the ground force.
     """
     measures = dict[str, xr.Variable]()
     for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
@@ -497,11 +499,11 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
 
 
 LEAST_WAY = 0.2
-"""A stride over the ground is longer; one on a belt has no way in the laboratory [m]."""
+"""Least length of a stride over the ground; on a belt the body stays in its place [m]."""
 
 
 def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, xr.Variable]:
-    """Length and speed of cycles by the way of the skeleton over the ground; none where it stays in its place."""
+    """Length and speed of cycles from the displacement of the skeleton over the ground; empty if it stays in place."""
     if "skeleton_position" not in result or not used:
         return {}
     place = result["skeleton_position"].sel(axis=["x", "y"]).mean("skeleton_point").transpose("time", "axis")
@@ -557,21 +559,21 @@ def _attributes(
 
 
 NO_TIME = 1e-9
-"""Times [s] nearer than this are the same."""
+"""Difference below which two times are equal [s]."""
 NEIGHBORS = 3
-"""The slope at a frame follows from this many frames at most: three at an end, one to either side elsewhere."""
+"""Largest number of frames that determine the slope at a frame: three at an end, one to either side elsewhere."""
 
 
 def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straight: bool = True) -> Array:
-    """Values at other times, by a cubic through the frames that neither overshoots nor bends what is straight.
+    """Interpolate values to other times by a cubic that does not overshoot and keeps straight lines straight.
 
     Piecewise cubic Hermite interpolation with the slopes of Fritsch and Butland (1984, SIAM J Sci Stat Comput
-    5:300-304): between two frames a value lies between theirs, a linear function of time stays linear.
+    5:300-304): a value between two frames lies between their values, and a linear function of time stays linear.
 
     Values (T, ...) at times (T,) are NaN in frames without a valid value, and the result (P, ...) at times (P,) [s]
-    between two frames of which one has none, and outside of the frames. `reach` [s] beyond the first and the last one
-    the curve is extended: along its tangent if `straight`, but what is nowhere negative not below zero; otherwise
-    it keeps the value of that frame.
+    between two frames if one of them has no value, and outside of the frames. `reach` [s] beyond the first and the last
+    frame the curve is extended: along its tangent if `straight`, but never below zero if no value is negative;
+    otherwise with the value of this frame.
     """
     from scipy.interpolate import PchipInterpolator
 

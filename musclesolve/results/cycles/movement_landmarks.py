@@ -1,20 +1,19 @@
-"""Beginning and end of the cycles of a movement, as the trial file states them or as motion and ground reactions show
-them.
+"""Beginning and end of the cycles of a movement, from the trial file or from motion and ground reactions.
 
 stated
     ``cycles_s`` of the trial file, for both legs.
-walking, running, stairs, and what is not recognized
+walking, running, stairs, and unrecognized movements
     From heel strike to the next one of the same foot. Where no plate saw the heel strike, and in files that are cut to
-    a single cycle, the motion shows it: seen from the hips, the foot is farthest ahead a little before it strikes
-    (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714), and at each strike of a foot it is as far ahead as at
-    the others. A strike is so where that distance falls through its value at the strikes that forces show, or without
-    these 0.03 s after the maximum; up to 5 % of a stride before the frames it follows from the slope of the first two,
-    behind them it is 0.03 s after the maximum.
+    a single cycle, the motion shows it: relative to the hips, the foot is farthest ahead shortly before it strikes
+    (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714), and its distance ahead is equal at all its strikes. A
+    strike is where this distance falls through its value at strikes known from forces, or, without such strikes,
+    0.03 s after the maximum. Up to 5 % of a stride before the first frame the strike follows from the slope of the
+    first two frames; after the last frame it is 0.03 s after the maximum.
 jump
     From the contact of the foot to its take-off; a recording without take-off after a contact: to the lowest point.
 chair
-    From the beginning of the rise to standing. ``seat_off_percent`` is where the seat is left: where the feet bear the
-    body weight for the first time, if the force of both is known.
+    From the beginning of the rise to standing. ``seat_off_percent`` is the moment of leaving the seat: the feet bear
+    the body weight for the first time, if the forces of both feet are known.
 squat
     From the beginning of the descent through the deepest point (``deepest_percent``) to the end of the rise.
 
@@ -36,23 +35,25 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.movement import SeenMotion
 
 CYCLES_ATTRIBUTE = "cycles_s"
-"""Attribute of a result: start and end of each cycle that the trial file states, one after the other [s]."""
+"""Attribute of a result: start and end of each cycle stated in the trial file, in sequence [s]."""
 STEP_REACH = 0.1
-"""In front of the hips and behind them a foot that walks comes farther than this [m]."""
+"""Distance that a walking foot always exceeds in front of the hips and behind them [m]."""
 LAG = 0.03
 """From the farthest reach of an ankle to the strike [s]; 0.02 to 0.05 s in the recorded walks with known forces."""
 STRIKE_BEYOND = 0.05
-"""A strike that the motion shows lies no farther beyond the frames, of the usual stride."""
+"""Largest time of a strike from motion beyond the frames, as a share of the usual stride."""
 CUT_STRIDE_TOLERANCE = 0.05
-"""In a file cut to a stride the foot is as far ahead at both ends as it comes, up to this share of its way."""
+"""Tolerance, as a share of its range, within which the foot is farthest ahead at both ends of a file cut to a
+stride.
+"""
 SAME_STRIKE = 0.15
-"""A strike that the motion shows is one that forces show, if they lie no farther apart [s]."""
+"""Largest difference in time between a strike from motion and the same strike from forces [s]."""
 USUAL_STRIDE = 1.1
-"""Stride time where only one strike is known [s]."""
+"""Assumed stride time where only one strike is known [s]."""
 SLOW = 0.05
-"""Share of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
+"""Share of the greatest vertical velocity below which a rise or a descent begins or ends."""
 SHORTEST_STANCE = 0.05
-"""A contact that lasts less is none [s]."""
+"""Least duration of a contact [s]."""
 LENGTHS = {
     movements.WALKING: (0.4, 5.0),
     movements.RUNNING: (0.3, 2.0),
@@ -60,11 +61,11 @@ LENGTHS = {
     movements.CHAIR: (0.4, 10.0),
     movements.SQUAT: (0.5, 15.0),
 }
-"""Shortest and longest cycle of a movement [s], of what is not stated: wider than what patients and small children do,
-so that a strike too much or too few shows. Of other movements: `OF_OTHERS`."""
+"""Shortest and longest cycle of a movement that is not stated [s]: wider than for patients and small children, so that
+only an additional or missing strike is found. `OF_OTHERS` holds for other movements."""
 OF_OTHERS = (0.25, 10.0)
 NO_CYCLE = "is no cycle of"
-"""In the reason of a cycle that is left out for its length."""
+"""Words in the reason of a cycle that is left out for its length."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """The cycles of a leg in their order, the movement they are of, and why other candidates are none."""
+    """The cycles of a leg in order, their movement, and the reasons why other candidates are left out."""
 
     movement: str
     cycles: list[Interval]
@@ -87,7 +88,7 @@ class Intervals:
 
 
 def intervals(result: xr.Dataset, side: str) -> Intervals:
-    """The cycles of one leg of a result; see above."""
+    """Find the cycles of one leg of a result (module docstring)."""
     seen = SeenMotion(result)
     name = movements.movement(seen).name
     if (stated := np.atleast_1d(np.asarray(result.attrs.get(CYCLES_ATTRIBUTE, []), dtype=float))).size:
@@ -101,16 +102,16 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
 
 
 def _possible(found: Intervals) -> Intervals:
-    """Without cycles that are shorter or longer than any of their movement."""
+    """Leave out cycles that are too short or too long for their movement."""
     shortest, longest = LENGTHS.get(found.movement, OF_OTHERS)
     kept, odd = list[Interval](), list[tuple[float, float, str]]()
-    for each in found.cycles:
-        length = each.end - each.start
+    for cycle in found.cycles:
+        length = cycle.end - cycle.start
         if shortest <= length <= longest:
-            kept.append(each)
+            kept.append(cycle)
         else:
             words = f"{length:.2f} s {NO_CYCLE} {found.movement}, which lasts {shortest:g} to {longest:g} s"
-            odd.append((each.start, each.end, words))
+            odd.append((cycle.start, cycle.end, words))
     return replace(found, cycles=kept, left_out=[*found.left_out, *odd]) if odd else found
 
 
@@ -134,7 +135,7 @@ def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKIN
 
 
 def heel_strikes(result: xr.Dataset, side: str) -> Array:
-    """Times [s] at which a foot strikes the ground, those that only the motion shows included."""
+    """Times [s] at which a foot strikes the ground, including strikes from motion alone."""
     known = frames.heel_strikes(result, side)
     seen = SeenMotion(result)
     if side not in SIDE_NAMES or seen.time.size < movements.FEWEST_FRAMES:
@@ -183,7 +184,7 @@ def _contacts(seen: SeenMotion, side: str) -> Intervals:
     whole, landings = list[Interval](), list[Interval]()
     for first, stop in true_runs(on):
         if first == 0 or (stop - first) * seen.period < SHORTEST_STANCE:
-            continue  # what began before the frames has no contact
+            continue  # a contact that began before the frames has no strike
         lowest = first + int(np.argmin(height[first:stop]))
         if stop < time.size:
             share = 100.0 * (time[lowest] - time[first]) / (time[stop - 1] - time[first])
@@ -193,12 +194,12 @@ def _contacts(seen: SeenMotion, side: str) -> Intervals:
     none = "no contact of this foot that begins within the frames, with a lowest point after it"
     if whole:
         why = "a landing without take-off after it"
-        return Intervals(movements.JUMP, whole, [(each.start, each.end, why) for each in landings])
+        return Intervals(movements.JUMP, whole, [(landing.start, landing.end, why) for landing in landings])
     return Intervals("landing", landings, why_none=none)
 
 
 def _height(seen: SeenMotion) -> Array:
-    """Height of the hips [m]; where it is not known the negative mean flexion of the knees."""
+    """Height of the hips [m]; where unknown, the negative mean flexion of the knees [rad]."""
     height = seen.hips[:, 2]
     return height if np.isfinite(height).all() else -0.5 * (seen.knee("r") + seen.knee("l"))
 
@@ -209,7 +210,7 @@ def _bent(seen: SeenMotion) -> list[tuple[int, int]]:
 
 
 def _moving(rate: Array, fastest: int, sign: float) -> tuple[int, int]:
-    """First and last frame around the fastest one in which a rate of a sign is more than 5 % of the fastest."""
+    """First and last frame around the frame `fastest` in which the signed rate exceeds 5 % of its value there."""
     slow = np.flatnonzero(sign * rate < SLOW * sign * rate[fastest])
     before, after = slow[slow < fastest], slow[slow > fastest]
     return int(before[-1]) if before.size else 0, int(after[0]) if after.size else rate.size - 1
@@ -222,7 +223,7 @@ def _rises(seen: SeenMotion, side: str) -> Intervals:
     load = np.sum(list(seen.force.values()), axis=0) if len(seen.force) == len(SIDE_NAMES) else None
     for first, stop in _bent(seen):
         if stop == time.size:
-            continue  # sits to the end
+            continue  # the person sits until the end
         lowest = first + int(np.argmin(height[first:stop]))
         above = np.flatnonzero(0.5 * (seen.knee("r") + seen.knee("l"))[stop:] < movements.UPRIGHT)
         if not above.size:

@@ -1,8 +1,8 @@
-"""Curves of cycles in units that persons of different size share: by body mass, stature, weight or muscle strength.
+"""Curves of cycles normalized for persons of different size: by body mass, stature, weight or muscle strength.
 
-Moments over mass alone leave what taller persons have by longer levers; over mass and stature less of it is left (Hof
-1996, Gait Posture 4:222-223; Moisio et al. 2003, J Biomech 36:599-603). Which variable is of which kind, and which
-units a kind may have, is in ``results/dataset/quantities.toml``.
+Moments over mass alone still depend on stature, because taller persons have longer lever arms; moments over mass and
+stature depend on it less (Hof 1996, Gait Posture 4:222-223; Moisio et al. 2003, J Biomech 36:599-603).
+``results/dataset/quantities.toml`` lists the kind of every variable and the units of every kind.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from musclesolve.settings.schema import Setting, Settings, settings_class
 from musclesolve.sharing.arguments import check_type
 
 OF_SUBJECT = {"mass": "subject_mass_kg", "weight": "subject_mass_kg", "stature": "subject_stature_m"}
-"""Attribute that a quantity is divided by."""
+"""Attributes by which quantities are divided."""
 
 
 def unit_settings() -> type[Settings]:
@@ -37,11 +37,7 @@ def unit_settings() -> type[Settings]:
 
 
 def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The unit of every kind: the units of a study, replaced by the requested ones.
-
-    Raises:
-        InputError: an unknown kind, or a unit that a kind cannot have.
-    """
+    """The unit of every kind: the units of a study, replaced by the requested ones."""
     chosen = {name: next(iter(kind.units)) for name, kind in KINDS.items()}
     asked = check_type(units or {}, Mapping, "units", "a dict: kind -> unit")  # type: ignore[type-abstract]
     for kind, unit in asked.items():
@@ -64,7 +60,7 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr.Dataset:
-    """Cycles of one person in units that persons share.
+    """Normalize cycles of one person to units that can be compared between persons.
 
     Args:
         cycles: what ``cycles`` returned; its attributes subject_mass_kg [kg] and, for N m/(kg m),
@@ -75,9 +71,9 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
             rad, 1.
 
     Returns:
-        The same with each quantity divided by body mass m, m times stature, body weight m g (g = 9.80665 m/s2) or
+        The cycles with each quantity divided by body mass m, m times stature, body weight m g (g = 9.80665 m/s2) or
         the strength of the muscle; attrs["units"] of each variable is its unit, attrs["units"] of the Dataset lists
-        "moment: N m/kg" and so on. A variable that has its unit already stays.
+        "moment: N m/kg" and so on. A variable that already has its unit is unchanged.
 
     Raises:
         InputError: an unknown kind or unit; mass, stature or strength is not known; a variable has another unit than

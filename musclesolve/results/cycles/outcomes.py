@@ -1,4 +1,4 @@
-"""Curves and values of a study that are compared: stated outcomes, and the defaults without.
+"""Outcomes of a study: the stated curves and values that are compared, and the defaults.
 
 An outcome is a curve, "joint_moment knee_flexion", or a value of it, "joint_moment knee_flexion max" (of the cycle)
 or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time" or "margin triceps_surae".
@@ -26,7 +26,7 @@ ARM = ("arm", "girdle", "shoulder", "elbow", "wrist", "hand", "pro_sup", "radiou
 
 @dataclass(frozen=True)
 class Outcome:
-    """A curve, or a number of each subject, that is compared."""
+    """An outcome: a curve, or one number for each subject, that is compared."""
 
     variable: str
     name: str
@@ -36,7 +36,9 @@ class Outcome:
 
 
 def is_number_of_cycle(name: str) -> bool:
-    """Whether a quantity is one number of a cycle, such as stride_time, or one for each name, such as margin."""
+    """Return whether a quantity has no percentages: one number of a cycle (stride_time), or one for each name
+    (margin).
+    """
     quantity = QUANTITIES.get(name)
     if quantity is None:
         return False
@@ -58,18 +60,14 @@ def value_of(text: str) -> tuple[str, str, str, str] | None:
 
 
 def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
-    """The outcomes that are stated, as the means of subjects have them: values as variables without percentages.
-
-    Raises:
-        InputError: an outcome that is neither a curve nor a value there.
-    """
+    """Find the stated outcomes among the means of subjects; values are variables without percentages."""
     known = {}
-    for name, each in means.data_vars.items():
-        if str(name) in stated and PERCENT not in each.dims:
+    for name, variable in means.data_vars.items():
+        if str(name) in stated and PERCENT not in variable.dims:
             known[str(name)] = Outcome(str(name), str(name))
-        elif PERCENT in each.dims:
+        elif PERCENT in variable.dims:
             known |= {
-                str(Outcome(str(name), label)): Outcome(str(name), label) for label, _ in curves_of(each)
+                str(Outcome(str(name), label)): Outcome(str(name), label) for label, _ in curves_of(variable)
             }
     for text in stated:
         if text not in known:
@@ -85,14 +83,14 @@ def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
 def with_values(
     means: xr.Dataset, stated: Sequence[str], values: pd.DataFrame, legs: Sequence[str] = ()
 ) -> xr.Dataset:
-    """Means of subjects with the outcomes that are values, as variables over subject and condition (and leg).
+    """Add the outcomes that are values to the means of subjects, as variables over subject and condition (and leg).
 
     Args:
         means: as `subject_means` returns them.
         stated: outcomes.
         values: mean of each value over the cycles of a subject in a condition (column ``value``), with ``leg`` where
             legs are separate.
-        legs: names of the legs, in their order.
+        legs: names of the legs, in order.
     """
     wanted = {text: of for text in stated if (of := value_of(text)) is not None}
     if not wanted or values.empty:
@@ -131,8 +129,8 @@ def without_arms_and_empty(
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Names of the labels that are compared in each variable, and notes on those that are left out.
 
-    Left out are curves of arms, where there are others of legs; curves without a value, and curves that are zero
-    everywhere: locked coordinates, muscles that are silent in everyone.
+    Curves of arms are left out if there are curves of legs; also curves without a value, and curves that are zero
+    everywhere: locked coordinates, muscles that are silent in all subjects.
     """
     kept, arms, empty = dict[str, list[str]](), dict[str, None](), dict[str, None]()
     for variable in variables:

@@ -1,9 +1,9 @@
-"""Cycles of a study that are far from the others of the same person, listed with the quantity that shows it.
+"""Outliers: cycles of a study that are far from the other cycles of the same person, with the deviating quantity.
 
 For each quantity q (angle, moment, ground force) the distance of cycle i from the subject's own median curve m of the
 same leg and condition is d_iq = sqrt(mean over percent of (x_iq - m_q)^2 / (1 - 1/n)), as the cycle is one of the n
-in the median. Two to five cycles do not show how far cycles usually lie, all cycles of all persons do: with
-y = d^(2/3), the power that makes sums of squares nearly normal (Wilson & Hilferty 1931, PNAS 17:684-688), and its
+in the median. The usual distance is estimated from all cycles of all persons, since two to five cycles are too few:
+with y = d^(2/3), the power that makes sums of squares nearly normal (Wilson & Hilferty 1931, PNAS 17:684-688), and its
 median u_q over all cycles, the score of a cycle is
 
     z_i = max over q of (y_iq - u_q) / s_q,    s_q = 1.4826 median |y_iq - u_q|, at least 0.2 u_q,
@@ -12,12 +12,12 @@ where u_q is at least the score of a distance of 1 % of the root mean square of 
 deviation hold as long as fewer than half of the cycles are at fault.
 
 An even number of cycles can fall into two halves that are equally far from their median, as when the legs were
-exchanged in one of two trials. The half that is nearer to the median of the condition over the subjects is then the
-usual one, and its scores are at most the threshold. Where a leg has a single cycle the other leg's count with it; a
-single cycle of a person and condition is not judged.
+exchanged in one of two trials. The half that is nearer to the median of the condition over the subjects is then taken
+as normal, and its scores are at most the threshold. Where a leg has a single cycle the cycles of the other leg are
+included; a single cycle of a person and condition is not judged.
 
-How often a cycle without fault has a score above 7, by simulation with 17 correlated quantities, smooth curves, both
-legs and 4 000 cycles each, for 2, 3 and 5 cycles a leg: if persons differ in their spread by 30 % and the noise is
+Rate at which a cycle without fault has a score above 7, by simulation with 17 correlated quantities, smooth curves,
+both legs and 4 000 cycles each, for 2, 3 and 5 cycles a leg: if persons differ in their spread by 30 % and the noise is
 normal, 0.1 % of 20 persons and 0.7, 0.4 and 0.1 % of five; if they differ by 50 % and the noise has heavy tails
 (Student's t of 5 degrees of freedom) 1.4, 1.1 and 0.9 % of 20 persons and 3.6, 1.4 and 1.0 % of five.
 """
@@ -33,33 +33,33 @@ from musclesolve.errors import input_error
 from musclesolve.results.dataset.quantities import in_set, said_of
 
 JUDGED = tuple(in_set("judged"))
-"""Quantities that show a fault of markers, of forces, and of what is whose; muscle forces follow from them."""
+"""Quantities that show a fault of markers, of forces, or an exchange of legs; muscle forces follow from them."""
 THRESHOLD = 7.0
-"""A greater score is an outlier."""
+"""Score above which a cycle is an outlier."""
 LEAST_USUAL, LEAST_SPREAD = 0.01, 0.2
-"""Least usual distance, of the root mean square of the quantity, and least spread, of the usual y."""
+"""Least usual distance, as a share of the root mean square of the quantity, and least spread, of the usual y."""
 POWER, NORMAL = 2.0 / 3.0, 1.4826
 """Power of the distance; standard deviation over median absolute deviation of normal numbers."""
 COMMON = 0.5
-"""A cycle is compared with a median if it has this share of the percentages in common with it."""
+"""Least share of percentages that a cycle must share with a median to be compared with it."""
 AXES = {"x": "forward", "y": "medial", "z": "vertical"}
 
 
 def with_outliers(
     cycles: xr.Dataset, quantities: Sequence[str] = JUDGED, threshold: float = THRESHOLD
 ) -> xr.Dataset:
-    """Cycles of a study with the coordinates outlier, outlier_reason and distance; none is dropped.
+    """Mark outliers among the cycles of a study by the coordinates outlier, outlier_reason and distance; keep all.
 
     Args:
         cycles: of all trials along ``cycle``, without side; with the coordinates ``subject`` and ``condition`` over
             cycle, or of one subject and condition without them.
-        quantities: variables over cycle, percent and names that are judged, as far as they are there.
+        quantities: variables over cycle, percent and names to judge, as far as they exist.
         threshold: score z (see the module) above which a cycle is an outlier, above 0.
 
     Returns:
-        The same with, over cycle: ``outlier`` (bool); ``outlier_reason``, such as "knee_flexion moment 0.9 N m/kg from
-        this subject's median, 12 times the usual distance", "" where there is none; ``distance``, the score z, NaN of
-        a cycle that nothing can be compared with.
+        The cycles with coordinates over cycle: ``outlier`` (bool); ``outlier_reason``, such as "knee_flexion moment 0.9
+        N m/kg from this subject's median, 12 times the usual distance", "" where there is none; ``distance``, the score
+        z, NaN for a cycle without any cycle to compare with.
 
     Raises:
         InputError: none of the quantities is in these cycles, or the threshold is no number above 0.
@@ -138,11 +138,11 @@ def with_outliers(
 
 
 def _groups(cycles: xr.Dataset) -> tuple[Indices, Indices]:
-    """The number of the group that each cycle is compared with, and of its condition, each (C,)."""
+    """Number of the comparison group of each cycle, and number of its condition, (C,) each."""
     count = cycles.sizes["cycle"]
 
     def column(name: str) -> list[str]:
-        return [str(each) for each in cycles[name].values] if name in cycles.coords else [""] * count
+        return [str(value) for value in cycles[name].values] if name in cycles.coords else [""] * count
 
     def numbers(*names: str) -> Indices:
         keys = list(zip(*map(column, names), strict=True))
@@ -161,7 +161,7 @@ def _groups(cycles: xr.Dataset) -> tuple[Indices, Indices]:
 def _distances(values: Array, groups: Indices, conditions: Indices) -> tuple[Array, Array]:
     """Root mean square distances (C, K) of curves (C, P, K) from the median of their group and of their condition.
 
-    The first over sqrt(1 - 1/n) for a group of n; NaN of a group of one, and without percentages in common.
+    The distance in a group of n is divided by sqrt(1 - 1/n); NaN for a group of one, or without common percentages.
     """
     members = [np.flatnonzero(groups == group) for group in range(groups.max(initial=-1) + 1)]
     medians = np.stack([median_of_known(values[rows]) for rows in members]) if members else values[:0]
@@ -180,7 +180,7 @@ def _distances(values: Array, groups: Indices, conditions: Indices) -> tuple[Arr
 
 
 def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:
-    """The moment of knee flexion: knee_flexion moment; a ground force by its direction."""
+    """Name of a curve in words: "knee_flexion moment"; a ground force is named by its direction."""
     dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
     parts = [str(cube[dim].values[k]) for dim, k in zip(dims, place, strict=True)]
     words = [AXES.get(part, part) if dim == "axis" else part for dim, part in zip(dims, parts, strict=True)]
@@ -188,6 +188,6 @@ def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:
 
 
 def _words(label: str, size: float, unit: str, times: float) -> str:
-    """Return in words how far a quantity is off, in its unit and in usual distances."""
+    """Describe the deviation of a quantity, in its unit and in usual distances."""
     shown, called = (np.degrees(size), "degrees") if unit == "rad" else (size, unit)
     return f"{label} {shown:.2g} {called} from this subject's median, {times:.0f} times the usual distance"

@@ -1,6 +1,5 @@
-"""An analysis as one labeled Dataset: what every body has, and what only its maker knows.
-
-What a result says of the knees alone: medial, lateral and patellofemoral contact force.
+"""An analysis as one labeled Dataset: labels of every body, labels of recordings or models, and labels of the knees
+(medial, lateral and patellofemoral contact force).
 """
 
 import json
@@ -14,7 +13,8 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.pipeline.body import Analysis, SolvedGroup, by_name
+from musclesolve.dynamics.vectors import blocks
+from musclesolve.pipeline.body import BLOCK, Analysis, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
@@ -39,14 +39,14 @@ from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
 BEARING = 0.25
-"""Share of its greatest force beyond which a knee bears much: what lifts off below hardly matters."""
+"""Share of its greatest force above which a knee is loaded: a contact that lifts off below hardly matters."""
 EXTENDS = 0.02
-"""Mean moment arm beyond which a muscle is one of those that extend the knee [m]: heads of the quadriceps have 0.03 to
-0.05, tensor fasciae latae, which has some in models, less than 0.01."""
+"""Mean moment arm beyond which a muscle counts as a knee extensor [m]: heads of the quadriceps have 0.03 to 0.05,
+tensor fasciae latae less than 0.01 in some models."""
 
 
 def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
-    """Variables over time and side, NaN for a side without a knee; how far the contacts are apart, and where they lift.
+    """Variables of the knees over time and side, NaN for a side without a knee; contact spacing and lift-off.
 
     The external knee adduction moment is -M . (e_axial x e_medial), with the net moment M on the shank about the knee
     center, muscle forces not included, and the unit vectors of `DIRECTIONS` of the shank: about their cross product the
@@ -59,7 +59,7 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
     notes += [note for part in analysis.parts for note in unrecognized(part, segment_axes, spacing)]
 
     def store(name: str, joint: str, force: Array) -> None:
-        """One column of a variable."""
+        """Store one column of a variable."""
         none = np.full((len(analysis.body.time), len(sides)), np.nan)
         variables.setdefault(name, (("time", "side"), none))[1][:, sides.index(side_of(joint))] = force
 
@@ -101,7 +101,7 @@ def segment_axes(analysis: Analysis) -> dict[str, Array]:
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
-    """Yield a sentence on muscles that extend a knee without being known as heads of the quadriceps by name."""
+    """Yield a sentence on knee extensors whose names are not names of heads of the quadriceps."""
     names, loads = part.state.parameters.names, part.part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))
     if loads is None or not set(knees) & set(loads.joints):
@@ -120,14 +120,14 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
 
 
 OWN = ("file_changed", "gait_events", "remark")
-"""Codes of the warnings of an analysis that an examination of the recording or model does not find."""
+"""Codes of warnings of an analysis that the checks of the recording or model do not report."""
 
 
 def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.Dataset:
-    """Label everything an analysis computed, with units and provenance.
+    """Label all numbers of an analysis, with units and provenance.
 
-    found: what was found wrong with the recording or model; None where nobody looked, and then the warnings of the
-    analysis itself stand in their place.
+    found: findings on the recording or model; None without a check, and then the warnings of the analysis itself take
+    their place.
     """
     body, parts = analysis.body, analysis.parts
     labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
@@ -163,7 +163,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         coordinates |= {"joint": list(body.joints)}
     if "contact_force_component" in variables:
         coordinates |= {"direction": list(DIRECTIONS)}
-    # the most iterations that a motion with elastic tendons took, by side: "r 31"
+    # largest number of iterations of a motion with elastic tendons, by side: "r 31"
     iterations = {
         side: [
             int(np.max(part.solution.iterations, initial=0))
@@ -179,7 +179,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         *(found or ()),
         *(_of_warning(note) for note in warnings if found is None or note.code in OWN),
     ]
-    first = [each.line for each in findings if each.severity != "note"]
+    first = [entry.line for entry in findings if entry.severity != "note"]
     attributes = {
         "musclesolve_version": __version__,
         "cost": parts[0].solution.cost_name,
@@ -190,7 +190,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
         **knees.attributes,
-        FINDINGS: json.dumps([each.as_dict() for each in findings]),
+        FINDINGS: json.dumps([entry.as_dict() for entry in findings]),
         **({"warnings": first} if first else {}),
         "notes": [str(note) for note in notes if not isinstance(note, WarningNote)],
     }
@@ -209,24 +209,25 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
 
 
 def _of_warning(note: WarningNote) -> Finding:
-    """The finding of a warning of the analysis."""
+    """Make a finding of a warning of the analysis."""
     code = note.code if "sentence" in texts()[note.code].get("what", "") else "remark"
     return replace(finding(code, "warning", {"sentence": str(note)}), code=note.code)
 
 
 def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
-    """Motion and moments, and what of the moments the muscles do not produce; NaN where there are no muscles.
+    """Motion and moments, and the moments that muscles do not produce; NaN without muscles.
 
-    What is left is a reserve where the moment is shared among the muscles, an unassigned moment where it is not: the
-    other is zero.
+    The remaining moment is a reserve where the moment is shared among muscles, otherwise an unassigned moment; the
+    respective other variable is zero.
     """
     body, row = analysis.body, {name: k for k, name in enumerate(analysis.body.dofs)}
     moment = body.moment
     reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
     for part in analysis.parts:
-        produced = np.einsum("tkm,tm->tk", part.state.moment_arm, part.tension)
+        tension, arm = part.tension, part.state.moment_arm
+        produced = [np.einsum("tkm,tm->tk", arm[some], tension[some]) for some in blocks(len(moment), BLOCK)]
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        left = moment[:, rows] - produced
+        left = moment[:, rows] - np.concatenate(produced)
         unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
         reserve[:, shared] = part.solution.reserve
         unassigned[:, shared] = np.where(np.isfinite(part.solution.reserve), 0.0, np.nan)

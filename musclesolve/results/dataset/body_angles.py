@@ -1,13 +1,13 @@
-"""Angles that gait analysis states beside the joint angles: of pelvis and trunk to the ground, and of the feet.
+"""Angles beside the joint angles: of pelvis and trunk relative to the ground, and of the feet.
 
-Pelvis and trunk: R = Rz(rotation) Rx(list) Ry(tilt) of the axes of the segment, forward, left and up, whose columns R
-has in the laboratory; zero where the segment is as in standing and faces along x.
+Pelvis and trunk: R = Rz(rotation) Rx(list) Ry(tilt), where the columns of R are the axes of the segment, forward, left
+and up, in the laboratory; the angles are zero where the segment is as in standing and faces along x.
 
 Foot progression: with the line f from heel to toes and the walking direction h, both seen from above,
 
     angle = s atan2(h_x f_y - h_y f_x, h_x f_x + h_y f_y),    s = 1 of the right foot and -1 of the left one,
 
-positive where the toes point to the median plane, as rotation inward is elsewhere here.
+positive where the toes point to the median plane, like other inward rotations.
 """
 
 from collections.abc import Mapping, Sequence

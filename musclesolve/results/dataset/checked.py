@@ -1,4 +1,4 @@
-"""A dataset is a result that can be averaged and drawn, or it is refused with the missing parts."""
+"""Check of results: a dataset that cannot be averaged and drawn is refused with its missing parts."""
 
 from collections.abc import Collection
 from typing import Any
@@ -19,7 +19,7 @@ DIMENSIONS = {
     **{name: QUANTITIES[name].dims for name in ("status", "valid", "foot_in_place", *in_set("finite"))},
     **dict.fromkeys(("stride_side", "stride_start"), ("stride",)),
 }
-"""Over what these extend, in every result."""
+"""Dimensions that these variables have in every result."""
 ALWAYS = ("time", "muscle", "side", "status", "valid")
 MODEL = "model_file"
 """Attribute of results on an OpenSim model, which have no ground reactions."""
@@ -28,9 +28,9 @@ POSITIVE = ("subject_mass_kg", "strength")
 
 
 def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
-    """Return the result if it is one.
+    """Return a result; refuse an object that is no result.
 
-    `needed` names variables that it must have besides status and coordinates.
+    `needed` names variables that the result must have besides status and coordinates.
     """
     if not isinstance(result, xr.Dataset):
         raise input_error("results.not_a_result", result=str(result)[:80], name=type(result).__name__)
@@ -77,7 +77,7 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused("results.no_positive_number", result, name, given=value.tolist())
 
-    # a number wherever there is a valid solution
+    # a finite number in every frame with a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
     # forces on the ground do not enter the moments of other limbs
     of_legs = frames.limb_name(result) == "leg"
@@ -121,7 +121,7 @@ def _refused(key: str, result: xr.Dataset, where: str | None = None, /, **fields
 
 
 def _increasing(times: AnyArray) -> bool:
-    """Whether these are finite numbers, each larger than the one before."""
+    """Return whether the times are finite numbers in increasing order."""
     return not times.size or bool(
         np.issubdtype(times.dtype, np.number) and np.isfinite(times).all() and (np.diff(times) > 0.0).all()
     )

@@ -25,13 +25,13 @@ MOTION_FAULTS = {
     "foot_in_place": DISPLACED,
     "balanced": UNBALANCED,
 }
-"""Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
+"""Variables that mark a fault in the motion of a frame, with the name of the fault; causes first."""
 MUSCLE_SIDE = "muscle_side"
-"""Coordinate of the muscles of a model: the side whose verdict is theirs."""
+"""Coordinate of the muscles of a model: the side whose verdict holds for the muscle."""
 NEAR = 0.01
-"""The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
+"""A strike counts as reached up to this share of the cycle, or one frame, beyond the frames."""
 LONGEST_INTERVAL = 1.5
-"""An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
+"""Ratio to the usual interval between strikes above which an interval lacks a strike in its middle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,10 @@ class Cycle:
     end: float  # next heel strike of the same foot [s]
     index: NDArray[np.intp]  # (K,) the frames in it
     percent: Array  # (K,) their place in the cycle, 0 to 100
-    share: float  # of the cycle that the frames cover, 0 to 1
+    share: float  # share of the cycle that the frames cover, 0 to 1
     complete: bool  # whether the frames reach both strikes, to 1 % of the cycle or to one frame
-    reach: float  # how far beyond the frames a strike still counts as reached [s]; 0 if not complete
-    overlong: bool  # whether it takes more than 1.5 times the median of the intervals of this foot
+    reach: float  # tolerance beyond the frames in which a strike counts as reached [s]; 0 if not complete
+    overlong: bool  # whether it lasts more than 1.5 times the median of the intervals of this foot
 
 
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
@@ -62,7 +62,7 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 
 
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
-    """Status names (T,) of a side; for an invalid motion what is wrong with it.
+    """Status names (T,) of a side; for an invalid motion the name of its fault.
 
     A frame in which a joint jumps is "joint_angle_jump", one with the foot far from where it was measured
     "foot_displaced", one whose ground forces do not balance the motion "unbalanced", one that does not satisfy the
@@ -76,7 +76,7 @@ def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 
 
 def mask_of_leg(mask: xr.DataArray, side: str) -> Mask:
-    """A mask over time, or over time and side, for one leg, shape (T,)."""
+    """Select one leg of a mask over time, or over time and side, shape (T,)."""
     return np.asarray((mask.sel(side=side) if "side" in mask.dims else mask).values, dtype=bool)
 
 
@@ -86,7 +86,7 @@ def valid(result: xr.Dataset, side: str) -> Mask:
 
 
 def credible(result: xr.Dataset, side: str) -> Mask:
-    """Frames of a leg whose motion and ground forces were measured and can be true, shape (T,)."""
+    """Frames of a leg whose motion and ground forces were measured and are plausible, shape (T,)."""
     return ~np.isin(status_names(result, side), (INVALID_MOTION, NOT_MEASURED))
 
 
@@ -99,7 +99,7 @@ def sides(result: xr.Dataset) -> list[str]:
 
 
 def part_names(result: xr.Dataset) -> dict[str, str]:
-    """The sides of `sides` in words: right leg, left leg (of an arm: right side), and what is of no side."""
+    """The sides of `sides` in words: right leg, left leg (right side for an arm), and a word for muscles of no side."""
     found = sides(result)
     other = "other muscles" if len(found) > 1 else "muscles"
     limb = limb_name(result)
@@ -115,7 +115,7 @@ def limb_name(result: xr.Dataset) -> str:
 
 
 def muscle_sides(result: xr.Dataset) -> dict[str, str]:
-    """Muscle -> the side whose status is its own: the side of its name, unless the result says otherwise.
+    """Muscle -> side whose status holds for it: the side in its name, unless the result states another.
 
     Muscles that act on coordinates of no side alone, as in the trunk, have the status of `other`.
     """
@@ -131,7 +131,7 @@ def solved(result: xr.Dataset, side: str) -> Mask:
 
 
 def solved_with_reserve(result: xr.Dataset, side: str) -> Mask:
-    """Frames where the muscles fall short of the moments and a reserve makes up for it, shape (T,)."""
+    """Frames in which the muscles cannot produce the moments and a reserve produces the rest, shape (T,)."""
     return status_names(result, side) == WITH_RESERVE
 
 
@@ -196,7 +196,7 @@ def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
     strikes = heel_strikes(result, side)
     usual = float(np.median(np.diff(strikes))) if strikes.size > 1 else 0.0
-    # Between the last frame and the one that would follow nothing more could have been recorded.
+    # One frame after the last frame is the limit of the recording.
     period = float(np.median(np.diff(time)))
     found = []
     measured = ~not_measured(result, side)

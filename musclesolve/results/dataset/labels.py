@@ -1,4 +1,4 @@
-"""Labels that a maker of bodies adds to the labels of every result."""
+"""Labels of a recording or model beside the labels of every result."""
 
 from dataclasses import dataclass, field
 
@@ -8,11 +8,11 @@ from musclesolve.results.dataset.picture import Variable
 from musclesolve.settings.trial import REDUCED
 
 DIRECTIONS = ("axial", "anterior", "medial")
-"""Directions of `contact_force_component`: to the distal end of the segment (compression), forward, to the middle."""
+"""Directions of `contact_force_component`: to the distal end of the segment (compression), forward, medial."""
 SEGMENT_OF = {"hip": "thigh", "knee": "shank", "ankle": "shank"}
-"""The segment whose axes the components of a joint have."""
+"""Segment whose axes define the components at a joint."""
 MEDIAL = {"r": 1.0, "l": -1.0}
-"""To the left, as seen from either leg: the median plane is on the left of the right leg."""
+"""Sign of the medial direction relative to left: the median plane is on the left of the right leg."""
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
 """Components of the residual at the base."""
 
@@ -22,7 +22,7 @@ class Labels:
     """Variables, coordinates and attributes beside the labels of every result.
 
     segment_axes: by joint the unit vectors of `DIRECTIONS` in the axes of the
-    laboratory, (T, 3, 3). notes: what a reader should know. translates: whether a degree of freedom is a translation.
+    laboratory, (T, 3, 3). notes: sentences for the reader. translates: whether a degree of freedom is a translation.
     """
 
     variables: dict[str, Variable]

@@ -1,4 +1,4 @@
-"""Read from a result: power of a joint, support moment of a leg, force of a muscle group."""
+"""Kinetics of a leg from a result: power of a joint, support moment of a leg, force of a muscle group."""
 
 from dataclasses import dataclass
 

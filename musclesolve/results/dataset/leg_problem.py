@@ -20,7 +20,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 
     Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN) and are left out by all solvers. The
-    problem holds the data of all costs but the joint reactions of `joint_reaction_squared`.
+    problem holds the data of all costs except the joint reactions of `joint_reaction_squared`.
 
     Args:
         result: of `run`, or read from its file.

@@ -1,4 +1,4 @@
-"""Labels that only an OpenSim model has: its skeleton, loads, joints and provenance."""
+"""Labels of an OpenSim model: its skeleton, loads, joints and provenance."""
 
 import os
 from dataclasses import replace
@@ -85,7 +85,7 @@ def model_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
-            *(WarningNote(each, "model") for each in body.warnings),
+            *(WarningNote(warning, "model") for warning in body.warnings),
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
@@ -114,7 +114,7 @@ def _of_change(body: ModelBody) -> dict[str, Variable]:
 def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
     """Ground reaction force and its center of pressure under each side, NaN where its moments are not measured.
 
-    The loads on bodies of a side together; none where no load acts on a body of a side.
+    Loads on several bodies of a side are summed; empty where no load acts on a body of a side.
     """
     if body.dynamics is None or not (
         loads := [load for load in body.dynamics.loads if side_of(load.body) != OTHER]
@@ -151,9 +151,9 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
 
 
 TRUNK_BODIES = {"pelvis": ("pelvis",), "trunk": ("torso", "thorax", "trunk")}
-"""Segment -> what its body is called in models, in lower case."""
+"""Segment -> names of its body in models, in lower case."""
 FEET = ("calcn", "foot")
-"""What the body with heel and sole is called, without side."""
+"""Names of the body with heel and sole, without side."""
 
 
 def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Variable]:
@@ -188,7 +188,7 @@ def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Var
 def model_axes(body: ModelBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
-    Axes of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
+    The axes belong to the body distal to a hip or knee, or above an ankle: x forward, y up, z to the right.
     """
     values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
     motion, axes = body_motion(body.model, values), {}

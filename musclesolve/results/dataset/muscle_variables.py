@@ -1,7 +1,7 @@
 """Variables of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG and with measured
 fascicle lengths.
 
-Variables are named as in quantities.toml; there are none of rigid tendons, and none of what was not measured.
+Variables are named as in quantities.toml; rigid tendons and missing measurements have none.
 """
 
 from collections.abc import Sequence
@@ -41,10 +41,10 @@ def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> lis
 
 
 def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
-    """One sentence for the muscles whose fibers leave the plausible range; none where all stay within.
+    """A sentence on the muscles whose fibers leave the plausible range; empty where all stay within.
 
-    A second sentence says which of them do so in the model that their ranges are of as well, where the rule of fiber
-    lengths keeps the ranges over its range of motion.
+    A second sentence names the muscles that also leave the range in the reference model, if the rule of fiber lengths
+    keeps the operating ranges of this model.
     """
     names, (least, greatest) = analysis.body.muscles, fiber_range(analysis)
     notes = beyond_plausible(names, least, greatest)
@@ -78,7 +78,7 @@ def balance_error(analysis: Analysis) -> dict[str, Variable]:
 
 
 def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
-    """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
+    """Envelopes, the activation expected from them, and the agreement of activation with the envelopes, by channel.
 
     Where the cost follows EMG, agreement is computed for each channel predicted while it alone is not followed. The
     coordinates hold the name of every channel, and its muscles between commas.
@@ -108,7 +108,7 @@ def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
 
 
 def fascicle_labels(analysis: Analysis) -> VariablesAndAttributes:
-    """Measured fascicle lengths in every frame, and how far the fibers of their muscles are from them."""
+    """Measured fascicle lengths in every frame, and the differences of the fiber lengths from them."""
     measured, time, names = analysis.body.fascicles, analysis.body.time, analysis.body.muscles
     if measured is None or not measured.channels:
         return {}, {}
@@ -144,7 +144,10 @@ def person_attributes(person: PersonMuscles | None) -> dict[str, object]:
     return {
         "muscle_parameters": "calibrated",
         **({} if person.path is None else {"muscle_person": person.path.name}),
-        "muscle_factors": [f"{each.name} {each.factor:.6g} (sd {each.sd:.3g})" for each in person.parameters],
+        "muscle_factors": [
+            f"{parameter.name} {parameter.factor:.6g} (sd {parameter.sd:.3g})"
+            for parameter in person.parameters
+        ],
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +12,21 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.pipeline.body import LONG
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
+from musclesolve.results.dataset.block_array import PathArray
 
 Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
 """Dimensions, values and attributes of a variable of a result."""
 
 
 SEGMENT_AXES = ("forward", "left", "up")
-"""Axes of a segment by where they point in the standing pose."""
+"""Names of the axes of a segment by their direction in the standing pose."""
 
 VariablesAndAttributes = tuple[dict[str, Variable], dict[str, object]]
 """Variables and coordinates of a result, named as in quantities.toml."""
@@ -65,13 +69,25 @@ class Skeleton:
 
 def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAndAttributes:
     """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
-    names = np.array([name for names, _ in parts for name in names], np.str_)
-    first = np.cumsum([0, *(len(names) for names, _ in parts)])
-    muscle = np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)])
-    position = np.concatenate([lines.position for _, lines in parts], axis=1)
+    muscle = [np.asarray(names, np.str_)[lines.muscle] for names, lines in parts]
+    return _of_paths(np.concatenate(muscle), np.concatenate([lines.position for _, lines in parts], axis=1))
+
+
+def _of_paths(muscle: AnyArray, position: Any) -> VariablesAndAttributes:
     return {"path_position": (("time", "path_point", "axis"), position)}, {
-        "path_muscle": ("path_point", names[muscle])
+        "path_muscle": ("path_point", muscle)
     }
+
+
+def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesAndAttributes:
+    """Paths of the muscles of a subject; beyond `LONG` frames they are traced when they are read."""
+    q, coordinates = motion.q, motion.coordinates
+    if len(q) <= LONG:
+        return path_labels([(group.names, group.paths.lines(q, coordinates)) for group in groups])
+    most = [group.paths.points_used(q, coordinates).max(axis=0) for group in groups]
+    muscle = np.concatenate([np.repeat(group.names, each) for group, each in zip(groups, most, strict=True)])
+    paths = [(group.paths, each) for group, each in zip(groups, most, strict=True)]
+    return _of_paths(muscle, PathArray(paths, q, coordinates).variable_data())
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
@@ -98,16 +114,17 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
 
 
 _SAME = 1e-3
-"""Points of two bodies that never lie farther apart are one [m]."""
+"""Largest distance between points of two bodies that count as one point [m]."""
 _SHORTEST_BONE = 0.01
-"""Shorter bones are not drawn [m]."""
+"""Least length of a bone that is drawn [m]."""
 
 
 def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
-    """Joints of a model as points, for values (T, K) of all coordinates: each body from its joint to those beyond.
+    """Make a skeleton from a model for values (T, K) of all coordinates: lines from a body's joint to its distal
+    joints.
 
-    A joint lies where the frame of the body beyond it is, and bears the name of the joint. The nearer body has its own
-    point there if the joint lets the two move apart: where that frame is in the default pose.
+    The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
+    its own point, at the origin of this frame in the default pose.
     """
     motion = body_motion(model, values)
     drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
@@ -140,12 +157,12 @@ class _Drawing:
     bones: list[tuple[str, str, str]] = field(default_factory=list)
 
     def place(self, body: str, local: Array) -> Array:
-        """A point of a body in the ground, (T, 3)."""
+        """Position (T, 3) [m] of a point of a body in the ground."""
         number = self.model.body_number[body]
         return np.asarray(self.motion.rotation[:, number] @ local + self.motion.position[:, number])
 
     def draw(self, body: str) -> None:
-        """The bones of a body: from its joint to those beyond it, and to its tip."""
+        """Add the bones of a body: lines from its joint to its distal joints, and to its tip."""
         start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
         beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
         upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
@@ -184,7 +201,7 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
-    """Forces and their points over time and external_load; the name of each load with the body that it acts on."""
+    """Forces and their points over time and external_load; names of the loads with the loaded bodies."""
     if dynamics is None or not dynamics.loads:
         return {}, {}
     time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose

@@ -1,8 +1,8 @@
-"""The quantities of results: dimensions, unit, meaning, title and uses of each, said once.
+"""The quantities of results: the only definition of their dimensions, units, meanings, titles and uses.
 
-What body, muscles and solution give directly is listed in quantities.toml; a quantity that follows from others by a
-formula is a function at the end of this module. Datasets, figures, tables, exports, studies, uncertainties, reports,
-the live page and docs/results.md read both from `QUANTITIES`.
+quantities.toml lists the quantities that body, muscles and solution give directly; a quantity that follows from others
+by a formula is a function at the end of this module. Datasets, figures, tables, exports, studies, uncertainties,
+reports, the live page and docs/results.md read both from `QUANTITIES`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Use = Literal[
     "result", "export", "sto", "signed", "finite", "uncut", "positive",
 ]
 # fmt: on
-"""Sets of quantities; quantities.toml says what each is for."""
+"""Sets of quantities; quantities.toml describes their use."""
 Basis = Literal["", "state", "forces", "solution", "solver"]
-"""What a quantity follows from; of several the last one here counts."""
+"""Sources of a quantity; of several sources the last one in this order counts."""
 ANALYSIS = "analysis"
-"""Argument of a formula that needs the whole `Analysis`, which results alone have."""
+"""Argument of a formula that needs the whole `Analysis`, which only a new result has."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of results; quantities.toml says what the fields are."""
+    """A quantity of results; quantities.toml describes the fields."""
 
     name: str
     dims: tuple[str, ...]
@@ -89,7 +89,7 @@ class Quantity:
     function: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        unknown = [each for each in self.sets if each not in get_args(Use)]
+        unknown = [use for use in self.sets if use not in get_args(Use)]
         if unknown or self.follows not in get_args(Basis) or self.kind not in ("", *KINDS):
             raise ValueError(f"quantity {self.name}: {unknown or (self.follows, self.kind)} does not exist")
 
@@ -110,7 +110,7 @@ class Quantity:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Names of the quantities that the formula needs; none without a formula."""
+        """Names of the quantities that the formula needs; empty without a formula."""
         return () if self.function is None else tuple(inspect.signature(self.function).parameters)
 
 
@@ -154,12 +154,12 @@ def heading_of(name: str) -> str:
 
 
 def shown(units: str) -> tuple[float, str]:
-    """Factor and unit in which a quantity is shown: angles in degrees, everything else as it is."""
+    """Factor and unit in which a quantity is shown: angles in degrees, other quantities unchanged."""
     return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
 
 
 def explained(data: xr.Dataset) -> ResultDataset:
-    """An answer to a question whose variables have the units and meanings of their quantities."""
+    """Add the units and meanings of the quantities to the variables of an answer to a question."""
     for name in data.data_vars:
         if name in QUANTITIES and QUANTITIES[str(name)].answer:
             data[name].attrs |= QUANTITIES[str(name)].attrs
@@ -172,9 +172,9 @@ def of_parts(
     over_muscles: Callable[[Sequence[Any]], Any],
     over_joints: Callable[[Sequence[Any]], Any],
 ) -> AnyArray:
-    """A quantity that shared parts have, of all muscles (..., N) or joints (T, J, 3).
+    """Collect a quantity of the shared parts for all muscles (..., N) or joints (T, J, 3).
 
-    over_muscles, over_joints: put arrays (..., n) of the muscles or joints of each part into one of all.
+    over_muscles, over_joints: join the arrays of the parts to one array of all muscles or joints.
     """
     found = [attrgetter(QUANTITIES[name].part)(part) for part in parts]
     if "joint" not in QUANTITIES[name].dims:
@@ -198,7 +198,7 @@ def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
 
 
 def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
-    """A result, an average or a comparison with what follows by formulas, of the quantities of a set."""
+    """Add the quantities of a set that follow by formulas to a result, an average or a comparison."""
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is None or quantity.name in data or not set(quantity.arguments) <= set(data):
             continue
@@ -233,7 +233,11 @@ def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
-        of = [QUANTITIES[each].follows for each in inspect.signature(function).parameters if each != ANALYSIS]
+        of = [
+            QUANTITIES[parameter].follows
+            for parameter in inspect.signature(function).parameters
+            if parameter != ANALYSIS
+        ]
         follows = max(of, key=get_args(Basis).index, default="")
         entry = {"follows": follows, **said, "sets": frozenset(said["sets"])}
         QUANTITIES[name] = Quantity(name=name, function=function, **entry)
@@ -252,7 +256,7 @@ def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     sets=("study", "compared", "uncertainty", "peak", "positive"),
 )
 def contact_force(joint_reaction: AnyArray) -> AnyArray:
-    """|R|, (..., joint) of R (..., joint, axis) [N]."""
+    """Magnitude |R|, (..., joint) [N], of contact forces R (..., joint, axis) [N]."""
     return np.asarray(np.linalg.norm(joint_reaction, axis=-1))
 
 
@@ -266,7 +270,7 @@ def contact_force(joint_reaction: AnyArray) -> AnyArray:
     sets=("study", "compared", "values", "positive"),
 )
 def ground_reaction_resultant(ground_reaction_force: AnyArray) -> AnyArray:
-    """|F|, (..., side) of F (..., side, axis) [N]."""
+    """Magnitude |F|, (..., side) [N], of ground forces F (..., side, axis) [N]."""
     return np.asarray(np.linalg.norm(ground_reaction_force, axis=-1))
 
 
@@ -278,5 +282,5 @@ def ground_reaction_resultant(ground_reaction_force: AnyArray) -> AnyArray:
     sto={"file": "normalized_fiber_length", "column": "{muscle}"},
 )
 def normalized_fiber_length(fiber_length: AnyArray, optimal_fiber_length: AnyArray) -> AnyArray:
-    """L / L0, (..., muscle)."""
+    """Normalized fiber length L / L0, (..., muscle)."""
     return fiber_length / optimal_fiber_length

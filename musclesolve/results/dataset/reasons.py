@@ -2,8 +2,8 @@
 enough.
 
 With elastic tendons activation and fibers depend on the frames before and after, so that a frame may need a reserve
-although muscles of the same strength would suffice if it stood alone. The sentences then name which limit of the
-activation the muscles that could help are at: the upper bound, or how fast activation rises or falls.
+although the muscles are strong enough for this frame alone. The sentences then name the limit of the muscles that
+could help: the upper bound of activation, or the rate at which activation rises or falls.
 """
 
 from dataclasses import replace
@@ -41,14 +41,14 @@ CHECK_FIRST = (
     "first: musclesolve check TRIAL.toml; a wrong mass, forces and markers that are not synchronous, a plate or the "
     "filter may ask too much of the muscles"
 )
-"""What comes before every remedy: a fault of the recording is not mended by stronger muscles."""
+"""Advice before every remedy: stronger muscles do not correct a fault of the recording."""
 LAST_RESORT = "; only where check finds no fault, for it would hide one"
 
 
 def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     """The attributes reasons_r, reasons_l and reasons_other: sentences on the parts of each side that lack moments.
 
-    Of a model also on each coordinate that is beyond its range in such frames.
+    For a model also a sentence on each coordinate that is beyond its range in such frames.
     """
     body, reasons = analysis.body, dict[str, list[str]]()
     options = body.options if isinstance(body, RecordedBody) else None
@@ -65,9 +65,9 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
 def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[str]:
     """Return the reasons why frames of a part need reserves or have no solution.
 
-    A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves. With
-    the options of a trial, remedies are named with the key of the trial file that applies them; otherwise with the
-    option of the command `share`.
+    One sentence describes the worst frame of each stretch that is too strong for the muscles, the last sentence the
+    largest reserves. With the options of a trial a remedy names the key of the trial file, otherwise the option of the
+    command `share`.
     """
     solution, time, moment = part.solution, part.part.time, part.part.shared_moment
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
@@ -117,7 +117,7 @@ def _key(part: SolvedGroup, options: Options, why: Diagnosis, number: int) -> st
 
 
 def passive_remedy(part: SolvedGroup, database: MuscleDatabase, frame: int) -> str | None:
-    """The rule for passive forces, "calibrated" or else "none", that solves a frame; None where neither does."""
+    """Return the rule for passive forces, "calibrated" or else "none", that makes a frame feasible; None if neither."""
     rules: list[PassiveRule] = ["none"] if database.calibrated_passive is None else ["calibrated", "none"]
     for rule in rules:
         problem = with_passive_rule(part, database, frame, rule)
@@ -139,11 +139,11 @@ def with_passive_rule(part: SolvedGroup, database: MuscleDatabase, frame: int, r
 
 
 _NEAR = 1e-3
-"""Activations as near to a limit are at it."""
+"""Distance from a limit within which an activation is at the limit."""
 _PULLS = 1e-3
-"""Muscles whose pull along the multipliers is a smaller share of the largest one do not count."""
+"""Share of the largest pull along the multipliers below which a muscle does not count."""
 _REPORTED = 0.05
-"""Reserves are soft, and a little is taken everywhere: less than this share of the largest one is not named."""
+"""Share of the largest reserve below which a reserve is not named; soft reserves are never exactly zero."""
 _FULL = "full"
 _UP = "{} cannot be activated faster or relaxed sooner"
 _DOWN = "{} cannot be relaxed faster or activated sooner"
@@ -183,7 +183,7 @@ def elastic_reasons(
 
 
 def _lacking(problem: Problem, solution: Solution, moment: Array, frame: int, directions: Directions) -> str:
-    """Ankle_dorsiflexion_r lacks 12.3 N m of plantarflexion, and others; the largest first."""
+    """List the lacking moments: "ankle_dorsiflexion_r lacks 12.3 N m of plantarflexion, ..."; the largest first."""
     reserve, dofs = solution.reserve[frame], problem.dof or ()
     needed = needs_reserve(reserve[None], moment[frame][None])[0]
     needed &= np.abs(reserve) > _REPORTED * np.abs(reserve).max()
@@ -194,8 +194,8 @@ def _lacking(problem: Problem, solution: Solution, moment: Array, frame: int, di
 def _limits(problem: Problem, solution: Solution, time: Array) -> dict[str, Array]:
     """Return by limit the pull of the moments on each activation at the limit, (T, n); zero elsewhere.
 
-    The pull is (A^T lambda), of the multipliers lambda: positive where more activation would help. The activation is at
-    the limits of rising or falling where it changes as fast as it can from the frame before or to the next one.
+    The pull is A^T lambda with the multipliers lambda: positive where more activation would help. An activation is at
+    the limit of rising or falling where it changes at the largest rate from the frame before or to the next one.
     """
     a = solution.activation
     with np.errstate(invalid="ignore"):
@@ -205,7 +205,7 @@ def _limits(problem: Problem, solution: Solution, time: Array) -> dict[str, Arra
         fastest_rise = a[1:] >= high - _NEAR
         fastest_fall = (a[1:] <= low + _NEAR) & (a[:-1] > _NEAR)
     none = np.zeros_like(full[:1])
-    # more activation: too soon to have risen, or too late to be gone in the next frame; less: the other way round
+    # more activation: it cannot have risen so soon, or cannot fall until the next frame; less: the reverse
     held_down = np.concatenate([none, fastest_rise]) | np.concatenate([fastest_fall, none])
     held_up = np.concatenate([none, fastest_fall]) | np.concatenate([fastest_rise, none])
     least = _PULLS * np.abs(pull).max(axis=1, keepdims=True)

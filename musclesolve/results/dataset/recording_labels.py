@@ -1,4 +1,4 @@
-"""Labels that only a recording has: body, ground, gait, filter and provenance."""
+"""Labels of a recording: body, ground, gait, filter and provenance."""
 
 import os
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
     fiber_notes,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
+from musclesolve.results.dataset.picture import Variable, subject_paths, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
@@ -41,13 +41,11 @@ def recording_labels(analysis: Analysis) -> Labels:
     """Labels of the human along a recording."""
     body = analysis.body
     assert isinstance(body, RecordedBody)
-    mechanics, measured = body.mechanics, body.mechanics.measured
+    mechanics, measured, settings = body.mechanics, body.mechanics.measured, body.trial.settings
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
-    paths, path_muscles = path_labels(
-        [(group.names, group.paths.lines(motion.q, motion.coordinates)) for group in placed]
-    )
+    paths, path_muscles = subject_paths(placed, motion)
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
@@ -81,7 +79,9 @@ def recording_labels(analysis: Analysis) -> Labels:
         notes=[
             *(
                 WarningNote(str(warning), warning.code)
-                for warning in mechanics.warnings(body.trial.mapping, body.trial.settings.consistency.method)
+                for warning in mechanics.warnings(
+                    body.trial.mapping, settings.consistency.method, settings.laboratory.tilt_deg
+                )
             ),
             *dict.fromkeys(
                 WarningNote(sentence)
@@ -107,7 +107,7 @@ def recording_labels(analysis: Analysis) -> Labels:
 def recording_axes(body: RecordedBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at the joints of the legs, (T, 3, 3), by the names of the joints.
 
-    In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
+    In standing all segments have the axes of the body: forward, left, up. The force acts on the distal segment, where
     instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
     """
     model, motion, axes = body.mechanics.model, body.mechanics.motion, {}
@@ -122,13 +122,13 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
 
 
 def person_notes(body: RecordedBody) -> list[str]:
-    """Sentences on the person whose factors are on the muscles; none without."""
+    """Sentences on the person whose factors scale the muscles; empty without a person."""
     person = body.options.person
     return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
 def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
-    """Motion of the pelvis and its residual, how far the model's points are off, and which frames are valid."""
+    """Motion of the pelvis and its residual, distances of the model's points from the markers, and valid frames."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
     parts = [motion.frames(part) for part in blocks(len(motion.time))]
@@ -163,7 +163,7 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _shows_trunk(body: RecordedBody) -> bool:
-    """Whether markers show how the trunk moves: without any it is completed upright over the hips."""
+    """Return whether markers show the motion of the trunk; without markers it is completed upright over the hips."""
     return {"shoulder_r", "shoulder_l"} <= {*body.mechanics.fit.points}
 
 
@@ -238,7 +238,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_shoe_mass_kg": subject.shoe_mass,
         "inertia_table": inertia_source(subject.sex, subject.age),
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
-        "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
+        "subject_segments": [f"{name} {segment.sentence}" for name, segment in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,
         "ground_reactions": _origin(body),
         "plate_corrections": list(trial.plate_corrections),
@@ -288,13 +288,13 @@ PHASES = {
     "stance": "toe_off",
     "foot_below_opposite_hip": "foot_below_opposite_hip",
 }
-"""Variable without ``_percent`` -> the event of a stride that it is the place of."""
+"""Variable without ``_percent`` -> the event of a stride whose place it gives."""
 
 
 def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
     """Over the dimensions event and stride: times and measures; kind, side and source of each event, and leg and ends.
 
-    The attributes ``heel_strike_times_r`` and ``_l`` [s] hold periodic strikes, too; there is none of a leg without.
+    The attributes ``heel_strike_times_r`` and ``_l`` [s] include periodic strikes; a leg without strikes has none.
     """
     events, strides = gait.events, gait.strides
     measures = {
@@ -334,7 +334,7 @@ def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dic
 def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
     """Cut-off and noise of every marker and axis and, of a residual analysis, its evidence; none of a given cut-off.
 
-    The attributes hold method and order; the cut-off where it was given, else who chose it and the cut-off of the
+    The attributes hold method and order; a stated cut-off, otherwise the method of its choice and the cut-off of the
     forces.
     """
     options, analysis = chosen.options, chosen.analysis

@@ -1,7 +1,7 @@
-"""A result as people see it in a notebook: an xarray.Dataset whose HTML shows verdict, curves and contact forces.
+"""The view of a result in a notebook: an xarray.Dataset whose HTML shows verdict, curves and contact forces.
 
-A subclass, because `_repr_html_` is what Jupyter, marimo, Colab and VS Code all ask for; a formatter registered on
-import would be one of IPython alone, and would change how every Dataset of a session is shown.
+The class is a subclass because Jupyter, marimo, Colab and VS Code all call `_repr_html_`; a formatter registered on
+import would work in IPython alone, and would change the view of every Dataset of a session.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from importlib import import_module
 import xarray as xr
 
 VIEW = "musclesolve.report.notebook"
-"""What draws a result in a notebook. Pages are made later than results, so it is looked up when one is shown."""
+"""Place of the function that draws a result in a notebook, imported when a result is shown."""
 
 
 class ResultDataset(xr.Dataset):
-    """An xarray.Dataset in everything but its HTML: in a notebook it shows what a result says before its variables.
+    """An xarray.Dataset with another HTML view: a notebook shows the statements on the result before its variables.
 
-    Selections, copies, arithmetic, `xarray.concat` and pickles keep the class, and a part that no longer is a result
-    is shown as any other Dataset; so is a result after `xarray.set_options(display_style="text")`. `xarray.merge`,
-    `where` and `xarray.open_dataset` return a plain Dataset, `musclesolve.read_result` one of these.
+    Selections, copies, arithmetic, `xarray.concat` and pickles keep the class. A part that is no complete result is
+    shown like any other Dataset; so is a result after `xarray.set_options(display_style="text")`. `xarray.merge`,
+    `where` and `xarray.open_dataset` return a plain Dataset, `musclesolve.read_result` a ResultDataset.
     """
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class ResultDataset(xr.Dataset):
         return result
 
     def _repr_html_(self) -> str:
-        """The view of a result with the table of xarray folded below; that table alone for what is no result."""
+        """The view of a result with the table of xarray folded below; only this table for other datasets."""
         table = super()._repr_html_()
         if xr.get_options()["display_style"] == "text":
             return table

@@ -1,4 +1,4 @@
-"""Read from a result: its attributes, subject and choices, vectors in walking axes, what is moved and left over."""
+"""Values read from a result: attributes, subject and choices, vectors in walking axes, moved points, residuals."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from musclesolve.constants import ELASTIC, RIGID, STANDARD_GRAVITY
 
 
 def texts(value: object) -> list[str]:
-    """An attribute that holds texts: a list, or one text with a line for each (as NetCDF likes it); none of None."""
+    """The texts of an attribute: a list, or one text with several lines (as in NetCDF); empty for None."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -20,7 +20,7 @@ def texts(value: object) -> list[str]:
 
 
 def listed(data: xr.Dataset, name: str) -> list[str]:
-    """The texts of the attribute of a name, none where there is no such attribute."""
+    """The texts of the attribute of a name; empty where there is no such attribute."""
     return texts(data.attrs.get(name))
 
 
@@ -45,17 +45,17 @@ def trial_name(data: xr.Dataset) -> str:
 
 
 def choice_name(data: xr.Dataset, name: str) -> str:
-    """A choice that may be the path of a file: without its folder."""
+    """Name of a choice, without the folder if the choice is a path."""
     return text(data, name).replace("\\", "/").rpartition("/")[2]
 
 
 TURN = 360.0
 FAR_ANGLE = 0.75 * TURN
-"""Median of an angle from which on it is moved by whole turns [deg]; an arm may be raised beyond half a turn."""
+"""Median beyond which an angle is shifted by whole turns [deg]; an arm may be raised beyond half a turn."""
 
 
 def without_turns(angle_deg: Array) -> Array:
-    """An angle (T,) [deg] without jumps of more than half a turn between frames, and by whole turns nearest to zero."""
+    """Remove jumps of more than half a turn from an angle (T,) [deg], and shift it by whole turns nearest to zero."""
     known = np.isfinite(angle_deg)
     if not known.any():
         return angle_deg
@@ -66,7 +66,7 @@ def without_turns(angle_deg: Array) -> Array:
 
 
 def is_elastic(result: xr.Dataset) -> bool:
-    """Return whether the tendons of a result are elastic; tendons of earlier versions were rigid."""
+    """Return whether the tendons of a result are elastic; results of early versions have rigid tendons."""
     return text(result, "tendon", RIGID) == ELASTIC
 
 
@@ -83,9 +83,9 @@ OPPOSITE = {
 
 
 def leg_joint(result: xr.Dataset, kind: str, side: str) -> str | None:
-    """The joint of a leg that is its hip, knee or ankle, as knee_r or, in a model, walker_knee_r; None without one.
+    """Name of the hip, knee or ankle of a leg, such as knee_r or, in a model, walker_knee_r; None without such a joint.
 
-    Of several that have the name in them, first the one called so, then one that ends so.
+    Among several joints with the name in them, an equal name comes first, then a name that ends so.
     """
     names = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
     of_side = [name for name in names if side_of(name) == side and joint_kind(name) == kind]
@@ -98,7 +98,7 @@ CONSISTENCY_METHODS = {
     "joint_angles": "driven by measured joint angles",
     "none": "not made consistent",
 }
-"""Name of a method of consistency -> how the motion was made to fit the model."""
+"""Name of a method of consistency -> its description."""
 
 
 def directions(dof: str) -> tuple[str, str]:
@@ -111,13 +111,13 @@ def directions(dof: str) -> tuple[str, str]:
 
 
 def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
-    """A vector of the laboratory with x along the walking direction, y to the left of it, z up.
+    """Rotate a vector of the laboratory so that x points along the walking direction, y to the left, z up.
 
     spread: the components are standard deviations; x and y count as independent, so that their squares are
     turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.
 
-    The direction is ``heading``; of a model, which has none, the direction of the mean of its joints from the first to
-    the last frame, where they move by `TRAVEL`. Else x remains the axis of the laboratory.
+    The direction is ``heading``. A model has no heading: its direction is the displacement of the mean of its joints
+    from the first to the last frame, if it exceeds `TRAVEL`; otherwise x remains the axis of the laboratory.
     """
     angle = heading_angle(result)
     if angle is None:
@@ -135,7 +135,7 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False
 
 
 TRAVEL = 0.5
-"""How far a body moves that walks somewhere [m]."""
+"""Least displacement of a body that walks over the ground [m]."""
 
 
 def heading_angle(result: xr.Dataset) -> xr.Variable | None:
@@ -147,7 +147,7 @@ def heading_angle(result: xr.Dataset) -> xr.Variable | None:
 
 
 def _travel(result: xr.Dataset) -> float | None:
-    """Angle about the vertical of the way from the first to the last frame [rad]; None where there is none."""
+    """Angle about the vertical of the displacement from the first to the last frame [rad]; None without one."""
     if "skeleton_position" not in result or result.sizes.get("time", 0) < 2:
         return None
     place = result["skeleton_position"]
@@ -195,8 +195,8 @@ def pelvis_residual(result: xr.Dataset, name: str = "pelvis_residual") -> tuple[
 
 
 def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
-    """Names of the measured points (n), root mean square and largest distance (n,) [m] that each was moved."""
-    # in one order: sums of a result and of its file are then the same to the last digit
+    """Names of the measured points (n); root mean square and largest distance (n,) [m] by which each was moved."""
+    # in a fixed memory order: sums of a result and of its file are then equal to the last digit
     shift = np.ascontiguousarray(result["consistency_shift"].transpose("time", "point").values)
     return (
         [str(name) for name in result["point"].values],
@@ -206,7 +206,7 @@ def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
 
 
 def filter_line(result: xr.Dataset) -> str:
-    """The filter in a few words; nothing where the result has none."""
+    """The filter in a few words; empty where the result has none."""
     given = result.attrs
     name, order = "low-pass filter", ""
     if given.get("filter_method") == "spline":

@@ -45,9 +45,9 @@ def export(
             walk_activation.sto, walk_force.sto, ...
         format: "sto" (a file for each variable), "mot" (joint angles in degrees), "csv" (one table, units in its
             header), "mat" (nested structures), "parquet" (needs pyarrow); None: by the suffix of the path.
-        variables: names of series; None: those that `sto_files` names, all in the other formats.
-        names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of that OpenSim model; "own": the names of
-            this project; None: the names of the muscle set's model in STO and MOT files, otherwise the own ones.
+        variables: names of series; None: the series listed in `sto_files`, all in the other formats.
+        names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of this OpenSim model; "own": the names of
+            this project; None: the names of the muscle set's model in STO and MOT files, otherwise "own".
 
     Returns:
         The files.
@@ -79,10 +79,8 @@ def invalid_frames(result: xr.Dataset) -> int:
 
 
 def target_path(result: Path, output: Path | None, format: str | None) -> Path:
-    """The file that a command writes: beside the result, or in a folder, under its name, unless one is named.
-
-    Raises:
-        InputError: neither a format nor a name with a suffix is given.
+    """Path of the file that a command writes: the named file, or a file with the name of the result beside it or in a
+    folder.
     """
     if output is not None and output.suffix and not output.is_dir():
         return output
@@ -96,7 +94,7 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
 
 
 def _format(path: Path, given: str | None) -> str:
-    """The requested format, or that the suffix of the path says; the two must agree."""
+    """The requested format, or the format of the suffix of the path; the two must agree."""
     suffix = path.suffix.casefold().removeprefix(".")
     kind = suffix if given is None else given
     if kind not in FORMATS:

@@ -1,4 +1,4 @@
-"""STO and MOT files of a result, as OpenSim and its GUI open them."""
+"""STO and MOT files of a result for OpenSim and its GUI."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,12 +27,9 @@ def sto_files(
 ) -> dict[str, bytes]:
     """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (quantities.toml).
 
-    Activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions unless variables are
-    named. A single variable that is named goes into the file of the path itself. Columns without any number are left
-    out; frames without a valid solution are nan.
-
-    Raises:
-        InputError: the result has none of them, or does not run over time.
+    The default is activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions. A single
+    requested variable goes into the file of the path itself. Columns without any number are left out; frames without a
+    valid solution are nan.
     """
     _check_time(result, path)
     chosen = in_set("sto") if variables is None else list(variables)
@@ -53,7 +50,7 @@ def sto_files(
             for labels in series.labels
         ]
         values: Array = np.asarray(series.values, dtype=float)
-        # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
+        # OpenSim's Storage ends before the first row with a nan: columns without any number are left out.
         known = np.flatnonzero(~np.isnan(values).all(axis=0))
         named = tuple(names[k] for k in known)
         table = Table(result["time"].values, named, values[:, known], False, target)
@@ -67,11 +64,7 @@ def mot_files(
     """Joint angles in degrees as the motion of a model, with rotation and position of the pelvis where they are known.
 
     pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
-    hips of the unscaled model where the hips of the subject are. Joints that the model of the names does not have keep
-    their own names.
-
-    Raises:
-        InputError: the result has no joint angles over time, or translations among them; other variables are requested.
+    hips of the unscaled model at the hips of the subject. Joints that the named model lacks keep their own names.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise input_error(
@@ -86,7 +79,7 @@ def mot_files(
     if unit != "rad":  # coordinates in meters among the angles: a result does not say which they are
         raise input_error("results.coordinates_result", where="joint_angle", unit=unit)
     angles = columns(result, "joint_angle", naming)
-    names = [each["dof"] for each in angles.labels]
+    names = [label["dof"] for label in angles.labels]
     pelvis_names, pelvis = _pelvis(result, naming)
     values = np.hstack([pelvis, np.degrees(angles.values)])
     table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)

@@ -1,4 +1,4 @@
-"""Names, signs and axes of an OpenSim model for what a result calls by the names of this project."""
+"""Names, signs and axes of an OpenSim model for the labels of a result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from musclesolve.results.dataset.result_quantities import choice_name
 
 OWN, NEWEST = "own", "rajagopal"
 NAMES = (OWN, "gait2392", NEWEST)
-"""What names may be asked for; NEWEST where a set has none of a model."""
+"""Namings that can be requested; NEWEST is used where a muscle set belongs to no model."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Naming:
 
     coordinates: degree of freedom without side -> coordinate without side, and the sign of its values; muscles, joints:
     name -> name; opensim: axes x forward, y up, z right instead of x forward, y left, z up. hip_center: the right hip
-    in the pelvis of the model [m], forward, left, up. What is not listed keeps its name and sign.
+    in the pelvis of the model [m], forward, left, up. Other labels keep their names and signs.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Naming:
 
     @property
     def sentence(self) -> str:
-        """Names, signs and axes that are written, in a sentence."""
+        """A sentence on the names, signs and axes of the written file."""
         if not self.opensim:
             return self.label
         flipped = [
@@ -58,10 +58,7 @@ class Naming:
 def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     """The requested naming; None: the naming of the model of the muscle set in files for OpenSim, else the own one.
 
-    A result of `share` has the names and signs of its model, and keeps them.
-
-    Raises:
-        InputError: `names` is none of `NAMES`; names of a model for a result that has the names of another one.
+    A result of `share` keeps the names and signs of its model.
     """
     if names is not None and names not in NAMES:
         raise unknown_name(names, "naming", NAMES, where="--names")

@@ -21,11 +21,7 @@ Column = tuple[str, str, AnyArray]
 
 
 def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Naming) -> Iterator[Column]:
-    """Time or percentage first, then the columns of each variable, "activation.soleus_r".
-
-    Raises:
-        InputError: a name stands twice.
-    """
+    """Time or percentage first, then the columns of each variable, "activation.soleus_r"."""
     over = abscissa_of(result)
     yield over, str(result[over].attrs.get("units", "%" if over == "percent" else "s")), result[over].values
     known: set[str] = set()
@@ -42,11 +38,11 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
 def csv_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
 ) -> dict[str, bytes]:
-    """A row per frame, a column per series, "joint_moment.knee_flexion_r [N m]"; empty where there is no number."""
+    """A CSV table with a row per frame and a column per series, "joint_moment.knee_flexion_r [N m]"; NaN is empty."""
     series = list(wide_columns(result, variables, naming))
     heading = [f"{name} [{unit}]" for name, unit, _ in series]
     cells = []
-    for _, _, values in series:  # numbers in as many digits as give them again, flags as 1 or 0
+    for _, _, values in series:  # numbers with enough digits to restore them, flags as 1 or 0
         column = (int(value) if isinstance(value, bool) else value for value in values.tolist())
         cells.append(["" if isinstance(value, float) and np.isnan(value) else value for value in column])
     return {path.name: csv_text([heading, *zip(*cells, strict=True)]).encode()}
@@ -55,11 +51,7 @@ def csv_files(
 def parquet_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
 ) -> dict[str, bytes]:
-    """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata.
-
-    Raises:
-        InputError: the package pyarrow is not installed.
-    """
+    """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -93,7 +85,7 @@ def mat_files(
     moment_arm.knee_flexion_r.soleus_r; `names` holds the names along each dimension, `units` the unit of each variable,
     `provenance` the attributes; texts are cell arrays. Letters that MATLAB does not allow become "_".
     """
-    from scipy.io import savemat  # only where such a file is written
+    from scipy.io import savemat  # imported only for MAT files
 
     over = abscissa_of(result)
     content: dict[str, Any] = {over: np.reshape(result[over].values, (-1, 1))}
@@ -102,12 +94,12 @@ def mat_files(
         found = columns(result, variable, naming)
         values = status_names(result, found.values) if variable == "status" else found.values
         tree: dict[str, Any] = {}
-        for k, each in enumerate(found.labels):
-            _put(tree, [variable, *each.values()], values[:, k : k + 1])
+        for k, label in enumerate(found.labels):
+            _put(tree, [variable, *label.values()], values[:, k : k + 1])
         content |= tree
         units[_field(variable)] = found.unit
         for dim in found.labels[0] if found.labels else ():
-            names[_field(dim)] = _cells(dict.fromkeys(each[dim] for each in found.labels))
+            names[_field(dim)] = _cells(dict.fromkeys(label[dim] for label in found.labels))
     names |= {over: _cells(labels(result, over))} if over == "percent" else {}
     provenance = {_field(key): _attribute(value) for key, value in result.attrs.items()}
     stated = provenance | {"names_and_signs": naming.sentence}
@@ -117,11 +109,7 @@ def mat_files(
 
 
 def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
-    """Store values under nested names.
-
-    Raises:
-        InputError: two names become one, as letters that MATLAB does not allow are replaced.
-    """
+    """Store values under nested names."""
     *parents, last = map(_field, place)
     for name in parents:
         tree = tree.setdefault(name, {})
@@ -145,7 +133,7 @@ def _cells(texts: Iterable[str]) -> Any:
 
 
 def _attribute(value: Any) -> Any:
-    """A number or text as it is, a list of texts as a cell array."""
+    """Convert an attribute for MATLAB: a list of texts becomes a cell array, other values are unchanged."""
     array = np.asarray(value)
     if array.ndim and array.dtype.kind in "UO":
         return _cells(map(str, array.ravel().tolist()))

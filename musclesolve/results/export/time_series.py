@@ -19,12 +19,12 @@ _ORDER, _SIGN = [0, 2, 1], [1.0, 1.0, -1.0]
 _OTHER_LAYOUTS = ("quantile", "cost", "percent")
 """Dimensions of averages, comparisons and uncertainties, which keep the names of this project."""
 FOR_PICTURES = {"skeleton_point", "path_point", "segment"}
-"""Dimensions of points that only pictures are drawn from."""
+"""Dimensions of points that serve only pictures."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The k columns of a variable: `labels` by dimension of each one, unit, values (T, k)."""
+    """The k columns of a variable: labels of each column by dimension, unit, values (T, k)."""
 
     variable: str
     unit: str
@@ -34,15 +34,11 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """variable.label.label of each column."""
-        return [".".join([self.variable, *each.values()]) for each in self.labels]
+        return [".".join([self.variable, *label.values()]) for label in self.labels]
 
 
 def abscissa_of(result: xr.Dataset) -> str:
-    """The dimension that series run over.
-
-    Raises:
-        InputError: the dataset has none of them: it is no result.
-    """
+    """Name of the dimension along which series run."""
     for name in ABSCISSAS:
         if name in result.dims and name in result.coords:
             return name
@@ -50,13 +46,9 @@ def abscissa_of(result: xr.Dataset) -> str:
 
 
 def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
-    """Names of the series that are requested; when None, all but the points that only pictures are drawn from.
-
-    Raises:
-        InputError: there is no such series.
-    """
+    """Names of the requested series; by default all except the points that serve only pictures."""
     over = abscissa_of(result)
-    known = [str(name) for name, each in result.data_vars.items() if over in each.dims]
+    known = [str(name) for name, variable in result.data_vars.items() if over in variable.dims]
     for name in variables or ():
         if name not in known:
             raise unknown_name(name, "series", known, " in this result", where="--variable")
@@ -66,11 +58,7 @@ def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
 
 
 def check_layout(result: xr.Dataset, naming: Naming) -> None:
-    """Refuse names of a model for what has other columns than one run.
-
-    Raises:
-        InputError: the result is an average, a comparison or an uncertainty.
-    """
+    """Refuse names of a model for data whose columns differ from a single run."""
     found = [name for name in _OTHER_LAYOUTS if name in result.dims]
     if naming.opensim and found:
         raise input_error("results.names_signs_model", where="--names", found=found[0])
@@ -99,17 +87,13 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
             names = [renamed.get(name, name) for name in names]
         texts.append(names)
     values = values * factor if (factor != 1.0).any() else values
-    found = [dict(zip(dims, each, strict=True)) for each in product(*texts)]
+    found = [dict(zip(dims, combination, strict=True)) for combination in product(*texts)]
     unit = str(array.attrs.get("units", ""))
     return Columns(variable, unit, found, values.reshape(len(array), len(found)))
 
 
 def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
-    """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z.
-
-    Raises:
-        InputError: a vector lacks components.
-    """
+    """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z."""
     if len(names) % 3 or [name[-1:] for name in names] != ["x", "y", "z"] * (len(names) // 3):
         raise input_error("results.vector_components", names=names)
     starts = range(0, len(names), 3)
@@ -119,7 +103,9 @@ def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
 def labels(result: xr.Dataset, dim: str) -> list[str]:
     """Names along a dimension, numbers from 1 where it has none."""
     if dim in result.coords:
-        return [f"{each:g}" if isinstance(each, float) else str(each) for each in result[dim].values.tolist()]
+        return [
+            f"{value:g}" if isinstance(value, float) else str(value) for value in result[dim].values.tolist()
+        ]
     return [str(k + 1) for k in range(result.sizes[dim])]
 
 

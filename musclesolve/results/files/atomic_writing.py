@@ -1,4 +1,4 @@
-"""Writing files that belong together: all of them appear, complete, or none."""
+"""Atomic writing of files that belong together: all of them appear, complete, or none."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def write_files(
 ) -> list[Path]:
     """Write files by name into a folder, made if missing; existing ones are replaced when all new ones are complete.
 
-    The content of a file is bytes, or a function that writes it to the path that it is given.
+    The content of a file is bytes, or a function that writes the content to a path.
     Files named in `outdated` that are not written are removed: they belong to an earlier result. Returns the files.
     """
     folder = Path(folder)
@@ -57,7 +57,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _hidden(folder: Path) -> Iterator[Path]:
-    """A folder in a reserved one for files that are not complete."""
+    """Make a hidden folder for incomplete files in a reserved folder."""
     beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
     try:
         yield beside
@@ -66,7 +66,7 @@ def _hidden(folder: Path) -> Iterator[Path]:
 
 
 def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
-    """Put complete files in their places, all of them, and remove what is outdated."""
+    """Move all complete files to their places, and remove outdated files."""
     for path in paths:
         if path.is_dir():
             raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
@@ -97,7 +97,7 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
 
 @contextlib.contextmanager
 def reserved(folder: Path) -> Iterator[None]:
-    """Keep other runs from writing into a folder, which is made if missing, and remove what killed runs left in it.
+    """Reserve a folder against other runs, made if missing, and remove the remains of killed runs.
 
     A folder that was made is removed if nothing was written into it. Within it, this thread may reserve it again.
     """
@@ -107,7 +107,7 @@ def reserved(folder: Path) -> Iterator[None]:
     if mine is not None and mine.is_held and mine.thread == threading.get_ident():
         yield
         return
-    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    missing = [parent for parent in (folder, *folder.parents) if not os.path.lexists(parent)]
     try:
         with _lock_of(folder) as lock:
             _locks[key] = lock
@@ -142,7 +142,7 @@ def _lock_of(folder: Path) -> Lock:
 
 @contextlib.contextmanager
 def _input_error(place: Path) -> Iterator[None]:
-    """Turn what keeps a place from being written into an InputError."""
+    """Raise an InputError where a place cannot be written."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,5 @@
-"""The file of a result, NetCDF 4: writing, reading, texts that it can hold, and what may be replaced in its folder.
-
-Results of earlier versions, in which frames that cannot be used have no status of their own.
+"""The file of a result, NetCDF 4: writing, reading, storable texts, rules for replacing files in its folder, and
+results of earlier versions.
 """
 
 import errno
@@ -31,16 +30,18 @@ OF_LEG = (
     *("reserve_moment", "unassigned_moment"),
 )
 OF_SIDE = ("kkt_residual", "cost", "least_cost")
-"""What is NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over sides."""
+"""Variables that are NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over
+sides.
+"""
 SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 """Names of the same quantities in uncertainty.nc."""
 
 
 def updated(result: xr.Dataset) -> xr.Dataset:
-    """Return the result of an earlier version as this version writes it.
+    """Convert the result of an earlier version to the form of this version.
 
-    It gets `strength`, `analyzed`, `valid`, INVALID_MOTION and reserves apart from unassigned moments where these
-    lack. A dataset that is no result, or whose status has no flags, stays as it is.
+    The result gets `strength`, `analyzed`, `valid`, INVALID_MOTION and reserves apart from unassigned moments where
+    these lack. A dataset that is no result, or whose status has no flags, stays as it is.
     """
     if "strength_factor" in result.attrs and "strength" not in result.attrs:
         result = result.assign_attrs(strength=result.attrs["strength_factor"])
@@ -102,7 +103,9 @@ TRIAL_FROM_RESULT = "trial_file_from_result"
 
 
 def storable(value: Any) -> Any:
-    r"""A text, or the texts of a list, with "\xff" for a byte that is no character; anything else as it is."""
+    r"""Replace bytes that are no characters by "\xff" in a text, or in the texts of a list; other values are
+    unchanged.
+    """
     if isinstance(value, str):
         text = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", value)
         return _NEITHER.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text)
@@ -110,40 +113,40 @@ def storable(value: Any) -> Any:
 
 
 def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
-    """A dataset whose attributes and texts can be written; the given one where they can."""
+    """Return a dataset whose attributes and texts can be written; the same dataset if they can already."""
     data = data.assign_attrs({key: storable(value) for key, value in data.attrs.items()})
     changed = {
         name: variable.copy(
-            data=np.reshape([storable(str(each)) for each in variable.values.flat], variable.shape)
+            data=np.reshape([storable(str(text)) for text in variable.values.flat], variable.shape)
         )
         for name, variable in data.variables.items()
-        if variable.dtype.kind in "UO" and any(_NEITHER.search(str(each)) for each in variable.values.flat)
+        if variable.dtype.kind in "UO" and any(_NEITHER.search(str(text)) for text in variable.values.flat)
     }
     return data.assign(
-        {name: each for name, each in changed.items() if name in data.data_vars}
-    ).assign_coords({name: each for name, each in changed.items() if name in data.coords})
+        {name: array for name, array in changed.items() if name in data.data_vars}
+    ).assign_coords({name: array for name, array in changed.items() if name in data.coords})
 
 
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
 _LIBRARY = RLock()
-"""Held while a file is open: the HDF5 library ends the program where two threads are in it at the same time."""
+"""Lock for open files: the HDF5 library ends the program if two threads use it at the same time."""
 SIZE = 1 << 20
-"""Bytes that a file in memory begins with; it grows as needed."""
+"""Initial size of a file in memory [bytes]; the file grows as needed."""
 
 COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
-"""Of moment arms, two thirds of a result and mostly zeros: the file takes 40 % of its space, 15 ms more to write."""
+"""Compression of moment arms, two thirds of a result and mostly zeros: the file shrinks to 40 %, in 15 ms more."""
 
 
 LARGE = 1 << 28
-"""Bytes of numbers beyond which a result is not made in memory, but beside its place on disk."""
+"""Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
-"""Frames of moment arms that are filled with zeros and written together."""
+"""Number of frames of moment arms and paths that are made and written together."""
 
 
 class _Later(ArrayWriter):
-    """Writes numbers when all variables exist: the library writes all headers anew where one follows numbers."""
+    """A writer that delays numbers until all variables exist: a header after numbers rewrites all headers."""
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
         """See ArrayWriter."""
@@ -196,25 +199,25 @@ def result_content(result: xr.Dataset) -> Content:
 def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
     """Write a result into an open file."""
     writer = _Later()
-    sparse = {
+    later = {
         name: each
         for name, each in result.variables.items()
-        if each.dims[:1] == ("time",) and {"dof", "muscle"} <= set(each.dims)
+        if each.dims[:1] == ("time",) and ({"dof", "muscle"} <= set(each.dims) or "path_point" in each.dims)
     }
-    encoding = {name: COMPRESSED | _chunks(each) for name, each in sparse.items()}
-    # nothing is read of these before the others are written
+    encoding = {name: COMPRESSED | _chunks(each) for name, each in later.items() if "dof" in each.dims}
+    # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
-        for name, each in sparse.items()
+        for name, each in later.items()
     }
     with_storable_texts(result.assign(empty)).dump_to_store(
         NetCDF4DataStore(file), writer=writer, encoding=encoding
     )
-    writer.write(sparse)
+    writer.write(later)
 
 
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
-    """Chunks of some frames, of a variable with many: each is compressed once."""
+    """Encoding with chunks of some frames for a long variable, so that each chunk is compressed once."""
     return {"chunksizes": (64, *variable.shape[1:])} if len(variable) > FRAMES else {}
 
 
@@ -225,7 +228,7 @@ def write_result(result: xr.Dataset, path: str | Path) -> None:
 
 
 def opened_netcdf(path: Path) -> netCDF4.Dataset:
-    """A file of which the library may not know the name: it knows texts alone, and a name may be any bytes."""
+    """Open a file whose name may contain bytes that are no text, which the library cannot take."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -234,7 +237,7 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
 
 
 def read_result(path: str | Path) -> xr.Dataset:
-    """Read a result into memory; one of an earlier version as this one would have written it.
+    """Read a result into memory; results of earlier versions are converted.
 
     Raises:
         InputError: there is no such file, or it is not NetCDF 4.
@@ -275,7 +278,7 @@ def result_attributes(path: Path) -> dict[str, str]:
 
 
 def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:
-    """The attribute of a result in a folder that names its trial file from there."""
+    """The attribute of a result with the path of its trial file relative to the folder of the result."""
     return {TRIAL_FROM_RESULT: str(storable(name_in(folder.resolve(), Path(trial).resolve())))}
 
 
@@ -312,7 +315,7 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
 
 
 def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write a file of these names into a folder where it is one of the inputs of a trial."""
+    """Refuse to overwrite an input of a trial by a file of these names in a folder."""
     given = {os.path.realpath(path) for path in inputs}
     for name in names:
         if os.path.realpath(folder / name) in given:

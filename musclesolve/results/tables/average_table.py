@@ -1,4 +1,4 @@
-"""An average over gait cycles as text: the measures of the strides, and what to know about the cycles."""
+"""An average over gait cycles as text: the measures of the strides, and remarks on the cycles."""
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,7 @@ from musclesolve.results.tables.lines import line, names, numbers
 def table(average: xr.Dataset) -> Table:
     """Mean and standard deviation of the measures of the strides, a column for each leg.
 
-    Its first rows are the number of cycles that the curves are the mean of, and of strides that have measures.
+    The first rows are the number of cycles in the mean curves, and the number of strides with measures.
     """
     legs = [average.sel(side=side) for side in average["side"].values]
     sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)

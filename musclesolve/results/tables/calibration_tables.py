@@ -1,4 +1,4 @@
-"""A calibration of one person's muscles in print: factors, agreement with measurements, what was not determined."""
+"""A calibration of one person's muscles as text: factors, agreement with measurements, undetermined factors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,13 +23,19 @@ def factor_table(person: PersonMuscles, calibration: xr.Dataset) -> Table:
         title=f"{person.name or 'This person'}: factors on the muscles of the parent",
         title_justify="left",
     )
-    for each in person.parameters:
-        inside = [f"{each.factor * np.exp(s * 1.96 * each.sd):.3g}" for s in (-1.0, 1.0)]
-        mean, sd = (float(calibration[f"prior_{what}"].sel(parameter=each.name)) for what in ("mean", "sd"))
+    for parameter in person.parameters:
+        inside = [f"{parameter.factor * np.exp(s * 1.96 * parameter.sd):.3g}" for s in (-1.0, 1.0)]
+        mean, sd = (
+            float(calibration[f"prior_{what}"].sel(parameter=parameter.name)) for what in ("mean", "sd")
+        )
         usual = [f"{np.exp(mean + s * 1.96 * sd):.3g}" for s in (-1.0, 1.0)]
         interval, prior = (" to ".join(ends) for ends in (inside, usual))
         table.add_row(
-            each.name, f"{each.factor:.3f}", interval, prior, "yes" if each.determined else "little"
+            parameter.name,
+            f"{parameter.factor:.3f}",
+            interval,
+            prior,
+            "yes" if parameter.determined else "little",
         )
     return table
 
@@ -58,7 +64,7 @@ def agreement_table(calibration: xr.Dataset) -> Table:
 def calibration_lines(
     person: PersonMuscles, calibration: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
 ) -> list[str]:
-    """Medians over the curves of each kind, what the trials leave undetermined, and notes."""
+    """Lines with medians over the curves of each kind, undetermined factors, and notes."""
     medians = []
     kinds = calibration["kind"].values.astype(str)
     for kind in dict.fromkeys(kinds):
@@ -109,8 +115,8 @@ def calibration_document(
         "parent": person.parent,
         "tendon": person.tendon,
         "converged": bool(calibration.attrs["converged"]),
-        "parameters": [{key: getattr(each, key) for key in keys} for each in person.parameters],
-        "curves": [dict(each) for each in person.prediction],
+        "parameters": [{key: getattr(parameter, key) for key in keys} for parameter in person.parameters],
+        "curves": [dict(curve) for curve in person.prediction],
         "emg": dict(person.emg),
         "profile": None
         if "profile" not in calibration

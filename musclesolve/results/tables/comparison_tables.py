@@ -25,7 +25,7 @@ COUNTS = {
     "without valid solution": "without_solution",
     "not analyzed": "not_analyzed",
 }
-"""Headings of the numbers of frames, and the facts of a leg that they are."""
+"""Headings of the numbers of frames, with the facts of a leg."""
 OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 """Headings of the measures of agreement, and their decimals."""
 
@@ -47,7 +47,7 @@ def tables(comparison: xr.Dataset) -> list[Table]:
         cells = (decimal(own.get(joint, np.nan), 2) for own in peaks)
         joints.add_row(f"{joint}: peak contact force [body weights]", *cells)
     means = facts.co_contraction.values()
-    for dof in dict.fromkeys(dof for each in means for dof in each):
+    for dof in dict.fromkeys(dof for of_cost in means for dof in of_cost):
         cells = (decimal(100.0 * own.get(dof, np.nan), 0) for own in means)
         joints.add_row(f"{dof}: mean co-contraction [%]", *cells)
 
@@ -57,7 +57,7 @@ def tables(comparison: xr.Dataset) -> list[Table]:
     for k, heading in enumerate(("median", "mean")):
         emg.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
     for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
-        emg.add_row(channels[0].name, *(decimal(each.correlation, 2) for each in channels))
+        emg.add_row(channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
 
     measured = [emg] if comparison.sizes.get("channel") else []
     return [ended, joints, *measured, groups(facts), muscles(facts)]
@@ -78,7 +78,7 @@ def groups(facts: ComparisonFacts) -> Table:
 
 
 def muscles(facts: ComparisonFacts) -> Table:
-    """The muscles about which the costs disagree most, by the root mean square of the difference."""
+    """The muscles with the largest root mean square difference between the costs."""
     chosen = facts.most_different(MOST_MUSCLES)
     title = f"against {facts.costs[0]}: the {len(chosen)} muscles that differ most"
     return _agreement(facts, "muscle", chosen, title)
@@ -100,13 +100,13 @@ def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str
 
 
 def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
-    """Less than a page: frames, contact forces, co-contraction, groups, the muscles that differ most.
+    """Summarize on less than a page: frames, contact forces, co-contraction, groups, muscles that differ most.
 
-    Heading, table and a blank line each.
+    Every part has a heading, a table and a blank line.
     """
     facts = ComparisonFacts(comparison)
     legs = ", ".join(leg.name for leg in facts.legs)
-    found = [text for each in facts.findings for text in lines(each.severity, [each.line])]
+    found = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
     parts: dict[str, str | Table | None] = {
         "found in this trial": "\n".join(found) or None,
         f"frames ({legs})": _page_of_frames(facts),
@@ -148,7 +148,7 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
-            each.place.split()[-1] for each in judged.failed or judged.at_edge if each.place
+            comparison.place.split()[-1] for comparison in judged.failed or judged.at_edge if comparison.place
         )
         label = judge(under).label
         verdict = f"{label} ({', '.join(beyond)})" if beyond else label

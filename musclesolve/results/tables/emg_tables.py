@@ -1,4 +1,4 @@
-"""EMG-informed sharing in print: the trade-off of effort and misfit as a table, the offset of the clock in words."""
+"""EMG-informed sharing as text: the trade-off of effort and misfit as a table, the offset of the clock in words."""
 
 from typing import Any
 

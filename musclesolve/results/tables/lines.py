@@ -8,26 +8,26 @@ from collections.abc import Iterable
 from rich.table import Column
 
 INDENT = 18
-"""Characters of the first column with the blank after it."""
+"""Width of the first column with the blank after it, in characters."""
 
 
 def line(subject: str, statement: str) -> str:
-    """A line of a summary: in a first column its subject, then the statement."""
+    """Make a line of a summary: the subject in the first column, then the statement."""
     return f"{subject:<{INDENT - 1}} {statement}"
 
 
 def lines(subject: str, statements: Iterable[str]) -> list[str]:
     """A line for each statement; only the first one has the subject."""
-    return [line("" if number else subject, each) for number, each in enumerate(statements)]
+    return [line("" if number else subject, statement) for number, statement in enumerate(statements)]
 
 
 def parted(printed: str) -> tuple[str, str]:
-    """Subject and statement of what `line` made."""
+    """Split a line of `line` into subject and statement."""
     return printed[: INDENT - 1].strip(), printed[INDENT:]
 
 
 def decimal(value: float, digits: int) -> str:
-    """A number to so many decimals, zero without a sign; a dash where it is not finite."""
+    """A number with some decimals, zero without a sign; a dash where it is not finite."""
     return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "-"
 
 

@@ -1,4 +1,4 @@
-"""Answers to questions about a trial in print: margins of strength, and scenarios beside what is now."""
+"""Answers to questions about a trial as text: margins of strength, scenarios, contributions, coordination."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from rich.table import Table
 from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
@@ -17,32 +17,35 @@ from musclesolve.results.tables.lines import csv_text, decimal, line, lines, nam
 from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
-"""Muscles that the printed table of margins has."""
+"""Number of muscles in the printed table of margins."""
 JOINT_EFFECT = 0.005
-"""Strength by which two groups need more together than each alone, to be said."""
+"""Additional strength that two groups need together above which the pair is named."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
 QUESTION, NO_ANSWER = "question", "no_answer"
-"""Attributes of an answer beside a result: which question it is of, and why there is no answer."""
+"""Attributes of an answer beside a result: its question, and the reason of a missing answer."""
 MOTION_HELD = "The motion is held in every answer: people would change it."
 
 
 def judgement_lines(answer: xr.Dataset) -> list[str]:
-    """The verdict on the trial, its errors and warnings: they hold for every answer."""
+    """Lines with the verdict on the trial, its errors and warnings, which hold for every answer."""
     said = [line("verdict", str(answer.attrs["verdict"]))]
     for severity in ("error", "warning"):
-        said += lines(severity, [each.line for each in _faults(answer) if each.severity == severity])
+        said += lines(severity, [fault.line for fault in _faults(answer) if fault.severity == severity])
     return said
 
 
 def judgement_document(answer: xr.Dataset) -> dict[str, Any]:
     """The verdict on the trial, its errors and warnings, for another program."""
-    return {"verdict": str(answer.attrs["verdict"]), "warnings": [each.sentence for each in _faults(answer)]}
+    return {
+        "verdict": str(answer.attrs["verdict"]),
+        "warnings": [fault.sentence for fault in _faults(answer)],
+    }
 
 
 def _faults(answer: xr.Dataset) -> list[Finding]:
     stored = stored_findings(str(answer.attrs[FINDINGS]))
-    return [each for each in stored if each.severity in ("error", "warning")]
+    return [entry for entry in stored if entry.severity in ("error", "warning")]
 
 
 def ordered_margins(answer: xr.Dataset, kind: str) -> xr.Dataset:
@@ -103,7 +106,7 @@ def _pair_table(answer: xr.Dataset) -> Table:
 
 
 def _length_table(answer: xr.Dataset) -> Table:
-    """Between which lengths of tendons and fibers of a group the motion stays possible, in percent of now."""
+    """Table of the range of tendon and fiber lengths of a group in which the motion stays possible [% of now]."""
     names_of = [str(name) for name in answer["length"].values]
     table = Table(
         *words("group"),
@@ -182,8 +185,8 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
         said.append(line("contact bound", f"at most {answer.attrs['contact']} body weights"))
     if not bool(possible.all()):
         helps = [
-            f"{each['dof']} {each['least_nm']:.1f} to {each['greatest_nm']:.1f} N m ({each['frames']} frames)"
-            for each in assistance_facts(answer)
+            f"{fact['dof']} {fact['least_nm']:.1f} to {fact['greatest_nm']:.1f} N m ({fact['frames']} frames)"
+            for fact in assistance_facts(answer)
         ]
         said.append(
             line(
@@ -216,7 +219,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
 
 
 def margin_document(answer: xr.Dataset) -> dict[str, Any]:
-    """Margins for another program."""
+    """Margins as values for JSON."""
     return {
         "frames": int(answer.attrs["frames"]),
         "frames_possible": int(answer.attrs["frames_possible"]),
@@ -313,9 +316,9 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     facts = scenario_facts(answer)
     joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
     counts = {"solved": "solved", "with_reserve": "reserve"}
-    if any(each["without_solution"] for each in facts):
+    if any(fact["without_solution"] for fact in facts):
         counts["without_solution"] = "no solution"
-    if any(each["not_analyzed"] for each in facts):
+    if any(fact["not_analyzed"] for fact in facts):
         counts["not_analyzed"] = "not measured"
     table = Table(
         *words("scenario"),
@@ -324,18 +327,18 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
         "[body weights], right/left",
         title_justify="left",
     )
-    for each in facts:
-        ratio, peaks = each["effort_ratio"], each["contact_peaks_bw"]
+    for fact in facts:
+        ratio, peaks = fact["effort_ratio"], fact["contact_peaks_bw"]
         table.add_row(
-            each["scenario"],
-            *(str(each[key]) for key in counts),
+            fact["scenario"],
+            *(str(fact[key]) for key in counts),
             "-" if ratio is None else f"{ratio:.2f}",
             *(
                 "/".join(_shown(peak) for joint, peak in peaks.items() if split_side(joint)[0] == stem)
                 for stem in joints
             ),
         )
-    helped = [each for each in facts if each["torque_range_nm"]]
+    helped = [fact for fact in facts if fact["torque_range_nm"]]
     if not helped:
         return [table]
     torques = Table(
@@ -398,13 +401,15 @@ def scenario_lines(answer: xr.Dataset) -> list[str]:
 
 
 OTHER_LEG, ALL = "other_leg", "all_parts"
-"""What the muscles of the other leg do together; the sum of all parts, the recorded acceleration."""
+"""Names of the muscles of the other leg together, and of the sum of all parts, which is the recorded acceleration."""
 
 
 def grouped(answer: xr.Dataset) -> xr.Dataset:
     """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
     names = [str(name) for name in answer["group"].values]
-    kept = answer[[name for name, each in answer.data_vars.items() if "part" in each.dims]].drop_vars("group")
+    kept = answer[[name for name, variable in answer.data_vars.items() if "part" in variable.dims]].drop_vars(
+        "group"
+    )
     each = [
         kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
         for name in dict.fromkeys(names)
@@ -434,7 +439,7 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
 
 
 def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
-    """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
+    """Mean contributions of groups and other parts to the acceleration of the center of mass over a stance [m/s2].
 
     support: upward; braking and propulsion: the part against and along the walking direction, each a mean over the
     whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
@@ -464,7 +469,7 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
 def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataArray, xr.DataArray]]:
     """Shares of groups, as of `grouped`, in each contact force of a leg, own and through dynamics, by its place [N].
 
-    Of a joint along its contact force, of a contact of the knee what presses it; NaN in frames without a solution.
+    For a joint the component along its contact force, for a knee contact the compression; NaN without a solution.
     """
     places = {}
     for joint in [str(name) for name in together["joint"].values if side_of(str(name)) == side]:
@@ -482,12 +487,12 @@ def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataAr
 
 
 def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
-    """Means over the stance of a leg of what its groups and the rest do to the contact forces of its joints [BW].
+    """Mean contributions of groups and other parts to the contact forces of the joints of a leg over its stance [BW].
 
-    Of a joint the shares along its contact force, of a contact of the knee those that press it. own: by tension across
-    the joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
-    What the groups, the muscles of the other leg and the other parts do adds up to the contact force, in the knee with
-    what ligaments bear where a contact lifts off.
+    For a joint the component along its contact force, for a knee contact the compression. own: by tension across the
+    joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
+    Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
+    ligaments where a contact lifts off.
     """
     together = grouped(answer)
     weight = float(answer.attrs["body_weight_n"])
@@ -528,13 +533,13 @@ def work_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def contribution_tables(answer: xr.Dataset) -> list[Table]:
-    """Tables for each leg: what its groups do to the center of mass and to contact forces; work of all groups."""
+    """Tables for each leg: contributions of groups to the center of mass and contact forces; work of all groups."""
     facts, tables = contribution_facts(answer), []
     contacts = " / ".join(map(str, answer["contact"].values))
-    for side in dict.fromkeys(each["leg"] for each in facts):
-        own = [each for each in facts if each["leg"] == side]
+    for side in dict.fromkeys(fact["leg"] for fact in facts):
+        own = [fact for fact in facts if fact["leg"] == side]
         muscles = [each for each in own if side_of(each["group"]) == side]
-        muscles.sort(key=lambda each: -abs(each["support_m_s2"][0]))
+        muscles.sort(key=lambda muscle: -abs(muscle["support_m_s2"][0]))
         rows = [*muscles, *(other for other in own if other not in muscles)]
         table = Table(
             *words("group"),
@@ -543,14 +548,14 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
             f"(m/s2), contact {contacts}",
             title_justify="left",
         )
-        for each in rows:
-            cells = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
+        for row in rows:
+            cells = (row[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
             table.add_row(
-                each["group"],
+                row["group"],
                 *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in values) for values in cells),
             )
         tables.append(table)
-        tables += _contact_table(answer, side, [each["group"] for each in rows])
+        tables += _contact_table(answer, side, [row["group"] for row in rows])
     work = work_facts(answer)
     if work:
         table = Table(
@@ -569,11 +574,11 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
 
 def _contact_table(answer: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
     """The contact forces of a leg by group: own and through dynamics with the first contact model."""
-    facts = [each for each in contact_facts(answer) if each["leg"] == side]
-    joints = list(dict.fromkeys(each["joint"] for each in facts))
+    facts = [contact_fact for contact_fact in contact_facts(answer) if contact_fact["leg"] == side]
+    joints = list(dict.fromkeys(fact["joint"] for fact in facts))
     if not joints:
         return []
-    share = {(each["joint"], each["group"]): (each["own_bw"], each["dynamics_bw"][0]) for each in facts}
+    share = {(fact["joint"], fact["group"]): (fact["own_bw"], fact["dynamics_bw"][0]) for fact in facts}
     table = Table(
         *words("group"),
         *numbers(*(_joint_heading(joint, side) for joint in joints), whole=True),
@@ -637,7 +642,7 @@ def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
 
 
 def coordination_lines(answer: xr.Dataset) -> list[str]:
-    """The numbers of synergies with what they account for, and what the figures do not show."""
+    """Lines on the numbers of synergies with the variance they account for, and on limits of the figures."""
     document = coordination_document(answer)
     text = [
         f"{SIDE_NAMES.get(side, side)} {own['synergies']}: {100.0 * own['variance_accounted']:.0f} % of the variance, "
@@ -737,7 +742,7 @@ MOST_SAID = 3
 
 
 def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
-    """The answer to a question in sentences: what matters most, for each leg or scenario."""
+    """The answer to a question in sentences: the main facts for each leg or scenario."""
     match question:
         case "contributions":
             return list(_contributions_said(answer))
@@ -762,16 +767,10 @@ def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[
             return [coordination_table(answer)], coordination_lines(answer)
 
 
-def _plain(name: str) -> str:
-    """A name with its side in words: the right triceps surae."""
-    stem, side = split_side(name)
-    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
-
-
 def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
     facts = contribution_facts(answer)
-    for leg in dict.fromkeys(each["leg"] for each in facts):
-        own = [each for each in facts if each["leg"] == leg and side_of(each["group"]) == leg]
+    for leg in dict.fromkeys(fact["leg"] for fact in facts):
+        own = [fact for fact in facts if fact["leg"] == leg and side_of(fact["group"]) == leg]
         parts = []
         for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
             values = {each["group"]: sign * each[f"{what}_m_s2"][0] for each in own}
@@ -792,7 +791,7 @@ def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
 def _margins_said(answer: xr.Dataset) -> Iterator[str]:
     groups = ordered_margins(answer, "group")
     needed = [row for row in _rows(groups) if row[1] > 0.0]
-    said = [f"{100.0 * strength:.0f} % of the {_plain(name)}" for name, strength, *_ in needed]
+    said = [f"{100.0 * strength:.0f} % of the {sided(name)}" for name, strength, *_ in needed]
     free = groups.sizes["of"] - len(needed)
     if said:
         more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
@@ -803,23 +802,23 @@ def _margins_said(answer: xr.Dataset) -> Iterator[str]:
 
 def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
     now, *others = scenario_facts(answer)
-    for each in others:
-        parts = [] if each["effort_ratio"] is None else [f"effort {each['effort_ratio']:.2f} times"]
+    for scenario in others:
+        parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
         moved = {
             joint: (peak, now["contact_peaks_bw"][joint])
-            for joint, peak in each["contact_peaks_bw"].items()
+            for joint, peak in scenario["contact_peaks_bw"].items()
             if peak is not None and now["contact_peaks_bw"][joint] is not None
         }
         if moved:
             joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
             after, before = moved[joint]
             parts.append(
-                f"peak contact force of the {_plain(joint)} {after:.2f} instead of {before:.2f} body weights"
+                f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
             )
-        lacking = each["with_reserve"] + each["without_solution"]
+        lacking = scenario["with_reserve"] + scenario["without_solution"]
         if lacking:
-            parts.append(f"{lacking} of {each['frames']} frames are not possible without a reserve")
-        yield f"{each['scenario']}: {'; '.join(parts) or 'no change'}."
+            parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
+        yield f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
 
 
 def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
@@ -834,4 +833,4 @@ def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
     index = document["co_contraction"]
     if index:
         most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
-        yield f"Muscles cancel each other most at the {_plain(most)}: {index[most]:.2f} of their moments, mean."
+        yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."

@@ -32,9 +32,9 @@ HEADINGS = (
 
 
 NOT_EVERYWHERE = "percentages not tested"
-"""How the note ends that counts them."""
+"""End of the note that counts them."""
 NO_GROUP = "no group"
-"""What the subjects without a group are called where others have one."""
+"""Name for subjects without a group where others have one."""
 
 
 def comparisons_csv(comparisons: xr.Dataset) -> str:
@@ -111,7 +111,7 @@ def curve_words(test: xr.Dataset) -> str:
 
 
 def stretch(start: float, end: float, between: str) -> str:
-    """A part of the cycle in whole percent: 12-25, or 93 where it is less than one wide; a dash for a value."""
+    """A part of the cycle in whole percent: 12-25, or 93 if narrower than one percent; a dash for a value."""
     if not start >= 0.0:
         return "-"
     first, last = f"{start:.0f}", f"{end:.0f}"
@@ -119,7 +119,7 @@ def stretch(start: float, end: float, between: str) -> str:
 
 
 def remarks(comparisons: xr.Dataset) -> list[str]:
-    """Lines on what was tested and how, on curves without difference, and on those that could not be tested."""
+    """Lines on the tests, on curves without difference, and on curves that could not be tested."""
     made = int(comparisons.attrs["tests"])
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
     if made:
@@ -146,7 +146,7 @@ def partly_tested(comparisons: xr.Dataset) -> str:
 
 
 def notes(comparisons: xr.Dataset) -> list[str]:
-    """Return who is left out and why there is no test, each note with its curves."""
+    """Return notes on subjects left out and on missing tests, each with its curves."""
     found: dict[str, list[str]] = {}
     for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
         for part in filter(None, str(note).split("; ")):
@@ -156,18 +156,20 @@ def notes(comparisons: xr.Dataset) -> list[str]:
 
 
 def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:
-    """Errors and warnings of a study, each once: how many trials it is of and which, what was found, the remedy."""
+    """Errors and warnings of a study, each once: number and names of its trials, statement, remedy."""
     columns = [
         Column(name, ratio=ratio) for name, ratio in (("trials", 2), ("what", 5), ("how to fix it", 4))
     ]
     table = Table(*words("finding"), *columns, title="findings", title_justify="left", show_lines=True)
-    for each, trials in findings:
-        if each.severity == "note":
+    for entry, trials in findings:
+        if entry.severity == "note":
             continue
         which = (
-            f"{len(trials)}: {shortened(list(dict.fromkeys(trials)))}" if trials else each.where.subject or ""
+            f"{len(trials)}: {shortened(list(dict.fromkeys(trials)))}"
+            if trials
+            else entry.where.subject or ""
         )
-        table.add_row(f"{each.severity}: {each.code}", which, each.sentence, each.remedy)
+        table.add_row(f"{entry.severity}: {entry.code}", which, entry.sentence, entry.remedy)
     return table
 
 

@@ -5,12 +5,12 @@ An activation pattern is optimal for the cost sum_j w_j f_j if in every frame th
     r_i = sum_j w_j df_j/da_i - (A^T lambda)_i     r_i = 0 between the bounds, r_i >= 0 at the lower, r_i <= 0 at the
                                                   upper one.
 
-Those conditions are linear in w and lambda. The mixture sought is the one with sum_j w_j s_j = 1, w >= 0, that violates
-them least in the sense of least squares, over all frames at once (inverse optimal control by the residual of the
+These conditions are linear in w and lambda. The mixture sought has sum_j w_j s_j = 1, w >= 0, and violates the
+conditions least in the sense of least squares, over all frames at once (inverse optimal control by the residual of the
 conditions of optimality: Keshavarz, Wang and Boyd 2011, "Imputing a convex objective function"). s_j is the root mean
 square of the slopes of cost j, so that costs of different units stand side by side; every frame counts the same.
 
-The multipliers are eliminated frame by frame, by projection. What is left is a non-negative least-squares problem with
+The multipliers are eliminated frame by frame, by projection. This leaves a non-negative least-squares problem with
 one unknown per cost: the least of |M v|^2 + (1 - sum v)^2 over v >= 0 has the direction of the least of |M v|^2 with
 sum v = 1, because for v = t u, sum u = 1, the best t leaves |M u|^2 / (1 + |M u|^2). A condition at a bound is active
 only while it is violated; the active ones are found by repetition.
@@ -47,7 +47,7 @@ class Mixture:
         multiplier: (T, m) of the moments, in units of the mixture per N m; NaN in uninformative frames.
         residual: (T,) violation of the conditions of optimality over the size of the slopes, root mean squares; zero
             for a pattern that is exactly optimal, NaN in uninformative frames.
-        total_residual: the same over all frames.
+        total_residual: the violation over all frames, a number.
         distinctness: how sharply the pattern distinguishes the costs: the second smallest singular value of the
             conditions over the size of the slopes. Where it is as small as the residual, other mixtures explain as
             much; one for a single cost.
@@ -71,9 +71,9 @@ class Mixture:
 def fit_cost_weights(
     problem: Problem, activation: ArrayLike, costs: Sequence[str | Cost], at_bound: float = 1e-4
 ) -> Mixture:
-    """The non-negative mixture of costs for which an activation pattern is nearest to optimal.
+    """Find the non-negative mixture of costs for which an activation pattern is nearest to optimal.
 
-    The moments are those that the pattern produces; the moments of the problem are not used. Uninformative frames are
+    The pattern itself defines the moments; the moments of the problem are not used. Uninformative frames are
     left out: those without a finite activation, or with no more muscles between their bounds than there are moments.
 
     Args:
@@ -116,19 +116,19 @@ def fit_cost_weights(
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
     movable = problem.upper - problem.lower > LEAST_WIDTH
-    known = movable & (problem.valid & np.isfinite(pattern).all(axis=1))[:, None]
-    at_lower = known & (pattern - problem.lower <= at_bound)
-    at_upper = known & (problem.upper - pattern <= at_bound) & ~at_lower
-    inside = known & ~at_lower & ~at_upper
+    counted = movable & (problem.valid & np.isfinite(pattern).all(axis=1))[:, None]
+    at_lower = counted & (pattern - problem.lower <= at_bound)
+    at_upper = counted & (problem.upper - pattern <= at_bound) & ~at_lower
+    inside = counted & ~at_lower & ~at_upper
     informative = inside.sum(axis=1) > problem.n_dof
     if not informative.any():
         raise input_error("sharing.no_informative_frame", where="activation", n_dof=problem.n_dof)
 
     # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
-    a = np.where(known, pattern, problem.lower)
+    a = np.where(counted, pattern, problem.lower)
     slope = np.stack([cost.total_gradient(problem, a) for cost in chosen], axis=-1)
     usable = np.isfinite(slope).all(axis=-1)
-    slope = np.where((known & usable)[..., None], slope, 0.0)
+    slope = np.where((counted & usable)[..., None], slope, 0.0)
     inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable
     unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
     for cost, length in zip(chosen, unit, strict=True):
@@ -140,7 +140,7 @@ def fit_cost_weights(
     informative = informative & (size > 0)
     slope = slope / np.where(informative, size, 1.0)[:, None, None]
     inside, at_lower, at_upper = (mask & informative[:, None] for mask in (inside, at_lower, at_upper))
-    matrix = np.where(known[:, None, :], problem.moment_matrix, 0.0)
+    matrix = np.where(counted[:, None, :], problem.moment_matrix, 0.0)
 
     # the mixture v (J,) and the active conditions, which are found by repetition; the best of all is kept
     active, least = inside.copy(), np.inf

@@ -69,10 +69,10 @@ class PassiveCause:
 
 @dataclass(frozen=True, eq=False)
 class Remedy:
-    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
+    """A factor on the strength of some muscles that makes a frame feasible, verified by solving the frame."""
 
     factor: float  # more than one
-    muscles: Mask  # (n,) whose strength it multiplies
+    muscles: Mask  # (n,) the muscles whose strength is multiplied
     also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
 
 
@@ -81,12 +81,12 @@ class Diagnosis:
     """Causes of infeasibility of the k infeasible frames of a problem.
 
     Attributes:
-        frame: (k,) their numbers.
-        shortage: (k, m) [N m], signed: the moment that the muscles lack, with the least sum of its sizes.
+        frame: (k,) numbers of the infeasible frames.
+        shortage: (k, m) [N m], signed: the moments that the muscles lack, with the least sum of their sizes.
         certain: (k, m) [N m], signed: the shortage whatever the other degrees of freedom lack.
         limited: (k, n) the muscles that could help, but are at their upper bound.
-        weight: (k, n) [N m], contribution of those muscles along the proof; the order in which to name them.
-        proof: (k, m) y of the module's text; verified.
+        weight: (k, n) [N m], contribution of the limited muscles along the proof; messages name the largest first.
+        proof: (k, m) Farkas multipliers y of the first program above; verified.
         muscle: n names.
         dof: m names.
 
@@ -107,7 +107,9 @@ class Diagnosis:
 
     @cached_property
     def alone(self) -> Array:
-        """The least shortage (k, m) [N m], signed, if no other degree of freedom lacks anything, or infinite."""
+        """The least shortage (k, m) [N m], signed, if no other degree of freedom lacks a moment; infinite where none
+        suffices.
+        """
         least = np.full(self.shortage.shape, np.inf)
         for k, dof in np.ndindex(least.shape):
             unit = np.eye(self.part.n_dof)[:, [dof]]
@@ -121,8 +123,8 @@ class Diagnosis:
 
         Infinite if there is none.
         """
-        every = np.ones(self.limited.shape[1], dtype=bool)
-        return np.array([_smallest_factor(self.part, k, every) for k in range(len(self.frame))])
+        all_muscles = np.ones(self.limited.shape[1], dtype=bool)
+        return np.array([_smallest_factor(self.part, k, all_muscles) for k in range(len(self.frame))])
 
     @cached_property
     def limited_factor(self) -> Array:
@@ -133,17 +135,17 @@ class Diagnosis:
     def passive_shortage(self) -> Array:
         """The part (k,) [N m] of `total` due to passive forces: the decrease if they could be smaller."""
         less = np.full(len(self.frame), np.inf)
-        (_, dofs, count), one = self.passive.shape, np.eye(self.part.n_dof)
+        (_, dofs, count), identity = self.passive.shape, np.eye(self.part.n_dof)
         weight = np.append(np.zeros(count), np.ones(2 * dofs))
         for k, passive in enumerate(self.passive):
             most = [1.0] * count + [None] * (2 * dofs)
-            optimum = _least(self.part, k, np.hstack([-passive, one, -one]), weight, most)
+            optimum = _least(self.part, k, np.hstack([-passive, identity, -identity]), weight, most)
             if optimum is not None:
                 less[k] = optimum[0][count:].sum()
         return np.asarray(np.maximum(self.total - less, 0.0))
 
     def passive_cause(self, number: int) -> PassiveCause | None:
-        """The passive forces that make up most of the shortage of one of the k frames; None where they do not."""
+        """Return the passive forces that cause most of the shortage of one of the k frames, if passive forces do."""
         if self.passive_shortage[number] < MAIN_PART * self.total[number]:
             return None
         proof, passive = self.proof[number], self.passive[number]
@@ -154,47 +156,50 @@ class Diagnosis:
             return None
         muscles = muscles[np.argsort(-opposition[muscles], kind="stable")]
         dof = int((-(proof[:, None] * passive[:, muscles]).sum(axis=1)).argmax())
-        needed = float(self.part.moment[number, dof] + passive[dof].sum())
-        return PassiveCause(muscles, dof, float(passive[dof, muscles].sum()), needed)
+        net_moment = float(self.part.moment[number, dof] + passive[dof].sum())
+        return PassiveCause(muscles, dof, float(passive[dof, muscles].sum()), net_moment)
 
     def without_passive(self, number: int) -> bool:
-        """Return whether one of the k frames is feasible without passive forces; it has been solved without them."""
-        one = self.part.frames(np.array([number]))
-        if one.passive_force is None:
+        """Return whether one of the k frames is feasible without passive forces, by solving the frame."""
+        frame = self.part.frames(np.array([number]))
+        if frame.passive_force is None:
             return False
-        moment = one.moment + np.einsum("tmn,tn->tm", one.moment_arm, one.passive_force)
-        return _feasible(replace(one, moment=moment, passive_force=None))
+        moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
+        return _feasible(replace(frame, moment=moment, passive_force=None))
 
     def remedy(self, number: int) -> Remedy | None:
         """Return the strength factor that makes one of the k frames feasible; None where no strength helps.
 
-        Preferred is a factor that suffices for the limited muscles and for all of them alike, then one for all of them
-        (`strength` of a trial file), then one for the limited muscles alone; the last not where passive forces are the
-        cause. The frame has been solved with the factor.
+        First choice is a factor that suffices both for the limited muscles and for all muscles, then a factor for all
+        muscles (`strength` of a trial file), then a factor for the limited muscles alone, unless passive forces are
+        the cause. The frame has been solved with the factor.
         """
-        every = np.ones_like(self.limited[number])
+        all_muscles = np.ones_like(self.limited[number])
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
             return limited
-        together = self._verified(number, every, self.strength_factor[number])
+        together = self._verified(number, all_muscles, self.strength_factor[number])
         if together is not None or self.passive_cause(number) is not None:
             return together
         return limited
 
     def _verified(self, number: int, chosen: Mask, least: float) -> Remedy | None:
-        """The roundest factor from `least` on, for the chosen muscles (n,), that makes the frame feasible, if any.
+        """Return the factor with the fewest decimals, at least `least`, on the chosen muscles (n,) that solves the
+        frame.
 
-        Numbers of few decimals just above it are tried: a frame at the limit of its strength may not be solved yet.
+        Numbers just above `least` are tried, since a frame exactly at the limit may not be solved; None if all fail.
         """
         if not np.isfinite(least):
             return None
-        one, every = self.part.frames(np.array([number])), np.ones_like(chosen)
+        frame, all_muscles = self.part.frames(np.array([number])), np.ones_like(chosen)
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
             for step in (first, first + 1.0):
                 factor = round(float(step * 10.0**-decimals), decimals)
-                if factor > 1.0 and _feasible(strengthened(one, np.where(chosen, factor, 1.0))):
-                    of_all = bool(chosen.all()) or _feasible(strengthened(one, np.where(every, factor, 1.0)))
+                if factor > 1.0 and _feasible(strengthened(frame, np.where(chosen, factor, 1.0))):
+                    of_all = bool(chosen.all()) or _feasible(
+                        strengthened(frame, np.where(all_muscles, factor, 1.0))
+                    )
                     return Remedy(factor, chosen, of_all)
         return None
 
@@ -204,7 +209,7 @@ class Diagnosis:
         return np.asarray(np.abs(self.shortage).sum(axis=1))
 
     def lacking(self, number: int) -> list[str]:
-        """Degrees of freedom that lack something in one of the k frames, the largest shortage first."""
+        """Names of the degrees of freedom that lack a moment in one of the k frames, the largest shortage first."""
         size = np.abs(self.shortage[number])
         order = np.argsort(-size, kind="stable")
         return [self.dof[k] for k in order if size[k] > _REPORTED * size.max()]
@@ -217,7 +222,7 @@ class Diagnosis:
     def sentence(
         self, number: int, time: ArrayLike | None = None, directions: Directions | None = None
     ) -> str:
-        """The reason as a sentence.
+        """The reason why one of the k frames is infeasible, as a sentence.
 
         Args:
             number: which of the k frames.
@@ -247,13 +252,13 @@ class Diagnosis:
             if remedy.muscles.all() and not limited.all():
                 clauses.append(f"{factor} the strength of all muscles would suffice")
             else:
-                whose = "its" if limited.sum() == 1 else "their"
+                possessive = "its" if limited.sum() == 1 else "their"
                 alone = "" if remedy.also_of_all else ", with the passive force of the others as it is,"
-                clauses.append(f"{factor} {whose} strength{alone} would suffice")
+                clauses.append(f"{factor} {possessive} strength{alone} would suffice")
         elif not self.limited[number].any():
             clauses.append("no muscle can produce it")
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
-            # nothing where one exists, but fails when it is tried
+            # no sentence where a factor exists, but fails when it is tried
             clauses.append("no strength would suffice")
         return "; ".join(part for part in clauses if part)
 
@@ -297,7 +302,7 @@ def diagnose(
         if passive_force is not None:
             problem = replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 
-    # the numbers of the valid frames among those asked for
+    # the numbers of the valid frames among the requested ones
     chosen, count = np.asarray(problem.valid if frames is None else frames), problem.n_frames
     if chosen.dtype == bool and chosen.shape == (count,):
         chosen = np.flatnonzero(chosen)
@@ -308,10 +313,10 @@ def diagnose(
         raise input_error("sharing.no_frame", where="diagnose", unknown=unknown, count=count - 1)
     number = number[problem.valid[number]]
 
-    one, dofs = np.eye(problem.n_dof), problem.n_dof
+    identity, dofs = np.eye(problem.n_dof), problem.n_dof
     shortage, proof = np.zeros((2, number.size, dofs))
     for k, t in enumerate(number.tolist()):
-        optimum = _least(problem, t, np.hstack([one, -one]), np.ones(2 * dofs))
+        optimum = _least(problem, t, np.hstack([identity, -identity]), np.ones(2 * dofs))
         if optimum is None:
             raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
         shortage[k], proof[k] = optimum[0][:dofs] - optimum[0][dofs:], optimum[1]
@@ -343,9 +348,9 @@ def diagnose(
 def _least(
     problem: Problem, frame: int, further: Array, weight: Array, most: Sequence[float | None] | None = None
 ) -> tuple[Array, Array] | None:
-    """The least weight . x for A a + further x = b, lower <= a <= upper, 0 <= x <= most: x (k,), multipliers (m,).
+    """Minimize weight . x for A a + further x = b, lower <= a <= upper, 0 <= x <= most: x (k,), multipliers (m,).
 
-    The columns further (m, k) belong to the unknowns x; without `most` these have no upper bound. None if there is no
+    The columns `further` (m, k) belong to the unknowns x; without `most` x has no upper bound. None if there is no
     solution.
     """
     count, at_most = problem.n_muscles, [None] * len(weight) if most is None else most
@@ -379,7 +384,7 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The problem with strengths multiplied by factors (n,); its passive forces stay."""
+    """The problem with strengths multiplied by factors (n,); its passive forces do not change."""
     return replace(
         problem,
         force_capacity=problem.force_capacity * factor,
@@ -394,12 +399,12 @@ def _feasible(problem: Problem) -> bool:
 
 
 def listed(parts: list[str]) -> str:
-    """The parts as a list in words, such as: one, two and three."""
+    """Join parts of a sentence, such as: one, two and three."""
     return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
 def moment_text(moment: float, dof: str, directions: Directions) -> str:
-    """A signed moment [N m] as text."""
+    """Describe a signed moment [N m] about a degree of freedom, with the word for its direction."""
     size = abs(moment)
     if size < _ZERO:
         return "no moment"
@@ -408,9 +413,9 @@ def moment_text(moment: float, dof: str, directions: Directions) -> str:
 
 
 def at_limit(names: list[str]) -> str:
-    """The muscles that are at their limit, as a clause; nothing without names."""
-    verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
-    return f"{shown(names)} {verb} at {whose} limit" if names else ""
+    """A clause that names the muscles at their limit; empty without names."""
+    verb, possessive = ("is", "its") if len(names) == 1 else ("are", "their")
+    return f"{shown(names)} {verb} at {possessive} limit" if names else ""
 
 
 def shown(names: list[str]) -> str:

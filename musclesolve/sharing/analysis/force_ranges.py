@@ -2,17 +2,17 @@
 
 For each frame and muscle two linear programs, minimize and maximize a_i subject to A a = b, lower <= a <= upper. All
 frames of one muscle are solved at once by the interior-point method; frames that it leaves open go to HiGHS. Any lambda
-bounds the least value from outside (weak duality),
+bounds the least value from below (weak duality),
 
     min a_i  >=  lambda . b + sum_j min(d_j lower_j, d_j upper_j),    d = e_i - A^T lambda,
 
-so the distance between the value found and that bound certifies it.
+so the distance between the value found and this bound certifies the value.
 
-Near-optimal ranges: the same among the activations that cost little more than the optimum. With the activation of one
-muscle held at v, let h(v) be the least cost of all others. h is convex with its minimum at the optimum, so the ends of
-the range are where h(v) = (1 + within) h(a*), one on either side, or the ends of the feasible range. Certified
-solutions enclose them from both sides, by false position on sqrt(h - h*), which is close to a straight line. All frames
-and both sides of one muscle are solved at once.
+Near-optimal ranges: least and greatest force among the activations that cost little more than the optimum. With the
+activation of one muscle held at v, let h(v) be the least cost of all others. h is convex with its minimum at the
+optimum, so the ends of the range are where h(v) = (1 + within) h(a*), one on either side, or the ends of the feasible
+range. Certified solutions enclose them from both sides, by false position on sqrt(h - h*), which is close to a straight
+line. All frames and both sides of one muscle are solved at once.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class ForceRange:
     """Ranges of muscle forces, (T, n) [N] each; NaN for frames and muscles without a solution.
 
     Attributes:
-        least: smallest force; it is attained.
-        greatest: largest force; it is attained.
+        least: smallest force; a solution attains it.
+        greatest: largest force; a solution attains it.
         gap_least: how far below `least` the true end of the range could be at most.
-        gap_greatest: how far above `greatest`.
+        gap_greatest: how far above `greatest` the true end could be at most.
     """
 
     least: Array
@@ -90,7 +90,7 @@ class OneActivation(SumOfTerms):
         return chosen
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
-        """The one activation with its sign."""
+        """The term of the activation, with its sign."""
         return tuple(term.scaled(self.sign) for term in super().terms(problem))
 
 
@@ -99,19 +99,19 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
 
     Args:
         problem: its reserves are ignored.
-        muscles: names of those wanted; all unless given, the others are NaN.
+        muscles: names of the muscles to compute, all unless given; the other ranges are NaN.
 
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
-    wanted = chosen_muscles(check_problem(problem), muscles)
+    numbers = chosen_muscles(check_problem(problem), muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     if frames.size:
         part = exact.frames(frames)
         sides = (1, span.least, span.gap_least), (-1, span.greatest, span.gap_greatest)
-        for muscle in wanted:
+        for muscle in numbers:
             capacity = part.force_capacity[:, muscle]
             for sign, end, gap in sides:
                 value, error = _least(part, OneActivation(muscle, float(sign)))
@@ -120,17 +120,17 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
 
 
 def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
-    """Indices of the muscles named, of all if none are."""
-    known = problem.muscle or ()
+    """Indices of the muscles with these names; of all muscles without names."""
+    available = problem.muscle or ()
     if names is None:
-        return list(range(len(known)))
-    wanted = [names] if isinstance(names, str) else members(names)
-    if not wanted:
+        return list(range(len(available)))
+    requested = [names] if isinstance(names, str) else members(names)
+    if not requested:
         raise input_error("sharing.no_muscles_named", where="muscles", names=as_text(names))
-    for name in wanted:
-        if not isinstance(name, str) or name not in known:
-            raise unknown_name(name, "muscle", known)
-    return [known.index(name) for name in wanted]
+    for name in requested:
+        if not isinstance(name, str) or name not in available:
+            raise unknown_name(name, "muscle", available)
+    return [available.index(name) for name in requested]
 
 
 def reachable(problem: Problem) -> Mask:
@@ -143,7 +143,7 @@ def reachable(problem: Problem) -> Mask:
 
 
 def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
-    """Least value of a linear cost and how much less it could be at most, (T,) each; NaN without a solution."""
+    """The least value of a linear cost and its largest possible error, (T,) each; NaN without a solution."""
     attempt = Batch(max_iterations=_ITERATIONS).solve(problem, cost)
     slope = cost.gradient(problem, attempt.activation)
     value, gap = _bounded(problem, slope, attempt.activation, attempt.multiplier)
@@ -153,13 +153,13 @@ def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
         if vertex is None:
             value[t] = gap[t] = np.nan
             continue
-        one = problem.frames(np.array([t]))
-        value[t], gap[t] = (x[0] for x in _bounded(one, slope[t : t + 1], vertex[0][None], vertex[1][None]))
+        frame = problem.frames(np.array([t]))
+        value[t], gap[t] = (x[0] for x in _bounded(frame, slope[t : t + 1], vertex[0][None], vertex[1][None]))
     return value, gap
 
 
 def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Array) -> tuple[Array, Array]:
-    """The value of a solution, and its distance from the bound by its multiplier plus its error in the moments, (T,).
+    """The value of a solution, and its distance from the dual bound plus its error in the moments, (T,) each.
 
     The slopes of the linear cost and the activations are (T, n), the multipliers (T, m).
     """
@@ -172,14 +172,14 @@ def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Arra
 
 
 def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
-    """Activation (n,) and multipliers (m,) of least slope . a, slope (n,), in a frame; None if there are none."""
+    """Activation (n,) that minimizes slope . a, slope (n,), in a frame, with multipliers (m,); None if infeasible."""
     bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
     return minimize(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
 
 
 _ROUNDS = 60
 UNFIT = frozenset({"nonconvex", "linear_program"})
-"""Costs whose h(v) has no single minimum, or whose optimum has levels."""
+"""Needs of costs for which h(v) has several minima or the optimum has levels."""
 
 
 def near_optimal_range(
@@ -190,18 +190,18 @@ def near_optimal_range(
     muscles: Sequence[str] | None = None,
     accuracy: float = 1e-4,
 ) -> ForceRange:
-    """Least and greatest force of each muscle among all activations that cost at most (1 + within) times the least.
+    """Least and greatest force of each muscle among all activations of at most (1 + within) times the least cost.
 
     Args:
         problem: with reserves, their cost counts as well.
         cost: a name or a Cost, convex.
         within: 0.05 for five per cent.
-        muscles: names of those wanted; all unless given, the others are NaN.
+        muscles: names of the muscles to compute, all unless given; the other ranges are NaN.
         accuracy: how closely the ends are enclosed, in activation.
 
     Raises:
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
-            is below zero, of which no share can be added; a share or an accuracy that is not positive.
+            is below zero, so that a share of it is undefined; a share or an accuracy that is not positive.
     """
     chosen = find_cost(cost)
     if unfit := chosen.needs & UNFIT:
@@ -211,17 +211,17 @@ def near_optimal_range(
             chosen=chosen.name,
             need=NEEDS[min(unfit)],
         )
-    wanted = chosen_muscles(check_problem(problem), muscles)
+    numbers = chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
-    every = replace(problem)  # its arrays have the frame axis even if what was given had none
-    best = solve(every, chosen, solver)
+    framed = replace(problem)  # adds the frame axis to arrays that lack it
+    best = solve(framed, chosen, solver)
     frames = np.flatnonzero(best.solved)
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]
     if frames.size:
-        part = every.frames(frames)
+        part = framed.frames(frames)
         least = _total(part, best, frames)
         for k in np.flatnonzero(least < 0)[:1]:
             raise input_error(
@@ -233,17 +233,17 @@ def near_optimal_range(
             )
         optimum = _CertifiedOptimum(part, chosen, solver, best.activation[frames], least, within)
 
-        # activations beyond which a muscle cannot be in any case
-        domain, names = within_domain(part, chosen), [(problem.muscle or ())[i] for i in wanted]
+        # activations that no muscle can exceed in any case
+        domain, names = within_domain(part, chosen), [(problem.muscle or ())[i] for i in numbers]
         lower, upper = domain.lower.copy(), domain.upper.copy()
         if part.reserve_weight is None:
             reach, capacity = feasible_range(domain, names), part.force_capacity
             outer = (lower, reach.least - reach.gap_least), (upper, reach.greatest + reach.gap_greatest)
             for bound, force in outer:
-                known = np.isfinite(force) & (capacity > 0)
-                bound[known] = force[known] / capacity[known]
+                bounded = np.isfinite(force) & (capacity > 0)
+                bound[bounded] = force[bounded] / capacity[bounded]
         lower, upper = np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
-        for muscle in wanted:
+        for muscle in numbers:
             enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
             for array, end in zip(ends, enclosed, strict=True):
                 array[frames, muscle] = part.force_capacity[:, muscle] * end
@@ -253,7 +253,7 @@ def near_optimal_range(
 
 @dataclass(frozen=True)
 class _CertifiedOptimum:
-    """The optima: problem of t frames, activation (t, n), least cost (t,), and the share that may be added."""
+    """The optima of t frames: problem, activation (t, n), least cost (t,), and the share of cost that may be added."""
 
     problem: Problem
     cost: Cost
@@ -270,13 +270,13 @@ class _CertifiedOptimum:
         part = self.problem.frames(frames)
         lower, upper = part.lower.copy(), part.upper.copy()
         lower[:, muscle] = upper[:, muscle] = value
-        held = replace(part, lower=lower, upper=upper)
-        solution = solve(held, self.cost, self.solver)
+        restricted = replace(part, lower=lower, upper=upper)
+        solution = solve(restricted, self.cost, self.solver)
         allowed = self.within * self.least[frames]
-        more = np.maximum(_total(held, solution, np.arange(len(frames))) - self.least[frames], 0.0)
+        more = np.maximum(_total(restricted, solution, np.arange(len(frames))) - self.least[frames], 0.0)
         ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
-        known = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
-        return np.where(solution.status == Status.INFEASIBLE, np.inf, known)
+        excess = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
+        return np.where(solution.status == Status.INFEASIBLE, np.inf, excess)
 
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
@@ -301,9 +301,9 @@ def _enclosed(
     outer = np.concatenate([np.minimum(lower, inner[:count]), np.maximum(upper, inner[count:])])
     proved = outer.copy()
     inner_excess, outer_excess = -np.ones(2 * count), np.full(2 * count, np.inf)
-    done, side = np.zeros(2 * count, dtype=bool), np.zeros(2 * count, np.int8)
+    finished, side = np.zeros(2 * count, dtype=bool), np.zeros(2 * count, np.int8)
     for number in range(_ROUNDS):
-        active = np.flatnonzero(~done & (np.abs(outer - inner) > accuracy))
+        active = np.flatnonzero(~finished & (np.abs(outer - inner) > accuracy))
         if not active.size:
             break
         tried = outer[active]
@@ -321,9 +321,9 @@ def _enclosed(
         inner[inside], inner_excess[inside], side[inside] = tried[within], excess[within], -1
         outer[outside], side[outside] = tried[~within], 1
         outer_excess[outside] = np.where(np.isfinite(excess[~within]), excess[~within], np.inf)
-        known = ~within & ~np.isnan(excess)
-        proved[active[known]] = tried[known]
+        decided = ~within & ~np.isnan(excess)
+        proved[active[decided]] = tried[decided]
         if number == 0:  # the outermost activations are within the range: nothing lies beyond
-            done[inside] = True
+            finished[inside] = True
     gap = np.abs(proved - inner)
     return inner[:count], inner[count:], gap[:count], gap[count:]

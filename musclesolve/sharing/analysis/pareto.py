@@ -45,7 +45,7 @@ class ParetoFront:
         activation: (W, T, n); NaN where a frame is not solved.
         cost: (W, T, J) value of every cost.
         least: (T, J) the least value of each cost; (J,) of their sums over the frames for the scope "motion".
-        largest: the same, the largest value at the optimum of another cost.
+        largest: the largest value of each cost at the optimum of another cost; shapes as for `least`.
         status: (W, T) members of Status, as integers.
         scope: "frame" or "motion".
     """
@@ -71,7 +71,7 @@ class ParetoFront:
 
     @property
     def normalized(self) -> Array:
-        """Every cost on the scale from its least (0) to its largest value (1): (W, T, J), or (W, J) for "motion".
+        """Costs scaled from their least (0) to their largest value (1): (W, T, J), or (W, J) for "motion".
 
         Zero where a cost is the same at every optimum.
         """
@@ -87,12 +87,12 @@ def pareto_front(
     scope: str = "frame",
     solver: str | Solver = "batch",
 ) -> ParetoFront:
-    """Points of the Pareto front of two or more convex costs.
+    """Compute points of the Pareto front of two or more convex costs.
 
     Args:
         problem: without reserve weights: a reserve is an objective of its own and would need a place in the front.
             Frames whose moments are out of reach have no front.
-        costs: J names or Cost objects. Where the domain of one of them ends, it ends for all.
+        costs: J names or Cost objects. Activations stay within the domains of all of them.
         divisions: weights are all multiples of 1 / divisions that sum to one, divisions + 1 points for two costs.
         scope: "frame": each frame has a front and a scale of its own. "motion": the objectives are the sums of the
             costs over the motion; the same weights and scales hold in every frame.
@@ -106,7 +106,7 @@ def pareto_front(
     if check_problem(problem).reserve_weight is not None:
         raise input_error("sharing.problem_with_reserves", where="Problem.reserve_weight")
     chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
-    problem = replace(problem)  # its arrays have the frame axis even if those given had none
+    problem = replace(problem)  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
@@ -141,7 +141,7 @@ def pareto_front(
 def _point(
     problem: Problem, costs: Sequence[Cost], weight: Array, solver: str | Solver
 ) -> tuple[Array, Array, NDArray[np.int8]]:
-    """The optimum for weights (J,) or (T, J) of costs as they are: activation (T, n), costs (T, J), status (T,)."""
+    """The optimum for weights (J,) or (T, J) of unscaled costs: activation (T, n), costs (T, J), status (T,)."""
     shape = (problem.n_frames, len(costs))
     weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]

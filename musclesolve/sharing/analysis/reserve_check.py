@@ -4,8 +4,8 @@ A reserve is a moment that no muscle produces. Its largest size is compared with
 motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
 see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
 
-A reserve of at most 1 N m is small whatever it is compared with: moments of toes may have peaks of less, and no joint
-moment is known so well (a center of pressure 2 mm aside is 1 N m under 500 N).
+A reserve of at most 1 N m always counts as small: moments of toes may have lower peaks, and no joint moment is known
+to 1 N m (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from musclesolve.sharing.solution import Solution
 
 STRICT, USUAL = 0.05, 0.10
 NEGLIGIBLE = 1.0
-"""A reserve up to this [N m] speaks against nothing."""
+"""A reserve up to this size [N m] always counts as small."""
 MOST_STRETCHES = 3
-"""Stretches of frames that `worst_frames` picks."""
+"""Number of stretches of frames that `worst_frames` picks."""
 
 
 class Verdict(StrEnum):
@@ -48,7 +48,7 @@ class ReserveCheck:
         peak: largest size of the reserve [N m].
         moment_peak: largest size of the moment [N m].
         share: peak / moment_peak; infinite for a reserve where there is no moment.
-        rms_share: the same share of the root mean squares.
+        rms_share: root mean square of the reserve over the root mean square of the moment.
         weight: largest weight of the reserve where it was needed [cost per (N m)^2]; NaN where it never was.
         verdict: NONE; SMALL up to the strict limit or up to NEGLIGIBLE; TOLERABLE up to the usual one; LARGE beyond.
         limits: strict and usual.
@@ -65,7 +65,7 @@ class ReserveCheck:
 
     @property
     def worst(self) -> int:
-        """Number of the degree of freedom that the verdict on the motion is about; see `worst_reserve`."""
+        """Number of the degree of freedom that decides the verdict on the motion; see `worst_reserve`."""
         return worst_reserve(self.peak, self.share)
 
     def sentence(self, dof: str) -> str:
@@ -139,12 +139,12 @@ def reserve_check(
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
-    used = needs_reserve(reserve, compared[solved]) & np.isfinite(weight)
-    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(compared[valid])
+    helped = needs_reserve(reserve, compared[solved]) & np.isfinite(weight)
+    reserve, size = np.where(helped, np.abs(reserve), 0.0), np.abs(compared[valid])
     peak, top = (x.max(axis=0, initial=0.0) for x in (reserve, size))
     rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
     share = share_of_peak(peak, top)
-    largest = np.where(used, weight, 0.0).max(axis=0, initial=0.0)
+    largest = np.where(helped, weight, 0.0).max(axis=0, initial=0.0)
     # a share is the first of these that it does not exceed
     number = np.searchsorted([0.0, strict, usual], share)
     verdict = [tuple(Verdict)[k] for k in np.where(peak > NEGLIGIBLE, number, np.minimum(number, 1))]
@@ -154,14 +154,14 @@ def reserve_check(
         moment_peak=top,
         share=share,
         rms_share=share_of_peak(rms, rms_moment),
-        weight=np.where(used.any(axis=0), largest, np.nan),
+        weight=np.where(helped.any(axis=0), largest, np.nan),
         verdict=tuple(verdict),
         limits=(strict, usual),
     )
 
 
 def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
-    """The frame with the largest reserves of each stretch of frames that need one, of the worst stretches.
+    """Return the frame with the largest reserve in each of the worst stretches of frames that need reserves.
 
     Args:
         helped: (T,) the frames that need a reserve.
@@ -173,11 +173,11 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
 
 
 def worst_reserve(peak: Array, share: Array) -> int:
-    """Number of the largest share among the reserves beyond NEGLIGIBLE; where none is, of the largest reserve.
+    """Number of the reserve with the largest share of those beyond NEGLIGIBLE; otherwise of the largest reserve.
 
     Args:
         peak: (m,) [N m] largest size of each reserve.
-        share: (m,) the same over the peak moment.
+        share: (m,) peak of each reserve over the peak moment.
     """
     counts = peak > NEGLIGIBLE
     return int(np.where(counts, share, -1.0).argmax() if counts.any() else peak.argmax())

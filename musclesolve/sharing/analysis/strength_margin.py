@@ -1,12 +1,12 @@
 """Strength margin: the least strength of some muscles with which the moments of a frame are still possible.
 
-The strength s multiplies the maximum isometric force of the muscles in question, so their contractile and their passive
-forces. With A = moment_arm * force_capacity at full strength and the passive moment p of these muscles, the frame is
-possible if and only if some activation, lower <= a <= upper, gives
+The strength s multiplies the maximum isometric force of the weak muscles, and with it their contractile and their
+passive forces. With A = moment_arm * force_capacity at full strength and the passive moment p of the weak muscles, the
+frame is possible if and only if some activation, lower <= a <= upper, gives
 
     sum_(others) A_i a_i + s sum_(weak) A_i a_i = b + (1 - s) p.
 
-Whether it is possible is decided by the solver, with a proof in either case. A proof y of infeasibility (Farkas) at the
+The solver decides whether a frame is possible, with a proof in either case. A proof y of infeasibility (Farkas) at the
 strength s excludes all strengths up to
 
     s' = (y . (b + p) - H_others) / (H_weak + y . p),    H = sum_i max(lower_i (A^T y)_i, upper_i (A^T y)_i),
@@ -39,14 +39,14 @@ from musclesolve.sharing.status import Status
 
 SEARCH_STEPS = 50
 PROOF_TOLERANCE = 1e-9
-"""Proofs that exclude no more than this beyond the strength tried end the search."""
+"""The search ends when a proof excludes no more than this beyond the strength tried."""
 NUDGE = 1e-5
-"""Added to a number at which the solver decides nothing."""
+"""Step to the next number where the solver decides nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class StrengthMargin:
-    """Least strength of some muscles.
+    """The least strength of some muscles with which each frame is possible.
 
     Attributes:
         strength: (T,) least factor on their maximum isometric force; 0 where the frame is possible without them, NaN
@@ -71,7 +71,7 @@ class StrengthMargin:
 
 
 def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | None = None) -> StrengthMargin:
-    """Least strength of some muscles together with which each frame is still possible, without reserves.
+    """Find the least common strength of some muscles with which each frame is possible without reserves.
 
     Args:
         problem: its reserves are ignored; its passive forces, where there are any, shrink with the strength.
@@ -97,9 +97,9 @@ def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | N
 def activation_margin(
     problem: Problem, muscles: Sequence[str], possible: Mask | None = None
 ) -> StrengthMargin:
-    """Least upper bound of the activations of some muscles with which each frame is still possible, without reserves.
+    """Find the least upper bound of the activations of some muscles with which each frame is possible without reserves.
 
-    As pain or fatigue would bound them. Passive forces are not bounded with the activation, unlike with the strength.
+    Pain or fatigue may bound activations. Unlike a smaller strength, the bound leaves the passive forces unchanged.
 
     Args:
         problem: its reserves are ignored.
@@ -131,15 +131,15 @@ def activation_margin(
 
 
 def least_assistance(problem: Problem, dof: str) -> Array:
-    """Torque of least size about a degree of freedom with which each frame is possible, without reserves.
+    """Find the torque of least size about a degree of freedom with which each frame is possible without reserves.
 
     Args:
         problem: its reserves are ignored.
         dof: name of the degree of freedom.
 
     Returns:
-        Torques (T,) [N m], positive as the joint moment; 0 where the frame is possible without, NaN where no torque
-        about this degree of freedom makes it possible, or where it is no problem of numbers.
+        Torques (T,) [N m], positive as the joint moment; 0 where the frame is possible without a torque, NaN where no
+        torque about this degree of freedom suffices or a number of the frame is not finite.
 
     Raises:
         InputError: there is no degree of freedom of that name.
@@ -192,7 +192,7 @@ def _first_possible(
     full: float = 1.0,
     possible: Mask | None = None,
 ) -> StrengthMargin:
-    """The least number from 0 to `full` with which each frame is possible, and the proof that excludes smaller ones.
+    """Search the least number from 0 to `full` with which each frame is possible, and the proof that excludes less.
 
     changed: the problem of some frames with a number (t,) each; excluded: the number up to which proofs (t, m) exclude;
     possible: frames that are possible at `full`.
@@ -209,11 +209,11 @@ def _first_possible(
         least[tried[solved]] = number[solved]
         beyond = excluded(part, proofs)
         further = infeasible & (beyond > number + PROOF_TOLERANCE)
-        # a proof that excludes nothing more than itself is one at the edge, where the search ends
+        # a proof that excludes no strength beyond the one tried lies at the edge, where the search ends
         edge = infeasible & ~further
         least[tried[edge]] = number[edge]
         proof[tried[further]] = proofs[further]
-        # where one activation alone is possible nothing may be decided: a little more decides
+        # where a single activation is possible the solver may decide nothing: a little more strength decides
         undecided = ~solved & ~infeasible & (number < full)
         number = np.minimum(np.where(undecided, number + NUDGE, beyond), full)
         tried, number = tried[further | undecided], number[further | undecided]
@@ -221,7 +221,7 @@ def _first_possible(
 
 
 def _decided(problem: Problem, thoroughly: Mask | None = None) -> tuple[Mask, Mask, Array]:
-    """Frames (T,) with a solution, frames with a proof of infeasibility, and the proofs (T, m).
+    """Return the frames (T,) with a solution, the frames with a proof of infeasibility, and the proofs (T, m).
 
     thoroughly: (T,) frames that compiled code leaves open are solved by the other methods, too; all unless given.
     """
@@ -251,7 +251,7 @@ def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
 
 
 def _excluded(problem: Problem, proof: Array, weak: Mask) -> Array:
-    """The strength s' (T,) up to which proofs (T, m) exclude every strength of the weak muscles (n,)."""
+    """The strength s' (T,): proofs (T, m) exclude every strength of the weak muscles (n,) up to s'."""
     pull = problem.pull(proof)
     reach = np.maximum(pull * problem.lower, pull * problem.upper)
     demand = (proof * problem.moment).sum(axis=1)

@@ -32,7 +32,7 @@ PROBES = (12, 64, 512)
 """Numbers of muscles with which an expression is tested; one that picks muscles by number needs enough of them."""
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
-"""What a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
+"""Exceptions that a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
 
 SLACK = 1e-9
 
@@ -47,7 +47,7 @@ def expression_cost(
     formula: str = "",
     source: str = "",
 ) -> ExpressionCost:
-    """A cost from a CasADi expression of activations and forces; its derivatives are exact.
+    """Make a cost of a CasADi expression of activations and forces; its derivatives are exact.
 
     Args:
         name: in messages and results.
@@ -58,8 +58,8 @@ def expression_cost(
         constants: further attributes of data by name, a number each or (n,) numbers.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
-            negative second derivative along any direction is an error. Elsewhere that the solution is the least one
-            rests on your declaration. Without it the certificate shows a stationary point, not a minimum.
+            negative second derivative along any direction is an error. Elsewhere your declaration alone makes the
+            solution a minimum. Without it the certificate shows a stationary point, not a minimum.
         formula: for documentation.
         source: for documentation.
 
@@ -87,10 +87,10 @@ class ExpressionCost(Cost):
     source: str = ""  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        for used in self.uses:
-            if used not in FIELDS:
+        for field_name in self.uses:
+            if field_name not in FIELDS:
                 raise input_error(
-                    "sharing.cost_uses_unknown_field", name=self.name, used=as_text(used), fields=FIELDS
+                    "sharing.cost_uses_unknown_field", name=self.name, used=as_text(field_name), fields=FIELDS
                 )
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
@@ -109,12 +109,12 @@ class ExpressionCost(Cost):
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Optional fields of Problem among those used."""
+        """Names of the optional fields of Problem that the expression uses."""
         return tuple(name for name in self.uses if name in OPTIONAL)
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]
-        """The capacity, what is used, and the constants."""
+        """Number of parameters for each muscle: the capacity, the fields used, and the constants."""
         return 1 + len(self.uses) + len(self.constants)
 
     @cached_property
@@ -186,7 +186,7 @@ class ExpressionCost(Cost):
         return input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
 
     def require(self, problem: Problem) -> None:
-        """Check that the problem has what is used, and the muscles that the expression picks by number.
+        """Check that the problem has the fields used and the muscles that the expression picks by number.
 
         Raises:
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
@@ -203,15 +203,15 @@ class ExpressionCost(Cost):
             ) from error
 
     def parameters(self, problem: Problem) -> Array:
-        """The capacity, what is used of the problem, and the constants, (T, p, n)."""
+        """The capacity, the fields used of the problem, and the constants, (T, p, n)."""
         self.require(problem)
         shape = problem.force_capacity.shape
         rows = [problem.force_capacity]
-        for used in self.uses:
+        for field_name in self.uses:
             array = np.broadcast_to(
-                problem.crossed if used == "joints_crossed" else getattr(problem, used), shape
+                problem.crossed if field_name == "joints_crossed" else getattr(problem, field_name), shape
             )
-            if used == "emg" and np.isnan(array).any():
+            if field_name == "emg" and np.isnan(array).any():
                 raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
             rows.append(array)
         for name, constant in self.constants:
@@ -266,7 +266,7 @@ class ExpressionCost(Cost):
 def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
     """Value and derivatives for a number of muscles, as CasADi functions of (a, parameters).
 
-    "change" is the directional derivative of the slopes, of (a, parameters, direction).
+    "change" is the directional derivative of the slopes, a function of (a, parameters, direction).
     """
     import casadi  # slow to import, and needed for expressions only
 

@@ -30,10 +30,10 @@ NEEDS = {
 class Cost(ABC):
     """A cost function of muscle activations, which `solve` minimizes.
 
-    It has terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
+    A cost has terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
 
-    The methods `value`, `gradient`, `hessian_diagonal` and `expression` are of the terms alone; `soft_rows` gives the
-    rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
+    The methods `value`, `gradient`, `hessian_diagonal` and `expression` describe the terms alone; `soft_rows` gives the
+    rows if there are any. `total_value`, `total_gradient` and `hessian` include both. The terms are a
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     The costs of the library state their terms (sum_of_terms.py), and all methods follow. A cost of a user is an
@@ -77,12 +77,12 @@ class Cost(ABC):
 
     @property
     def built_in(self) -> bool:
-        """Whether every part of the cost belongs to the library: built-in costs need no check."""
+        """Return whether every part of the cost belongs to the library: built-in costs need no check."""
         return type(self).__module__.startswith("musclesolve.")
 
     @property
     def label(self) -> str:
-        """The name, with whatever differs from the defaults: a text by which `find_cost` finds a registered cost."""
+        """The name with the options that differ from the defaults: `find_cost` finds a registered cost by this text."""
         options: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         changed = [
             f"{option.name}={value.item() if isinstance(value, np.generic) else value!r}"
@@ -154,7 +154,7 @@ class Cost(ABC):
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """The derivative of `total_gradient` at fixed activations (T, n) along changes of the problem, (K, T, n).
 
-        Exact for costs of the library; for costs of users by differences, good to about eight digits.
+        Exact for costs of the library; by differences for costs of users, with about eight correct digits.
         """
         return derivative(
             lambda moved: self.total_gradient(moved, activation), problem, change, self.built_in
@@ -230,7 +230,7 @@ class WeightedSum(Cost):
 
     @property
     def label(self) -> str:
-        """The name of the sum, which has no options of its own."""
+        """The name of the sum; a sum has no options."""
         return self.name
 
     @property
@@ -245,7 +245,7 @@ class WeightedSum(Cost):
 
     @property
     def quadratic(self) -> bool:
-        """Whether some cost of the sum is quadratic and every other one linear or quadratic."""
+        """Return whether all costs are linear or quadratic, at least one of them quadratic."""
         return all(cost.quadratic or cost.linear for cost in self.costs) and not self.linear
 
     @property
@@ -260,12 +260,12 @@ class WeightedSum(Cost):
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]
-        """The parameter rows of all costs."""
+        """The number of parameter rows of all costs together."""
         return sum(cost.parameter_rows for cost in self.costs)
 
-    def _total(self, problem: Problem, of: Callable[[Cost], Array], before: int = 0) -> Array:
-        """sum_j w_j of(f_j), for arrays that have so many axes before the axis of the frames."""
-        parts = zip(self.factors(problem), map(of, self.costs), strict=True)
+    def _total(self, problem: Problem, part_of: Callable[[Cost], Array], before: int = 0) -> Array:
+        """sum_j w_j of(f_j), for arrays with `before` axes in front of the frame axis."""
+        parts = zip(self.factors(problem), map(part_of, self.costs), strict=True)
         weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
         return np.asarray(sum(weighted[1:], start=weighted[0]))
 
@@ -348,7 +348,7 @@ class WeightedSum(Cost):
 
 
 def single_costs(cost: Cost) -> list[Cost]:
-    """The costs that a sum of sums is made of; a cost that is no sum by itself."""
+    """Return the costs of a nested sum; a cost that is no sum stands alone."""
     if not isinstance(cost, WeightedSum):
         return [cost]
     return [single for part in cost.costs for single in single_costs(part)]

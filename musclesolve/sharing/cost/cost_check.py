@@ -5,7 +5,7 @@ The gradient is compared with central differences of the value,
     d_h = (f(a + h e_i) - f(a - h e_i)) / (2 h),   h = 1e-3 of the way between the bounds,
 
 and counts as wrong only if it is off by more than a hundredth of the two, ten times the largest h |d_h - d_2h| of the
-point (visible curvature and noise), and 1e5 roundings of the value. Numbers that are not finite are passed over.
+point (visible curvature and noise), and 1e5 roundings of the value. Numbers that are not finite are not compared.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ ROUNDING = 1e5 * np.finfo(np.float64).eps
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     """Check that costs that are not built in have the shapes, the gradient and the convexity that they declare.
 
-    Of a weighted sum every part is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
-    are frames that are valid and have lower <= upper everywhere, all unless given.
+    Every part of a weighted sum is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
+    selects frames that are valid and have lower <= upper everywhere, all unless given.
     """
     custom = [part for part in single_costs(cost) if not part.built_in]
     frames = np.arange(problem.n_frames) if which is None else np.flatnonzero(which)
@@ -51,7 +51,7 @@ def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
 
 
 def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
-    """The shapes of value and derivatives at activations (T, n), and the gradient against differences of the value."""
+    """Check the shapes of value and derivatives at activations (T, n), and the gradient by differences of the value."""
     frames, muscles = activation.shape
     place = f"the cost {cost.name}"
     methods = {"value": (frames,), "gradient": (frames, muscles), "hessian_diagonal": (frames, muscles)}

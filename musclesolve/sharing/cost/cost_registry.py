@@ -4,7 +4,7 @@ A cost is found by the text that `Cost.label` prints: a name, options in bracket
 
     stress_cubed    activation_power(exponent=3)    1e-6 * joint_reaction_squared(weights={'knee': 1}) + stress_cubed
 
-The text is read as a Python expression of which no part is evaluated: names, numbers, texts, lists, tuples and tables.
+The text is parsed as a Python expression and never evaluated: names, numbers, texts, lists, tuples and tables.
 """
 
 import ast
@@ -53,16 +53,16 @@ def _add_plugins() -> None:
 class CostRecord:
     """A registered cost."""
 
-    name: str  # by which `solve` finds it
+    name: str  # the name for `solve(cost=...)`
     formula: str  # what is minimized (F force, F0 maximum isometric force, a activation)
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
-    needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take
-    options: tuple[str, ...] = ()  # what may stand in brackets behind the name
+    needs: frozenset[str] = frozenset({"separable"})  # abilities that a solver must have
+    options: tuple[str, ...] = ()  # names of the options in brackets after the name
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options.
+    """List every named cost: its formula, source and options, and the data and solver abilities that it needs.
 
     Returns:
         Name -> record.
@@ -84,11 +84,7 @@ def options_of(kind: type[Cost]) -> tuple[str, ...]:
 
 
 def find_cost(cost: str | Cost) -> Cost:
-    """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is.
-
-    Raises:
-        InputError: an unknown name or option, a value outside its range, a text that cannot be read.
-    """
+    """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise input_error("sharing.cost_not_hashable", cost=cost.name)
@@ -101,7 +97,7 @@ def find_cost(cost: str | Cost) -> Cost:
         _add_plugins()
     if cost in REGISTRY:
         return REGISTRY[cost]()
-    if not set(cost) & set("()*+="):  # a name and nothing else
+    if not set(cost) & set("()*+="):  # a plain name
         raise unknown_name(cost, "cost", REGISTRY)
     try:
         tree = ast.parse(cost, mode="eval").body
@@ -111,7 +107,7 @@ def find_cost(cost: str | Cost) -> Cost:
 
 
 def _cost_of(tree: ast.expr, text: str) -> Cost:
-    """The cost of a part of a text: a sum, a multiple, a name with options or without."""
+    """Make the cost of a part of a text: a sum, a multiple, a name with or without options."""
     match tree:
         case ast.BinOp(left, ast.Add(), right):
             return _cost_of(left, text) + _cost_of(right, text)
@@ -124,20 +120,22 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             return _kind_of(name)()
         case ast.Call(ast.Name(name), [], keywords) if all(option.arg for option in keywords):
             kind = _kind_of(name)
-            known, values = options_of(kind), dict[str, Any]()
-            if keywords and not known:
+            options, values = options_of(kind), dict[str, Any]()
+            if keywords and not options:
                 raise input_error("sharing.cost_without_options", where=text, remedy=name, name=name)
             for option in keywords:
-                if option.arg not in known:
-                    raise unknown_name(str(option.arg), "option", known, f" of the cost {name!r}", where=text)
+                if option.arg not in options:
+                    raise unknown_name(
+                        str(option.arg), "option", options, f" of the cost {name!r}", where=text
+                    )
                 if option.arg in values:
                     raise input_error("sharing.cost_option_twice", where=text, name=option.arg)
                 values[option.arg] = _value_of(option.value, text)
             return kind(**values)
         case ast.Call(ast.Name(name), [first, *_]):
-            known = options_of(_kind_of(name))
+            options = options_of(_kind_of(name))
             value = ast.get_source_segment(text, first)
-            remedy = f"{name}({known[0]}={value})" if known else name
+            remedy = f"{name}({options[0]}={value})" if options else name
             raise input_error("sharing.cost_option_without_name", where=text, remedy=remedy, name=name)
     raise input_error("sharing.unreadable_cost", cost=as_text(text))
 
@@ -149,7 +147,7 @@ def _kind_of(name: str) -> type[Cost]:
 
 
 def _value_of(tree: ast.expr, text: str) -> Any:
-    """The value of a literal; nothing is computed."""
+    """Return the value of a literal without evaluating code."""
     try:
         return ast.literal_eval(tree)
     except (ValueError, TypeError, RecursionError, MemoryError):

@@ -6,8 +6,8 @@ a target e_i:
     Power        phi(x) = x^p
     Saturation   phi(x) = 1 - (1 - x^p)^(1/p),   0 <= x < 1
 
-With x = c (a - e) its slope is c phi'(x) and its curvature c^2 phi''(x). `kernel_arrays` has the same as data for the
-compiled solver (kernel/compiled_terms.py).
+With x = c (a - e) its slope is c phi'(x) and its curvature c^2 phi''(x). `kernel_arrays` gives the terms as data for
+the compiled solver (kernel/compiled_terms.py).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Power:
 class Saturation:
     """The function 1 - (1 - x^p)^(1/p) with p > 1, infinitely steep at x = 1.
 
-    Its domain ends a billionth before: nearer to 1 a floating-point activation no longer determines the slope.
+    The domain ends at 1 - 1e-9: nearer to 1 a floating-point activation no longer determines the slope.
     """
 
     exponent: float  # p
@@ -86,14 +86,14 @@ class Saturation:
         return 1.0 - (1.0 - x**self.exponent) ** (1.0 / self.exponent)
 
     def _remainder(self, x: Array) -> Array:
-        """The remainder 1 - x^p, with its digits near saturation."""
+        """The remainder 1 - x^p, computed without cancellation near saturation."""
         if self.exponent == 2:
             return np.maximum((1.0 - x) * (1.0 + x), 0.0)
         return np.maximum(-np.expm1(self.exponent * np.log(np.maximum(x, TINY))), 0.0)
 
 
 def power(base: Array, exponent: float) -> Array:
-    """The base (any shape) to an exponent, by products up to the third power: they are faster and round less."""
+    """Raise the base (any shape) to an exponent, by products up to the third power, which are faster and round less."""
     if exponent in (1, 2, 3):
         return np.asarray(base if exponent == 1 else base * base if exponent == 2 else base * base * base)
     return np.power(base, exponent)
@@ -138,7 +138,7 @@ class Term:
 def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any, ...]:
     """Terms as kind (K,), exponent (K,), factor (K, T), row (K,) and coefficient (Q, T, n).
 
-    The row is the row of c in `coefficient`; a target follows it.
+    `row` gives the row of c in `coefficient`; a target follows in the next row.
     """
     rows: list[Array] = []
     for term in terms:
@@ -153,7 +153,7 @@ def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _kinds(forms: tuple[tuple[Power | Saturation, bool], ...]) -> tuple[AnyArray, Array, AnyArray]:
-    """Kind, exponent and first row (K,) of terms of some forms, each with whether it has no target."""
+    """Kind, exponent and first row (K,) of terms, from the form of each term and whether it has no target."""
     kinds = [form.kind if alone else TERM_TARGET for form, alone in forms]
     before = np.cumsum([0, *(1 if alone else 2 for _, alone in forms)])[:-1]
     exponents = [form.exponent for form, _ in forms]

@@ -1,6 +1,6 @@
 """The costs of the library: sum_i phi(c_i (a_i - e_i)) + 1/2 sum_k w_k (t_k - (G a)_k)^2, stated once.
 
-A subclass states the coefficients c and whatever differs from the default: the function phi (a square), targets e
+A subclass states the coefficients c and the parts that differ from the defaults: the function phi (a square), targets e
 (none), soft rows (none). Values and derivatives, the data of the compiled solver, the CasADi expression and the change
 with the arrays of a problem follow from these.
 """
@@ -19,7 +19,7 @@ from musclesolve.sharing.problem import Problem
 
 
 class SumOfTerms(Cost):
-    """A cost that is stated by its terms; a power of the activations unless `form` says otherwise.
+    """A cost defined by its terms: powers of the activations unless `form` returns another function.
 
     A power sum sum_i (c_i a_i)^p is strictly convex for p > 1, where a unique optimum follows. With p = 1 it is
     linear: as few muscles as there are moments then do all the work, which of them may change from frame to frame,
@@ -37,16 +37,16 @@ class SumOfTerms(Cost):
         expected = "a number of at least 1: below, the cost is not convex"
         check_number(self.exponent, f"the exponent of {self.name}", expected, least=1.0, where=self.name)
         for option in self.positive:
-            what = f"{option} of {self.name}"
-            check_number(getattr(self, option), what, "a positive number", above=0.0, where=self.name)
+            description = f"{option} of {self.name}"
+            check_number(getattr(self, option), description, "a positive number", above=0.0, where=self.name)
 
     @abstractmethod
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients c_i >= 0, (T, n): of a power sum the p-th root of the cost at activation 1.
 
-        How it changes with the arrays of the problem is found by a complex step (problem_change.py): what is done
-        with them has to work for complex numbers too, as products, quotients, powers, `np.sqrt` and `np.maximum` do,
-        but not `np.abs`, `np.hypot` or `np.linalg.norm`.
+        Derivatives by the arrays of the problem come from a complex step (problem_change.py): the coefficients must be
+        computed by operations that accept complex numbers, such as products, quotients, powers, `np.sqrt` and
+        `np.maximum`, not by `np.abs`, `np.hypot` or `np.linalg.norm`.
         """
 
     def target(self, problem: Problem) -> Array | None:
@@ -87,8 +87,8 @@ class SumOfTerms(Cost):
         """See Cost."""
         return self._sum(problem, lambda term: term.curvature(activation), activation)
 
-    def _sum(self, problem: Problem, of: Callable[[Term], Array], like: Array) -> Array:
-        parts = [of(term) for term in self.terms(problem)]
+    def _sum(self, problem: Problem, part_of: Callable[[Term], Array], like: Array) -> Array:
+        parts = [part_of(term) for term in self.terms(problem)]
         return sum(parts[1:], start=parts[0]) if parts else np.zeros_like(like)
 
     def largest_activation(self, problem: Problem) -> Array:

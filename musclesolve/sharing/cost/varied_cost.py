@@ -1,4 +1,4 @@
-"""Costs near a cost: the same power sum with another exponent and other weights of the muscles."""
+"""Variants of a power sum, with another exponent and other weights of the muscles."""
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 
@@ -68,7 +68,9 @@ def varied(cost: Cost, exponent: float, factor: Array) -> Cost:
     domain the factors would move, the misfit to EMG, joint reactions, min/max, costs of users.
     """
     if type(cost) is WeightedSum:
-        return WeightedSum(tuple((weight, varied(each, exponent, factor)) for weight, each in cost.summands))
+        return WeightedSum(
+            tuple((weight, varied(summand, exponent, factor)) for weight, summand in cost.summands)
+        )
     if not can_vary(cost):
         return cost
     assert isinstance(cost, SumOfTerms)

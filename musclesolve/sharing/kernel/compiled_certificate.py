@@ -1,7 +1,7 @@
 """The certificate of one frame, compiled, from the problem's own arrays and the solver's result alone.
 
 sharing/certificate.py is the definition, for any cost and any solver. This copy exists because recomputing the
-certificate in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
+certificate in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py compares the two.
 """
 
 from typing import Any
@@ -31,12 +31,12 @@ def residual_of(
 ) -> float:
     """The largest miss of stationarity, moments and reserves; infinite where one is not finite.
 
-    The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are given. Activation is (n,),
+    The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are inputs. Activation is (n,),
     reserve and multiplier are (m,).
     """
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
-    # the second and third line; p in ALL_PULL, and the sums that e is a share of in PULL_ERROR
+    # the second and third line; p in ALL_PULL, and the sums of e without the factor eps in PULL_ERROR
     missed, total = 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
@@ -48,9 +48,9 @@ def residual_of(
             w[ALL_PULL + i] += multiplier[r] * entry
             w[PULL_ERROR + i] += abs(multiplier[r] * entry)
         scale = max(1.0, abs(moment[r]))
-        asked = multiplier[r] / weight[r] if reserved else 0.0
+        expected = multiplier[r] / weight[r] if reserved else 0.0
         miss = abs(produced + reserve[r] - moment[r]) / scale
-        apart = abs(reserve[r] - asked) / scale
+        apart = abs(reserve[r] - expected) / scale
         total += miss + apart
         missed = max(missed, max(miss, apart))
     # theta in THETA, and g at the activations within their bounds in MARGINAL; soft rows count in both
@@ -71,7 +71,7 @@ def residual_of(
         short = data.soft_weight[t, k] * (data.soft_target[t, k] - there)
         for i in range(muscles):
             w[MARGINAL + i] -= short * row[i]
-    # the first line; where round-off hides p, its worst ends
+    # the first line; where round-off hides p, the worst of p - e and p + e
     for i in range(muscles):
         w[INSIDE + i] = activation[i]
     padded = (muscles + LANES - 1) // LANES * LANES
@@ -91,22 +91,23 @@ def residual_of(
 
 @compiled
 def stationarity(
-    at: int, slope: int, pull: int, own: int, low: int, high: int, work: int, count: int, n: int, padded: int, w: Any
+    at: int, slope: int, pull: int, theta_at: int, low: int, high: int, work: int,
+    count: int, n: int, padded: int, w: Any,
 ) -> float:  # fmt: skip
-    """The largest miss of the first line in rows of w, for theta in `own`, where S is left; infinite for NaN.
+    """The largest miss of the first line in rows of w, for theta in row `theta_at`, which receives S; infinite for NaN.
 
-    The first `count` of a row are numbers, n of them belong to muscles.
+    The first `count` entries of a row are used, n of them belong to muscles.
     """
     for i in range(count):
         steep = abs(w[slope + i])
-        theta = w[own + i] if w[own + i] < np.inf else 0.0
-        w[own + i] = max(theta, steep) if steep < np.inf else theta
-        w[work + i] = w[own + i]
+        theta = w[theta_at + i] if w[theta_at + i] < np.inf else 0.0
+        w[theta_at + i] = max(theta, steep) if steep < np.inf else theta
+        w[work + i] = w[theta_at + i]
     least = LEAST_SIZE * largest_of(w, work, n, padded, 0.0)
     total = 0.0
     for i in range(count):
-        size = max(max(w[own + i], least), abs(w[pull + i]))
-        w[own + i] = size
+        size = max(max(w[theta_at + i], least), abs(w[pull + i]))
+        w[theta_at + i] = size
         w[work + i] = miss_of(w[at + i], w[slope + i] - w[pull + i], size, w[low + i], w[high + i])
         total += w[work + i]
     worst = largest_of(w, work, n, padded, 0.0)
@@ -115,7 +116,7 @@ def stationarity(
 
 @compiled
 def miss_of(activation: float, excess: float, size: float, low: float, high: float) -> float:
-    """|a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
+    """The miss |a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
     step = excess / size if excess != 0.0 else 0.0
     step = 1.0 if step > 1.0 else step
     step = -1.0 if step < -1.0 else step
@@ -127,7 +128,7 @@ def miss_of(activation: float, excess: float, size: float, low: float, high: flo
 
 @compiled
 def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
-    """THETA: theta of all muscles for one reach (problem_scale.slope_scale)."""
+    """Compute theta of all muscles for one reach (problem_scale.slope_scale) into the row THETA."""
     muscles, terms = data.lower.shape[1], data.terms
     lower, half = w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles]
     for i in range(muscles):
@@ -151,11 +152,11 @@ def farkas_ratio(
 
     The moment (m,) [N m] comes with its scale max(1 N m, |b_k|), (m,).
     """
-    asked, size, reach = 0.0, 0.0, 0.0
+    required, size, reach = 0.0, 0.0, 0.0
     for r in range(moment.size):
-        asked += direction[r] * moment[r]
+        required += direction[r] * moment[r]
         size += abs(direction[r]) * scale[r]
     for i in range(n):
         reach += max(w[low + i] * w[pull + i], w[high + i] * w[pull + i])
-    margin = (asked - reach) / size
+    margin = (required - reach) / size
     return margin if abs(margin) < np.inf else -np.inf

@@ -12,8 +12,8 @@ A Newton step for the targets t_l, t_u of the two products solves
     z_l da + (a - lower) dz_l = t_l - (a - lower) z_l         -z_u da + (upper - a) dz_u = t_u - (upper - a) z_u
     A da + C dlambda = b - A a - C lambda = r
 
-The second line gives dz_l = t_l / (a - lower) - z_l - z_l / (a - lower) da, and dz_u likewise. What is left of the
-first, with D = f'' + z_l / (a - lower) + z_u / (upper - a) and q = A^T lambda - f' + t_l / (a - lower)
+The second line gives dz_l = t_l / (a - lower) - z_l - z_l / (a - lower) da, and dz_u likewise. The rest of the
+first line, with D = f'' + z_l / (a - lower) + z_u / (upper - a) and q = A^T lambda - f' + t_l / (a - lower)
 - t_u / (upper - a), is
 
     da = D^-1 (q + A^T dlambda),           (A D^-1 A^T + C) dlambda = r - A D^-1 q,
@@ -23,7 +23,7 @@ predictor (t = 0), and the corrector, whose t = sigma mu omega -+ da dz takes in
 as far as that could go. Terms of the cost up to the third power are one polynomial f' = p0 + (p1 + p2 a) a for each
 muscle.
 
-It is the method of solver/interior_point.py, which takes any separable cost, with the same constants. Fixed muscles are
+solver/interior_point.py implements the same method for any separable cost, with the same constants. Fixed muscles are
 left out before the start.
 """
 
@@ -64,10 +64,10 @@ MARGIN = 1e-15
 
 
 class FreeProgram(NamedTuple):
-    """One frame as the interior point takes it: its n free muscles; rows of the moments, and below them soft rows."""
+    """The data of one frame for the interior point: n free muscles; rows of the moments, and below them soft rows."""
 
     terms: Terms
-    terms_used: int  # so many of the terms count, the first ones
+    terms_used: int  # number of terms that count, from the first one
     t: int
     curved: bool  # whether there are terms besides the polynomial
     matrix: Any  # (R, n)
@@ -75,8 +75,8 @@ class FreeProgram(NamedTuple):
     rows: int  # R
     n: int
     padded: int  # n up to a multiple of LANES
-    w: Any  # LOWER to ROW_CURVATURE are given
-    s: Any  # TARGET, COMPLIANCE, SCALE and a guess in MULTIPLIER are given
+    w: Any  # LOWER to ROW_CURVATURE are inputs
+    s: Any  # TARGET, COMPLIANCE, SCALE and a guess in MULTIPLIER are inputs
     schur: Any  # (R, R), for work
 
 
@@ -88,9 +88,9 @@ def is_polynomial(kind: int, p: float) -> bool:
 
 @compiled
 def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) -> bool:
-    """The polynomials P0, P1, P2 and the rows c of all other terms for the muscles `free`; whether there are others.
+    """Gather polynomials P0, P1, P2 and the rows c of all other terms for the muscles `free`; return if others exist.
 
-    Of the first `count` terms of the cost in frame t; `free` are the numbers of the n muscles.
+    The first `count` terms of the cost in frame t count; `free` has the numbers of the n muscles.
     """
     curved = False
     for j in range(n):
@@ -119,7 +119,7 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
 
 @compiled
 def slopes(x: FreeProgram, at: int, out: int) -> None:
-    """The marginal costs f'(a) for a row of activations, into the row `out`."""
+    """Compute the marginal costs f'(a) for a row of activations, into the row `out`."""
     w, n = x.w, x.n
     for i in range(x.padded):
         w[out + i] = w[P0 + i] + w[at + i] * (w[P1 + i] + w[at + i] * w[P2 + i])
@@ -133,7 +133,9 @@ def slopes(x: FreeProgram, at: int, out: int) -> None:
 
 @compiled
 def change_of_slope(x: FreeProgram, reach: float) -> None:
-    """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
+    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, and f' half-way into
+    MIDDLE.
+    """
     w = x.w
     for i in range(x.padded):
         w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
@@ -146,7 +148,7 @@ def change_of_slope(x: FreeProgram, reach: float) -> None:
 
 @compiled
 def start(x: FreeProgram) -> None:
-    """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
+    """Set the first iterate: activations by the load, z by mu; MULTIPLIER holds a guess of the multiplier."""
     matrix, hard, rows, n, padded, w, s = x.matrix, x.hard, x.rows, x.n, x.padded, x.w, x.s
     # problem_scale.load
     share = LEAST_REACH
@@ -205,11 +207,11 @@ def start(x: FreeProgram) -> None:
 
 @compiled
 def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
-    """Minimize the cost of a frame; returns the claim (a Status) and the iterations.
+    """Minimize the cost of a frame; return the claim (a Status) and the iterations.
 
-    The frame is done at the tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`,
-    with a proof of infeasibility or negligible reserves. The result is in BEST and BEST_MULTIPLIER, the proof in the
-    latter.
+    The frame ends at the tolerance, after PATIENCE iterations at a hundred times the tolerance, or, with `seek_proof`,
+    with a proof of infeasibility or negligible reserves. The result is in BEST and BEST_MULTIPLIER, a proof in
+    BEST_MULTIPLIER.
     """
     start(x)
     terms, count, t, curved, matrix, hard, rows, n, padded, w, s, schur = x
@@ -254,7 +256,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             for r in range(hard):
                 size += s[COMPLIANCE, r]
             if size == 0.0:
-                # no activation costs anything: multipliers are zero, however small they were
+                # no activation costs anything: the exact multipliers are zero
                 for r in range(hard):
                     s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
@@ -356,7 +358,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             w[D_U + i] = w[OWN + i] - w[Z_U + i] + w[RATIO_U + i] * w[D_A + i]
             along = max(-w[D_A + i] * w[INVERSE_BELOW + i], w[D_A + i] * w[INVERSE_ABOVE + i])
             w[PULL + i] = max(along, max(-w[D_L + i] / w[Z_L + i], -w[D_U + i] / w[Z_U + i]))
-        # a frame that takes long is one whose muscles hit their bounds too early: keep them further off
+        # in a frame that takes long, muscles have hit their bounds too early: keep them further off
         most = TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER
         length = most / largest_of(w, PULL, n, padded, most)
         for r in range(rows):

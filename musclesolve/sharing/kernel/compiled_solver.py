@@ -26,7 +26,7 @@ from musclesolve.sharing.solution import SolutionArrays
 
 LOG = logging.getLogger("musclesolve")
 
-FEW = 128  # up to so many frames one thread is faster than two
+FEW = 128  # number of frames up to which one thread is faster than two
 _NO_TABLE, _NO_CUBE = np.zeros((0, 0)), np.zeros((0, 0, 0))
 
 
@@ -39,11 +39,11 @@ class KernelOptions(NamedTuple):
 
 
 _OUTPUT = [array.name for array in fields(SolutionArrays)[:-1]]
-"""In the order of solve_frame.FrameOutput."""
+"""Names of the output arrays, in the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
 _NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
 _THREAD = local()
-"""The work arrays of this thread, kept from the last problem if that had the same size."""
+"""The work arrays of this thread, reused when the next problem has the same size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +56,11 @@ class KernelProblem:
 
     @classmethod
     def from_problem(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
-        """The arrays of a problem and a cost; None where compiled code cannot solve them.
+        """The arrays of a problem and a cost; None where compiled code cannot solve the problem.
 
-        That is where the cost cannot be described as data, there are too many muscles, or numba may not compile; and
-        for every cost that is not built in, whatever it inherits: its shapes and slopes have to be checked first
-        (cost_check.py), which compiled code does not do.
+        Compiled code cannot solve a cost that is not described as data, a problem with too many muscles, or any
+        problem where numba may not compile. A cost that is not built in is excluded, too: its shapes and slopes have
+        to be checked first (cost_check.py), which compiled code does not do.
         """
         if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():
             return None
@@ -71,7 +71,7 @@ class KernelProblem:
             unbounded = all(term.form.end == np.inf for term in terms)
             ends = _NO_TABLE if unbounded else cost.largest_activation(problem)
         frames, dofs, muscles = shape = problem.moment_arm.shape
-        # whether the arrays that compiled code does not get are finite in a frame
+        # which frames are finite in the arrays that compiled code does not receive
         unseen = (problem.fiber_velocity, problem.reaction_matrix, problem.reaction_offset)
         rows = cost.soft_rows(problem) if "rows" in cost.needs else None
         soft = (_NO_CUBE, _NO_TABLE, _NO_TABLE) if rows is None else (rows.matrix, rows.target, rows.weight)
@@ -87,9 +87,9 @@ class KernelProblem:
         return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes)  # type: ignore[arg-type]
 
     def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
-        """Solve every frame; UNRESOLVED where that did not end with a certificate or a proof.
+        """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
 
-        `block` frames at a time, by at most so many threads; None takes as many as the processor has.
+        `block` frames are solved at a time, by at most `threads` threads; None uses all cores of the processor.
         """
         out, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
         run = self._call(SOLVE, out, options, _NO_RATE)
@@ -105,7 +105,9 @@ class KernelProblem:
     def solve_in_order(
         self, first: int, out: SolutionArrays, rate: RateBounds, options: KernelOptions
     ) -> int:
-        """Solve frame after frame, each within rate limits of the one before; returns the first unresolved one."""
+        """Solve frames in order, each within rate limits of the frame before; return the number of the first unresolved
+        one.
+        """
         return int(self._call(IN_ORDER, out, options, rate)(first, self.shape[0]))
 
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
@@ -121,7 +123,7 @@ class KernelProblem:
     def _call(
         self, task: int, out: SolutionArrays, options: KernelOptions, rate: RateBounds
     ) -> Callable[[int, int], Any]:
-        """The compiled function, of the first frame and the one after the last."""
+        """The compiled function of two arguments: the first frame, and the frame after the last."""
         from musclesolve.sharing.kernel.entry import compiled_run
 
         compiled = compiled_run()
@@ -136,7 +138,7 @@ class KernelProblem:
 
 
 def _usable(tables: list[Array], frames: int) -> Mask:
-    """(T,) whether a frame of tables (T, ...) consists of numbers below HUGE; empty without tables."""
+    """Mask (T,) of the frames whose numbers in all tables (T, ...) are below HUGE; empty without tables."""
     from musclesolve.sharing.kernel.entry import BELOW
 
     usable = np.ones(frames if tables else 0, np.bool_)
@@ -151,9 +153,9 @@ def compiles() -> bool:
     try:
         import numba
     except ValueError as error:
-        stated = os.environ.get("NUMBA_NUM_THREADS")
+        threads = os.environ.get("NUMBA_NUM_THREADS")
         raise input_error(
-            "sharing.numba_not_loaded", where="the environment", asked=stated, error=error
+            "sharing.numba_not_loaded", where="the environment", asked=threads, error=error
         ) from error
     disabled = bool(vars(numba.config)["DISABLE_JIT"])
     if disabled:
@@ -164,7 +166,7 @@ def compiles() -> bool:
 
 
 def compile_kernel() -> bool:
-    """Compile the kernel now unless it is on this disk already; returns whether it had to be (10 to 20 s)."""
+    """Compile the kernel now unless it is cached on disk; return whether it was compiled (10 to 20 s)."""
     if not compiles():
         return False
     from musclesolve.sharing.kernel.entry import compiled_run, is_kept
@@ -175,7 +177,7 @@ def compile_kernel() -> bool:
 
 
 def compile_kernel_beside() -> None:
-    """Begin to compile the kernel in another process where it is not on this disk: a run needs other code first."""
+    """Start to compile the kernel in another process unless it is cached on disk: a run needs other code first."""
     if not any((Path(__file__).parent / "__pycache__").glob("entry.run_*.nbc")) and compiles():
         from musclesolve.sharing.kernel import entry
 

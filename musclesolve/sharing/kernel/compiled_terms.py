@@ -4,7 +4,7 @@
     saturation   1 - (1 - (c_i a_i)^p)^(1/p)
     target       (c_i (a_i - e_i))^2
 
-with rows c (and e after it) of `coefficient`, (Q, T, n). See cost/cost_terms.py for the same as data.
+with rows c (and e after it) of `coefficient`, (Q, T, n). cost/cost_terms.py describes the terms as data.
 """
 
 from typing import Any, NamedTuple
@@ -61,7 +61,7 @@ def value_of(terms: Terms, t: int, a: Any) -> float:
 
 @compiled
 def slopes_of(terms: Terms, t: int, a: Any, out: Any) -> None:
-    """The marginal costs of frame t at its activations a, both (n,)."""
+    """Compute the marginal costs (n,) of frame t at activations a (n,) into `out`."""
     for i in range(a.size):
         out[i] = 0.0
     for k in range(terms.kind.size):
@@ -105,7 +105,9 @@ def add_slopes(kind: int, p: float, f: float, c: Any, a: Any, n: int, out: Any) 
 def add_slopes_and_curvatures(
     kind: int, p: float, f: float, c: Any, a: Any, n: int, slope: Any, curvature: Any
 ) -> None:
-    """Add slopes and curvatures, (n,) each, of such a term at activations a (n,) that are not zero."""
+    """Add slopes and curvatures, (n,) each, of a term that is neither quadratic nor cubic, at activations a (n,) above
+    0.
+    """
     if kind == TERM_POWER:
         for i in range(n):
             x = c[i] * a[i]

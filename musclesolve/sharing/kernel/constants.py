@@ -23,25 +23,25 @@ BESIDE_ROWS = 1e-3
 # Reserves (problem_scale.py)
 FALLBACK = 100.0
 AT_EDGE = (1e8, 1e11)
-"""What a reserve as large as the moment, or 1 N m, costs at the edge of reach, in costs of full activation.
+"""Cost at the edge of reach of a reserve as large as the moment, or 1 N m, in costs of full activation.
 
-The second one is for muscles of very different strength: a moment of the strong ones costs little, so that a reserve
-of the first kind may bear more of it than the certificate allows.
+The second value serves muscles of very different strength: a moment of strong muscles costs little, so that a reserve
+with the first value may bear more of the moment than the certificate allows.
 """
 
-IDLE = 1e-20  # largest entry of a muscle that moves nothing, beside the largest entry of the matrix
+IDLE = 1e-20  # largest entry of an idle muscle, as a share of the largest entry of the matrix
 
 # Interior-point methods
-NO_ROOM = 1e-12  # between the bounds of a muscle that is as good as fixed
+NO_ROOM = 1e-12  # distance between the bounds at which a muscle counts as fixed
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9  # share of the way to the nearest bound that a step may go
-LONG = 25  # iterations, after which the second share holds
-PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
+LONG = 25  # number of iterations after which the second share holds
+PATIENCE = 40  # number of iterations after which a hundredfold tolerance is enough
 FIRST = (0.02, 0.3)  # least and largest start, as a share of the way from the lower to the upper bound
 FIRST_MU = 0.1
 NOTHING_MISSING = 1e-7
 LEAST_OMEGA = 1e-12
 DIVERGED = 1e9
-"""Size of A^T lambda, in the largest omega, beyond which the moments will never be met exactly.
+"""Size of A^T lambda over the largest omega, beyond which the moments will never be met exactly.
 
 Round-off then hides the marginal costs of other muscles (certificate.py); solving.py gives such frames stiff reserves.
 """
@@ -56,5 +56,5 @@ TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
 
 # Calls of the compiled function
 CHAIN = 64
-"""So many consecutive frames start from the multipliers of the frame before; the next one starts cold."""
+"""Length of a chain of frames that start from the multipliers of the frame before; the next chain starts cold."""
 SOLVE, CERTIFY, IN_ORDER = 0, 1, 2

@@ -3,10 +3,10 @@
 For multipliers lambda of the moments and soft rows (compiled_interior_point.py has A, b, C and f) the Lagrangian
 separates, and the activation of each muscle follows from p_i = (A^T lambda)_i alone:
 
-    a_i(p_i) = the a in [lower_i, upper_i] that is least of f_i(a) - p_i a
+    a_i(p_i) = the a in [lower_i, upper_i] that minimizes f_i(a) - p_i a
              = (f_i')^-1(p_i), held within the bounds.
 
-So stationarity holds whatever lambda is, and only the moments are open,
+So stationarity holds for every lambda, and only the moments remain,
 
     r(lambda) = b - A a(lambda) - C lambda,
 
@@ -15,20 +15,21 @@ the slope of r is -(A H A^T + C), and Newton's step solves
 
     (A H A^T + C) d = r.
 
-It ends at the optimum once the set of muscles at a bound is right, for quadratic costs exactly, and needs two or three
-steps from the multipliers of the frame before. Safeguards:
+The method reaches the optimum once the set of muscles at a bound is right, exactly for quadratic costs, and needs two
+or three steps from the multipliers of the frame before. Safeguards:
 
-- Line search: along d the slope psi = d . r of the dual function falls. Where it is below -psi(0) / 2 the step was too
+- Line search: along d the slope psi = d . r of the dual function falls. Where psi is below -psi(0) / 2 the step was too
   long, and the secant of psi gives the next trial.
 - Muscles at a bound enter H with HELD times the relative residual: where all muscles of a moment are at a bound the
-  matrix would be singular. It vanishes with the residual. With reserves for every moment C does that.
+  matrix would be singular. This entry vanishes with the residual. With reserves for every moment C keeps the matrix
+  regular.
 - A cubic cost is flat at rest, 1/f'' infinite, and Newton's step for a_i = sqrt(p_i / P2) far too short or too long:
   1/f'' is limited to its value at the activation FLAT, and while the residual is large it is mixed with the secant
   a/f'.
-- Multipliers with a Farkas ratio above the tolerance prove infeasibility (certificate.py); it ends there as
-  well, mostly within a few steps. Such a frame with the stiff reserves that then help it is left to the interior
-  point: at the edge of reach multipliers jump from one muscle to the next.
-- Multipliers of the frame before whose residual is larger than with no activation at all are discarded.
+- Multipliers with a Farkas ratio above the tolerance prove infeasibility (certificate.py); the method then ends,
+  mostly within a few steps. An infeasible frame with stiff reserves goes to the interior point: at the edge of reach
+  multipliers jump from one muscle to the next.
+- Multipliers of the frame before are discarded if their residual is larger than without any activation.
 
 Costs whose a_i(p_i) is known: polynomials f' = P0 + P1 a + P2 a^2 in each muscle, of which
 
@@ -70,21 +71,21 @@ from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
 MAX_STEPS = int64(25)
 MAX_TRIALS = int64(8)
-FIRST_ACTIVATION = 0.15  # at which the curvatures of a cold start are taken
+FIRST_ACTIVATION = 0.15  # activation for the curvatures of a cold start
 TOO_FAR = 0.5
 SHORTEST_STEP = 0.1
 HELD = 1e-6
 FLAT = 1e-4
 SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
-"""HELD, FLAT and SECANT_SHARE of a SINGLE_POWER above the second, which may be much flatter at rest."""
+"""HELD, FLAT and SECANT_SHARE for a SINGLE_POWER above the second power, which may be much flatter at rest."""
 PROOF_FROM = 3
 STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
 @compiled
 def dual_form(terms: Terms) -> int:
-    """The formula by which activations follow from multipliers; UNKNOWN for costs without one."""
+    """Return the formula that gives activations from multipliers; UNKNOWN for costs without such a formula."""
     form, count = QUADRATIC, terms.kind.size
     for k in range(count):
         kind, p = terms.kind[k], terms.exponent[k]
@@ -107,10 +108,10 @@ def _flat(q: float) -> float:
 
 @compiled
 def prepare_primal(terms: Terms, form: int, t: int, n: int, padded: int, w: Any) -> bool:
-    """The coefficients P0, P1, P2 of a_i(p_i) of all n muscles; whether it is defined for all of them.
+    """Compute the coefficients P0, P1, P2 of a_i(p_i) of all n muscles; return whether a_i(p_i) is always defined.
 
-    They are, for a QUADRATIC cost, P0 and 1/P1; for a CUBIC one the three coefficients of f'; 1/(f c) and 1/c in P1
-    and P2 for SATURATION; 1/(f q c) and 1/c in P1 and P2, (c FLAT)^(q-1) in P0, for a SINGLE_POWER q.
+    The coefficients are, for a QUADRATIC cost, P0 and 1/P1; for a CUBIC one the three coefficients of f'; 1/(f c) and
+    1/c in P1 and P2 for SATURATION; 1/(f q c) and 1/c in P1 and P2, (c FLAT)^(q-1) in P0, for a SINGLE_POWER q.
     """
     lost = 0
     if form == QUADRATIC or form == CUBIC:
@@ -161,7 +162,9 @@ def prepare_primal(terms: Terms, form: int, t: int, n: int, padded: int, w: Any)
 
 @compiled
 def primal_from_dual(form: int, q: float, n: int, padded: int, w: Any) -> None:
-    """BEST: a_i(p_i) for PULL; there 1/f'' in CURVATURE, and a/f' in SECANT for costs that are not quadratic."""
+    """Compute a_i(p_i) for PULL into BEST, 1/f'' into CURVATURE, and a/f' into SECANT for costs that are not
+    quadratic.
+    """
     if form == QUADRATIC:
         for i in range(padded):
             w[BEST + i] = (w[PULL + i] - w[P0 + i]) * w[P1 + i]
@@ -198,7 +201,7 @@ def primal_from_dual(form: int, q: float, n: int, padded: int, w: Any) -> None:
 def evaluate_dual(
     form: int, q: float, matrix: Any, at: int, rows: int, n: int, padded: int, w: Any, s: Any
 ) -> None:
-    """BEST and RESIDUAL for the multipliers in row `at` of s."""
+    """Compute BEST and RESIDUAL for the multipliers in row `at` of s."""
     for i in range(padded):
         w[PULL + i] = 0.0
     add_pull(matrix, s[at], ZERO, rows, padded, w, PULL)
@@ -210,7 +213,7 @@ def evaluate_dual(
 
 @compiled
 def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -> None:
-    """INVERSE: 1/f'' at an ordinary activation."""
+    """Compute 1/f'' at the activation FIRST_ACTIVATION into INVERSE."""
     for i in range(padded):
         w[INVERSE + i] = w[P1 + i]
     if form == CUBIC:
@@ -227,20 +230,20 @@ def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -
 
 @compiled
 def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) -> None:
-    """INVERSE: 1/f'' in H, by the module docstring, where `miss` is the relative residual."""
+    """Compute the entries of H (module docstring) into INVERSE; `miss` is the relative residual."""
     flat = form == SINGLE_POWER and q > 2.0
-    held = min(miss, 1.0) * (HELD_POWER if flat else HELD)
+    held_share = min(miss, 1.0) * (HELD_POWER if flat else HELD)
     if form == QUADRATIC:
         for i in range(padded):
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[FREE_UPPER + i]
-            w[INVERSE + i] = w[P1 + i] if free else held * w[P1 + i]
+            w[INVERSE + i] = w[P1 + i] if free else held_share * w[P1 + i]
     else:
         share = SECANT_SHARE_POWER if flat else SECANT_SHARE
         part = min(share * miss, 1.0) if flat or form == CUBIC else 0.0
         for i in range(padded):
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[FREE_UPPER + i]
             mixed = w[CURVATURE + i] + part * (w[SECANT + i] - w[CURVATURE + i])
-            w[INVERSE + i] = mixed if free else held * w[CURVATURE + i]
+            w[INVERSE + i] = mixed if free else held_share * w[CURVATURE + i]
 
 
 @compiled
@@ -248,13 +251,13 @@ def solve_dual(
     form: int, q: float, matrix: Any, hard: int, rows: int, n: int, padded: int, cold: bool, tolerance: float,
     best: float, max_steps: int, seek_proof: bool, w: Any, s: Any, schur: Any,
 ) -> tuple[int, int]:  # fmt: skip
-    """Newton's method on the dual of a frame; returns the claim (a Status) and the steps.
+    """Run Newton's method on the dual of a frame; return the claim (a Status) and the steps.
 
-    For the form and its exponent q see dual_form. The matrix (R, padded) has the `hard` rows of the moments and below
-    them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. It ends at the relative
-    residual `best` of the moments, or, once steps no longer reduce the residual, at `tolerance`; with `seek_proof` also
-    with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET, COMPLIANCE, SCALE
-    and MULTIPLIER of s are given; the result is in BEST and MULTIPLIER; schur (R, R) is for work.
+    `dual_form` gives the form and its exponent q. The matrix (R, padded) has the `hard` rows of the moments and below
+    them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
+    relative residual `best` of the moments, or, once steps no longer reduce the residual, at `tolerance`; with
+    `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
+    COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) is for work.
     """
     steps: Any = np.int64(0)
     last, soft = np.inf, s[COMPLIANCE, 0] > 0.0

@@ -43,7 +43,7 @@ SIGNATURE = (
 
 
 def build_run(version: str) -> CompiledFunction:
-    """The function under a name with this version; compiled later."""
+    """Define the function under a name with this version; it is compiled later."""
 
     def run(
         task, first, last,
@@ -69,8 +69,10 @@ def build_run(version: str) -> CompiledFunction:
             if t == first or t % CHAIN == 0:
                 reset_warm_start(s)
             if task != CERTIFY:
-                known = process_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
-                if task == IN_ORDER and not known:
+                resolved = process_frame(
+                    data, t, rate, work, output, tolerance, max_iterations, allow_reserve
+                )
+                if task == IN_ORDER and not resolved:
                     return t
             else:
                 bounds_of(data, t, rate, work.w)
@@ -103,5 +105,5 @@ def is_kept() -> bool:
 
 
 def compiled_run() -> Any:
-    """The function with its one signature, from the cache or compiled now, by one thread."""
+    """Return the function with its one signature, from the cache or compiled now, in one thread."""
     return RUN.load()

@@ -33,13 +33,13 @@ def add_pull(matrix: Any, weight: Any, first: int, last: int, n: int, w: Any, at
 
 @compiled
 def product_of(matrix: Any, w: Any, at: int, rows: int, n: int, out: Any) -> None:
-    """The matrix times the row of w, (R,)."""
+    """Multiply the matrix by a row of w, into `out` (R,)."""
     dots(matrix, w[at : at + n], rows, n, out)
 
 
 @compiled
 def dots(matrix: Any, x: Any, rows: int, n: int, out: Any) -> None:
-    """The first rows of the matrix times x."""
+    """Multiply the first rows of the matrix by x, into `out`."""
     for r in range(rows):
         total, row = 0.0, matrix[r]
         for i in range(n):
@@ -49,7 +49,7 @@ def dots(matrix: Any, x: Any, rows: int, n: int, out: Any) -> None:
 
 @compiled
 def schur_of(matrix: Any, w: Any, inverse: int, row: int, rows: int, n: int, out: Any) -> None:
-    """The lower half of matrix diag(inverse) matrix^T, (R, R); `row` is a row of w for work."""
+    """Compute the lower half of matrix diag(inverse) matrix^T, (R, R); `row` is a row of w for work."""
     scale, here = w[inverse : inverse + n], w[row : row + n]
     for j in range(rows):
         mine = matrix[j]
@@ -60,13 +60,13 @@ def schur_of(matrix: Any, w: Any, inverse: int, row: int, rows: int, n: int, out
 
 @compiled_in_order
 def factorize(matrix: Any, scale: Any, size: int) -> None:
-    """The Cholesky factor of the matrix, brought to unit diagonal, in the place of its lower half; pivots inverted."""
+    """Replace the lower half of a matrix, scaled to unit diagonal, by its Cholesky factor; pivots are inverted."""
     largest = 0.0
     for j in range(size):
         largest = max(largest, matrix[j, j])
     for j in range(size):
         diagonal = matrix[j, j]
-        # a row without muscles: any pivot will do; a small one makes an unreachable moment show at once
+        # a row without muscles: any pivot is possible; a small one shows an unreachable moment at once
         if diagonal <= EMPTY_ROW * largest:
             diagonal = EMPTY_PIVOT * largest if largest > 0 else 1.0
         scale[j] = 1.0 / np.sqrt(diagonal)
@@ -90,7 +90,7 @@ def factorize(matrix: Any, scale: Any, size: int) -> None:
 
 @compiled_in_order
 def substitute(factor: Any, scale: Any, size: int, x: Any) -> None:
-    """Solve with these factors, in place."""
+    """Solve a system with the factors of `factorize`; x is replaced by the solution."""
     for j in range(size):
         entry = x[j] * scale[j]
         for i in range(j):
@@ -107,7 +107,7 @@ def substitute(factor: Any, scale: Any, size: int, x: Any) -> None:
 
 @compiled
 def largest_of(w: Any, at: int, n: int, padded: int, least: float) -> float:
-    """The largest number of a row of w, at least `least`; what fills the row up is overwritten, NaN does not count."""
+    """Return the largest number of a row of w, at least `least`; padding is overwritten, NaN does not count."""
     row = w[at : at + padded]
     for i in range(n, padded):
         row[i] = least

@@ -51,13 +51,13 @@ class Data(NamedTuple):
     lower: Any
     upper: Any
     domain: Any  # (T, n) largest activations, or empty
-    usable: Any  # (T,) whether what else belongs to the frame is finite, or empty
+    usable: Any  # (T,) whether the other numbers of the frame are finite, or empty
     reserve_weight: Any  # (T, m), or empty
     soft_matrix: Any  # (T, k, n)
     soft_target: Any  # (T, k)
     soft_weight: Any  # (T, k)
     terms: Any  # Terms
-    form: int  # by which activations follow from multipliers, see dual_newton.py
+    form: int  # formula that gives activations from multipliers, see dual_newton.py
 
 
 class FrameOutput(NamedTuple):
@@ -76,11 +76,11 @@ class FrameOutput(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Work arrays, the same for all frames."""
+    """Work arrays, shared by all frames."""
 
     w: Any  # see workspace_layout.py
     s: Any  # see workspace_layout.py
-    full_matrix: Any  # moments and soft rows of all muscles, (R, n), and zeros
+    full_matrix: Any  # moments and soft rows of all muscles, (R, n), padded with zeros
     matrix: Any  # of the free muscles, (R, n)
     schur: Any  # (R, R)
     free: Any  # numbers of the free muscles, (n,)
@@ -88,7 +88,7 @@ class Workspace(NamedTuple):
 
 @compiled
 def load_frame(data: Data, t: int, work: Workspace) -> bool:
-    """The bounds and the matrix of a frame; whether it consists of numbers that are finite and below 1e100."""
+    """Load the bounds and the matrix of a frame; return whether all its numbers are below 1e100."""
     w, full, arm, capacity = work.w, work.full_matrix, data.moment_arm[t], data.force_capacity[t]
     hard, muscles = arm.shape
     wrong = 0
@@ -109,7 +109,9 @@ def load_frame(data: Data, t: int, work: Workspace) -> bool:
 
 @compiled
 def bounds_of(data: Data, t: int, rate: RateBounds, w: Any) -> bool:
-    """The bounds of a frame within rate limits and domain of the cost; whether they leave any activation."""
+    """Compute the bounds of a frame within rate limits and the domain of the cost; return whether they leave a
+    range.
+    """
     empty, rated, e_a, e_d = 0, False, 0.0, 0.0
     if rate.time.size > 0 and rate.since[0] == rate.since[0]:
         rated, step = True, rate.time[t] - rate.since[0]
@@ -134,7 +136,7 @@ def bounds_of(data: Data, t: int, rate: RateBounds, w: Any) -> bool:
 
 @compiled
 def fix_idle_muscles(data: Data, t: int, work: Workspace) -> None:
-    """FREE_UPPER: upper bounds that fix idle muscles at rest (solving.fix_idle_muscles)."""
+    """Write upper bounds that fix idle muscles at rest into FREE_UPPER (solving.fix_idle_muscles)."""
     w, muscles, hard = work.w, data.lower.shape[1], data.moment.shape[1]
     most, soft_most = 0.0, 0.0
     for i in range(muscles):
@@ -163,10 +165,10 @@ def fix_idle_muscles(data: Data, t: int, work: Workspace) -> None:
 def run_interior_point(
     data: Data, t: int, work: Workspace, with_cost: bool, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int, int]:  # fmt: skip
-    """The interior point on one frame, with the cost, or with none and reserves of weight one.
+    """Run the interior point on one frame, with the cost, or without a cost and with reserves of weight one.
 
-    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the result
-    is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
+    RESERVE_WEIGHT has the weights of reserves, if there are any, and GUESS a guess of the multiplier. BEST, of the
+    muscles work.free, and BEST_MULTIPLIER receive the result. Returns claim, iterations and number of free muscles.
     """
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     count = data.terms.kind.size if with_cost else 0
@@ -215,9 +217,9 @@ def run_interior_point(
 def run_dual_newton(
     data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int]:
-    """Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
+    """Run Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
 
-    The result is in BEST of all muscles, and in BEST_MULTIPLIER. Returns claim and steps.
+    BEST, of all muscles, and BEST_MULTIPLIER receive the result. Returns claim and steps.
     """
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     rows, padded = hard + data.soft_target.shape[1], (muscles + LANES - 1) // LANES * LANES
@@ -226,7 +228,7 @@ def run_dual_newton(
     invertible = prepare_primal(data.terms, data.form, t, muscles, padded, w)
     for r in range(hard):
         s[TARGET, r] = data.moment[t, r]
-        # the largest moment of the muscles, where that is less than the certificate would see
+        # the largest moment of the muscles, where it is below the tolerance of the certificate
         strength, row = 0.0, work.full_matrix[r]
         for i in range(padded):
             strength += abs(row[i])
@@ -274,7 +276,7 @@ def reset_warm_start(s: Any) -> None:
 
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
-    """The cost of one frame at full activation, less that at rest, as in problem_scale.full_cost."""
+    """The cost of one frame at full activation less the cost at rest, as in problem_scale.full_cost."""
     muscles, total = data.lower.shape[1], 0.0
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
@@ -293,7 +295,7 @@ def full_cost(data: Data, t: int, w: Any) -> float:
 
 @compiled
 def accept(data: Data, t: int, output: FrameOutput) -> int:
-    """Complete the output of a frame whose certificate holds; returns its status."""
+    """Complete the output of a frame whose certificate holds; return its status."""
     activation, capacity, status = output.activation[t], data.force_capacity[t], SOLVED
     for i in range(activation.size):
         output.force[t, i] = activation[i] * capacity[i]
@@ -333,7 +335,7 @@ def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any
 def solve_frame(
     data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int, allow_reserve: bool
 ) -> int:  # fmt: skip
-    """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, into the output; returns its status."""
+    """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, into the output; return its status."""
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     if not load_frame(data, t, work):
         return INVALID_INPUT
@@ -421,7 +423,7 @@ def process_frame(
     data: Data, t: int, rate: RateBounds, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
     allow_reserve: bool,
 ) -> bool:  # fmt: skip
-    """Solve frame t within its rate limits; whether it is resolved."""
+    """Solve frame t within its rate limits; return whether it is resolved."""
     output.iterations[t] = 0
     for r in range(data.moment.shape[1]):
         output.proof[t, r] = np.nan

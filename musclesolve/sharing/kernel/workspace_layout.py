@@ -18,7 +18,7 @@ from musclesolve._util.arrays import AnyArray, Array
 STRIDE = 1032
 MAX_MUSCLES = 1024
 LANES = 16
-PADDING_WIDTH = 1e-3  # between the bounds of a padding muscle; no more than LEAST_REACH
+PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more than LEAST_REACH
 (
     # of the free muscles
     LOWER, UPPER, P0, P1, P2, ROW_CURVATURE, A,
@@ -40,7 +40,7 @@ PADDING_WIDTH = 1e-3  # between the bounds of a padding muscle; no more than LEA
 
 
 class RateBounds(NamedTuple):
-    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty."""
+    """Limits on the change of activations from frame to frame (rate_limits.py); no limits where `time` is empty."""
 
     time: Array  # (T,) [s]
     activation_time: float  # time constant [s]

@@ -22,10 +22,10 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True)
 class Vectorized:
-    """The interior-point method in numpy, in blocks of frames that fit a processor's cache."""
+    """The interior-point method in numpy, on blocks of frames that fit the processor's cache."""
 
     tolerance: float = 1e-9  # certificate at which a frame is done
-    max_iterations: int = 250  # after which a frame is given up
+    max_iterations: int = 250  # after which a frame ends as MAX_ITERATIONS
     block: int = 512  # frames at a time
 
     name: ClassVar[str] = "batch"
@@ -71,7 +71,7 @@ class Batch:
 
     @property
     def fallback(self) -> Vectorized:
-        """The method for the frames and the costs that are not for compiled code."""
+        """The method for frames and costs that compiled code cannot solve."""
         return Vectorized(self.tolerance, self.max_iterations, self.block)
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:

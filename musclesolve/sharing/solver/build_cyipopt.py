@@ -1,10 +1,10 @@
 """Build cyipopt against the Ipopt that the casadi wheel ships.
 
-cyipopt has no binary wheels: its build asks ``pkg-config`` where Ipopt is. The casadi wheel holds both the
+cyipopt has no binary wheels: its build calls ``pkg-config`` to find Ipopt. The casadi wheel holds both the
 headers (``casadi/include/coin-or``) and the library (``libipopt``), so nothing has to be installed on the
-machine but a C compiler. A script answers in the place of ``pkg-config``, and the way to the library is written
-into the extension (rpath), so that afterward ``import cyipopt`` just works. Then a small problem is solved.
-`musclesolve install cyipopt` does it for the environment of its Python.
+machine but a C compiler. A script replaces ``pkg-config``, and the path of the library is written into the
+extension (rpath), so that afterward ``import cyipopt`` works. Then a small problem is solved as a test.
+`musclesolve install cyipopt` does all this for the environment of its Python.
 """
 
 import importlib.util
@@ -45,11 +45,7 @@ print(cyipopt.__version__, ".".join(map(str, cyipopt.IPOPT_VERSION)))
 
 
 def install_cyipopt() -> str:
-    """Build cyipopt where it does not work yet, and return its version and the version of its Ipopt in words.
-
-    Raises:
-        InputError: it cannot be built here, or its self test fails; the message says why.
-    """
+    """Build cyipopt where it does not work yet, and return its version and the version of its Ipopt in words."""
     versions = self_test() if importlib.util.find_spec("cyipopt") else None
     if versions is None:
         build(find_casadi())
@@ -77,10 +73,10 @@ def find_casadi() -> Path:
 
 
 def build(casadi: Path) -> None:
-    """Compile and install cyipopt with pip; the answers of pkg-config are given by a script of our own."""
+    """Compile and install cyipopt with pip, with a script in the place of pkg-config."""
     check_tools()
     with tempfile.TemporaryDirectory(prefix="cyipopt-") as folder:
-        # Links, because cyipopt splits the flags at spaces and the environment's own path may hold one.
+        # Links, because cyipopt splits the flags at spaces and the path of the environment may contain one.
         include, library, bin_dir = (Path(folder, name) for name in ("include", "lib", "bin"))
         include.symlink_to(casadi / "include/coin-or")
         library.symlink_to(casadi)
@@ -93,16 +89,16 @@ def build(casadi: Path) -> None:
             "LDFLAGS": f"{os.environ.get('LDFLAGS', '')} {shlex.quote(rpath(casadi))}".strip(),
         }
         # Without the cache: pip would offer a wheel that was linked to another Ipopt.
-        # Anew and without dependencies: one that is there already has just failed its self test.
+        # Reinstalled without dependencies: an installed cyipopt has just failed its self test.
         options = ["--quiet", "--no-cache-dir", "--no-deps", "--force-reinstall", "--no-binary", "cyipopt"]
         command = [sys.executable, "-m", "pip", "install", *options, REQUIREMENT]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise _refusal(f"pip failed: {reason(done.stdout + done.stderr)}")
+        process = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if process.returncode:
+        raise _refusal(f"pip failed: {reason(process.stdout + process.stderr)}")
 
 
 def reason(output: str) -> str:
-    """The line of pip's output that names the fault: the first error that is not pip's own frame."""
+    """The line of pip's output that names the fault: the first error apart from pip's own summary."""
     lines = [line.strip(" │╰─>×") for line in output.splitlines()]
     frame = ("subprocess", "WARNING")
     errors = [line for line in lines if "error:" in line.lower() and not any(word in line for word in frame)]
@@ -110,7 +106,7 @@ def reason(output: str) -> str:
 
 
 def check_tools() -> None:
-    """Raise where the machine cannot compile an extension of Python."""
+    """Refuse a machine that cannot compile an extension of Python."""
     if sys.platform == "win32":
         raise _refusal("on Windows install it with conda: `conda install -c conda-forge cyipopt`")
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
@@ -130,5 +126,5 @@ def rpath(casadi: Path) -> str:
 
 def self_test() -> list[str] | None:
     """Versions of cyipopt and its Ipopt if a fresh interpreter solves the problem above, else None."""
-    done = subprocess.run([sys.executable, "-c", SELF_TEST], capture_output=True, text=True)
-    return done.stdout.split() if done.returncode == 0 else None
+    process = subprocess.run([sys.executable, "-c", SELF_TEST], capture_output=True, text=True)
+    return process.stdout.split() if process.returncode == 0 else None

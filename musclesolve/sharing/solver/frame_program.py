@@ -22,11 +22,11 @@ from musclesolve.sharing.problem_scale import load
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
-LARGE = 1e20  # what solvers take for no bound at all
+LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
-STEPS, LAST = 4, 1e-13  # the most steps of Newton's method, and the size of the last one
+STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class FrameProgram:
         return np.concatenate([self._slope(a) / self.scale, self.weight * s])
 
     def hessian(self, x: Array) -> Array:
-        """The whole matrix of second derivatives by the scaled unknowns x."""
+        """The full matrix of second derivatives by the scaled unknowns x."""
         full = np.diag(np.concatenate([np.zeros(self.muscles), self.weight]))
         curvature = self.cost.hessian(self.problem, x[None, : self.muscles])[0]
         full[: self.muscles, : self.muscles] = curvature / self.scale
@@ -95,7 +95,8 @@ class Reduced:
     """A program without the unknowns that their bounds fix and without the rows that repeat others.
 
     With A_y the columns of the free unknowns y, and U the left singular vectors of its singular values that are not
-    zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
+    zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these rows are multipliers U p of all
+    rows.
     """
 
     def __init__(self, program: Any, free: Mask) -> None:
@@ -113,7 +114,7 @@ class Reduced:
         return bool(self.program.coupled)
 
     def whole(self, y: Array) -> Array:
-        """The free unknowns y (k,) among all."""
+        """Insert the free unknowns y (k,) among the fixed ones; the vector of all unknowns."""
         x = np.array(self.program.lower)
         x[self.free] = y
         return x
@@ -141,7 +142,7 @@ def independent_rows(matrix: Array) -> Array:
 def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
     """Solve a program (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
 
-    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
+    `free` (k,) marks the unknowns that their bounds leave free; `guess` (k,) is returned for a frame whose rows
     contradict each other.
     """
     if not free.any():
@@ -157,10 +158,10 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
-    """Every frame by `call(program, first guess)`, the last digits by Newton's method (`polished`).
+    """Solve every frame by `call(program, first guess)`, and the last digits by Newton's method (`polished`).
 
-    Without a warm start each frame starts from the one before it. Matrices of a frame are so small that the threads of
-    BLAS wait for each other ten times as long as one of them computes: it has one here.
+    Without a warm start each frame starts from the one before it. BLAS has one thread here: the matrices of a frame are
+    so small that several threads would wait for each other ten times as long as one computes.
     """
     with threadpool_limits(limits=1, user_api="blas"):
         return _by_frames(problem, cost, warm_start, call)
@@ -169,7 +170,7 @@ def frame_by_frame(
 def _by_frames(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
-    """See `frame_by_frame`."""
+    """Solve every frame by `call` with the current threads of BLAS."""
     attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
@@ -208,17 +209,17 @@ CLAIMS = {
     "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
     "Infeasible_Problem_Detected": Status.INFEASIBLE,
 }
-"""The words with which Ipopt ends -> the status that it claims."""
+"""The final message of Ipopt -> the status that it claims."""
 
 
 def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
-    """Options of Ipopt for a scaled problem, silent."""
+    """Options of Ipopt for a scaled problem, without output."""
     options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
     return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
 
 
 def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:
-    """The lambda that makes slope - matrix^T lambda nearest to what the bounds allow.
+    """Find the lambda whose remainder slope - matrix^T lambda violates the signs that the bounds allow least.
 
     The remainder may be positive where x is at its lower bound, negative at its upper one, and should be zero in
     between. Every unknown counts relative to its own slope.
@@ -240,13 +241,13 @@ def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array
 
 
 def polished(program: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
-    """The result and its multipliers after some steps of Newton's method, or as they were if these leave the bounds.
+    """Refine a result and its multipliers by steps of Newton's method; unchanged if the steps leave the bounds.
 
     The program has bounds `lower` and `upper` (n,) on its unknowns x (n,), rows `matrix` (m, n) of which
     matrix x = moment, with multipliers (m,), and the methods `gradient` and `hessian`.
 
-    An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the
-    others each step solves H dx - A^T lambda = -g together with A (x + dx) = b.
+    An unknown is held at a bound if its slope toward the bound, |g - A^T lambda|, exceeds its distance. For the other
+    unknowns each step solves H dx - A^T lambda = -g together with A (x + dx) = b.
     """
     first, best = (x, multiplier), x
     for _ in range(STEPS):

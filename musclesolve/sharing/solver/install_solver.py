@@ -13,21 +13,18 @@ def install_solver(name: str) -> str:
     """Install the missing packages of a solver by pip, and return the installed ones in words.
 
     cyipopt is built against CasADi's Ipopt.
-
-    Raises:
-        InputError: an unknown solver; pip or the build fails.
     """
-    known = solvers()
-    if name not in known:
-        raise unknown_name(name, "solver", known, where="install")
+    registered = solvers()
+    if name not in registered:
+        raise unknown_name(name, "solver", registered, where="install")
     if name == "cyipopt":
         from musclesolve.sharing.solver.build_cyipopt import install_cyipopt
 
         return install_cyipopt()
-    if missing := known[name].missing:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", *known[name].packages]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if missing := registered[name].missing:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", *registered[name].packages]
+        process = subprocess.run(command, capture_output=True, text=True)
+        if process.returncode:
+            reason = (process.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise input_error("sharing.package_not_installed", packages=missing, reason=reason)
-    return "installed: " + ", ".join(f"{package} {version(package)}" for package in known[name].packages)
+    return "installed: " + ", ".join(f"{package} {version(package)}" for package in registered[name].packages)

@@ -11,14 +11,14 @@ their bounds in the same iterations. A Newton step eliminates everything but lam
     D = f'' + z_l / (a - lower) + z_u / (upper - a),      (A D^-1 A^T + C) dlambda = r_b - A D^-1 r_a,
 
 m equations for each frame. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cost are further rows of A with a
-compliance 1/w_k of their own, as if they were moments with reserves; their lambda is w (t - G a).
+compliance 1/w_k of their own, like moments with reserves; their lambda is w (t - G a).
 
-D is positive even where f'' is zero, because the barrier is there. Each step is Mehrotra's pair (mehrotra.py) on the
+D is positive even where f'' is zero, because of the barrier terms. Each step is Mehrotra's pair (mehrotra.py) on the
 same factors. A frame leaves as soon as its certificate holds, or as soon as its own lambda proves that the moments are
 out of reach.
 
 kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
-This one takes costs that are Python functions, and frames that the compiled one leaves.
+This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from musclesolve.sharing.kernel.constants import (  # isort: skip
 
 @dataclass
 class _Frames:
-    """The frames still at work; every array has them first."""
+    """The frames that are not finished; the first axis of every array."""
 
     number: NDArray[np.int64]
     matrix: Array  # A and below it the soft rows, (T, m + k, n)
@@ -63,10 +63,10 @@ class _Frames:
     high: Barrier  # upper - a and z_u
 
     def select(self, which: Mask) -> _Frames:
-        parts: dict[str, Any] = {
+        arrays: dict[str, Any] = {
             name: part[which] for name, part in vars(self).items() if name not in ("low", "high")
         }
-        return _Frames(**parts, low=self.low.select(which), high=self.high.select(which))
+        return _Frames(**arrays, low=self.low.select(which), high=self.high.select(which))
 
     def short(self) -> Array:
         """The residual b - A a - C lambda of the moments and soft rows, (T, m + k)."""
@@ -78,19 +78,19 @@ class FramesInteriorPoint:
     """The iteration on one block of frames."""
 
     tolerance: float  # certificate at which a frame is done; a hundred times as much after 40 iterations
-    max_iterations: int  # after which it is given up
+    max_iterations: int  # after which a frame ends as MAX_ITERATIONS
     seek_proof: bool  # also end a frame with a proof of infeasibility, or with negligible reserves
 
     def solve(self, problem: Problem, cost: Cost, multiplier: Array | None = None) -> Attempt:
         """Minimize; bounds are within the domain of the cost and lower <= upper everywhere.
 
-        The multiplier (T, m) is a guess that gives the right order of magnitude. Of every frame the best iterate is
-        kept: the last digits of an interior-point method come and go.
+        The multiplier (T, m) is a guess that gives the right order of magnitude. The best iterate of every frame is
+        kept, because the last digits of an interior-point method vary.
         """
         guess = np.zeros_like(problem.moment) if multiplier is None else multiplier
         best, least = Attempt.blank(problem), np.full(problem.n_frames, np.inf)
         hard, here = problem.n_dof, problem
-        # a frame that breaks down turns into NaN and leaves; it must not disturb the others
+        # a frame that breaks down becomes NaN and leaves, so that it does not disturb the others
         with np.errstate(all="ignore"):
             x = _start(problem, cost, guess)
             for iteration in range(self.max_iterations + 1):
@@ -106,7 +106,7 @@ class FramesInteriorPoint:
                     break
                 if not going.all():
                     x, here = x.select(going), here.frames(going)
-                # a frame that takes long is one whose muscles hit their bounds too early: keep them further off
+                # in a frame that takes long, muscles have hit their bounds too early: keep them further off
                 _step(here, cost, x, TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER)
         np.clip(best.activation, problem.lower, problem.upper, out=best.activation)
         return best
@@ -114,20 +114,20 @@ class FramesInteriorPoint:
     def _examine(
         self, problem: Problem, cost: Cost, x: _Frames, iteration: int
     ) -> tuple[Array, NDArray[np.int8]]:
-        """The certificate where the moments are nearly met, else infinity, and what can be claimed, (T,) each."""
+        """The certificate where the moments are nearly met, else infinity, and the claims, (T,) each."""
         hard, lower = problem.n_dof, problem.lower
         compliance, pull = x.compliance[:, :hard], _pull(x.matrix[:, :hard], x.multiplier[:, :hard])
         scale = np.maximum(1.0, np.abs(problem.moment))
         miss = (np.abs(x.short()[:, :hard]) / scale).max(axis=1)
         claim = np.full(len(miss), Status.MAX_ITERATIONS, np.int8)
         exact = (compliance == 0).all(axis=1)
-        near = miss <= 1e3 * self.tolerance  # the costlier part only where it can matter
+        near = miss <= 1e3 * self.tolerance  # the costly part only for frames near the end
         if near.any():
             slope = cost.gradient(problem, x.a)
             if x.matrix.shape[1] > hard:
                 soft, compliance_of_soft = x.matrix[:, hard:], x.compliance[:, hard:]
                 slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / compliance_of_soft)
-            # no activation costs anything: multipliers are zero, however small they were
+            # no activation costs anything: the exact multipliers are zero
             free_of_charge = (slope == 0).all(axis=1) & near & exact
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
             reach = np.maximum(LEAST_REACH, (x.a - lower).max(axis=1))
@@ -148,7 +148,7 @@ class FramesInteriorPoint:
 
 
 def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
-    """Activations according to the load, products of distances and multipliers FIRST_MU omega."""
+    """The start: activations according to the load, products of distances and multipliers FIRST_MU omega."""
     lower, upper, hard = problem.lower, problem.upper, problem.n_dof
     free = (upper - lower > NO_ROOM).astype(np.float64)
     share = load(problem)
@@ -185,7 +185,7 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
 
 
 def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
-    """One predictor-corrector step, in place, at most that share of the way to the nearest bound."""
+    """Take one predictor-corrector step in place, at most a share of the distance to the nearest bound."""
     matrix, free = x.matrix, x.free
     ratio_l, ratio_u = x.low.k / x.low.x, x.high.k / x.high.x
     excess = _pull(matrix, x.multiplier) - cost.gradient(problem, x.a)
@@ -224,7 +224,7 @@ class BatchCholesky:
     """Solves S x = r for T symmetric positive semidefinite matrices S, (T, m, m), of a few rows each.
 
     The matrices are first brought to a unit diagonal. A ridge of 1e-14 keeps rows that depend on each other
-    harmless: in an iteration that works on the true residual it slows the step, it does not move the solution.
+    harmless: in an iteration on the true residual the ridge slows the step and does not move the solution.
     Arithmetic runs over rows and columns in Python and over the frames in numpy.
     """
 
@@ -233,7 +233,7 @@ class BatchCholesky:
         self.size = rows.shape[0]
         diagonal = np.einsum("kkt->kt", rows)
         largest = diagonal.max(axis=0)
-        # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
+        # a row without muscles: any pivot is possible; a small one shows at once that its moment is out of reach
         pivot = np.where(largest > 0, EMPTY_PIVOT * largest, 1.0)
         diagonal = np.where(diagonal > EMPTY_ROW * largest, diagonal, pivot)
         self.scale = 1.0 / np.sqrt(diagonal)
@@ -260,7 +260,7 @@ class BatchCholesky:
 
 @dataclass(frozen=True)
 class NoCost(SumOfTerms):
-    """Zero: only the squares of the reserves are minimized."""
+    """A cost of zero, with which only the squares of the reserves are minimized."""
 
     name = "no_cost"
 

@@ -21,11 +21,11 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True)
 class Ipopt:
-    """One nonlinear program with parameters, built once for a size and a cost, called for every frame.
+    """Ipopt on one nonlinear program with parameters, built once for a size and a cost, called for every frame.
 
-    Rows are divided by their largest entry and the cost by its steepest slope before Ipopt sees them, and rows that
-    repeat others are left out. Each frame starts from the previous one unless a warm start is given. Threads wait for
-    each other.
+    Rows are divided by their largest entry and the cost by its steepest slope before Ipopt gets them, and rows that
+    repeat others are left out. Each frame starts from the previous one unless there is a warm start. Only one thread
+    runs at a time.
     """
 
     tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
@@ -43,8 +43,8 @@ class Ipopt:
 class Extra:
     """Constraints beside the moments: j expressions of the activations, and for T frames their bounds.
 
-    parameters (T, P): of all expressions, one after the other; size (T, j): by which their values and bounds are
-    divided before Ipopt sees them.
+    parameters (T, P): of all expressions, one after the other; size (T, j): divides values and bounds of the
+    expressions before Ipopt gets them.
     """
 
     expressions: tuple[ExpressionCost, ...]
@@ -57,7 +57,7 @@ class Extra:
 def minimize_frames(
     problem: Problem, cost: Cost, method: Any, extra: Extra | None = None, warm_start: Array | None = None
 ) -> tuple[Attempt, Array]:
-    """Minimize the cost of every frame by Ipopt, through CasADi or where `method` is named so through cyipopt.
+    """Minimize the cost of every frame by Ipopt, through cyipopt if the name of `method` is so, else through CasADi.
 
     Args:
         problem: T frames.
@@ -119,7 +119,7 @@ def minimize_frames(
 
 
 Program = Callable[..., tuple[Array, Array, int, str]]
-"""A frame's numbers -> unknowns, multipliers of the rows, iterations, the words with which Ipopt ended."""
+"""A frame's numbers -> unknowns, multipliers of the rows, iterations, final message of Ipopt."""
 
 
 @lru_cache(maxsize=32)
@@ -130,7 +130,8 @@ def _program(
     sizes: tuple[int, int],
     method: Any,
 ) -> Program:
-    """Minimize the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves.
+    """Build the program that minimizes the scaled cost of n muscles subject to A a + s = b, with s if there are
+    reserves.
 
     counts: rows, muscles, reserves.
     """
@@ -138,9 +139,14 @@ def _program(
     a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
     matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
     objective, parameters = cost_expression(cost, a, s, sizes)
-    numbers = [casadi.SX.sym(f"p{j}", each.parameter_rows, muscles) for j, each in enumerate(expressions)]
+    numbers = [
+        casadi.SX.sym(f"p{j}", expression.parameter_rows, muscles) for j, expression in enumerate(expressions)
+    ]
     scale = casadi.SX.sym("h", len(expressions))
-    values = [each.expression(casadi, a, own) for each, own in zip(expressions, numbers, strict=True)]
+    values = [
+        expression.expression(casadi, a, numbers_of)
+        for expression, numbers_of in zip(expressions, numbers, strict=True)
+    ]
     problem = {
         "x": casadi.vertcat(a, s),
         "p": casadi.vertcat(parameters, *map(casadi.vec, numbers), scale, casadi.vec(matrix), moment),
@@ -178,7 +184,8 @@ def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Progra
 
     def call(p: Array, **numbers: Array) -> tuple[Array, Array, int, str]:
         functions: dict[str, Callable[..., Any]] = {
-            name: lambda x, own=own: np.asarray(own(x, p)).ravel(order="F") for name, own in compiled.items()
+            name: lambda x, function=function: np.asarray(function(x, p)).ravel(order="F")
+            for name, function in compiled.items()
         }
         functions["objective"] = lambda x: float(compiled["objective"](x, p))
         functions["hessian"] = lambda x, dual, factor: np.asarray(curvature(x, p, dual, factor))[places]
@@ -197,7 +204,8 @@ def cost_parameters(
 ) -> tuple[Array, tuple[int, int]]:
     """Return the parameters of `cost_expression`, (T, P), and their sizes.
 
-    The slope by which the cost is divided is (T,), the weights of scaled reserves are (T, m), or (T, 0) without any.
+    The slope `steepest` that divides the cost is (T,), the weights of scaled reserves are (T, m), or (T, 0) without
+    any.
     """
     numbers, rows = cost.parameters(problem), cost.soft_rows(problem)
     parts = [columns_first(numbers), 1.0 / steepest[:, None], weight]
@@ -209,7 +217,7 @@ def cost_parameters(
 def cost_expression(cost: Cost, a: Any, s: Any, sizes: tuple[int, int]) -> tuple[Any, Any]:
     """The scaled cost f(a) / scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) of a frame, and its parameters.
 
-    Activations and reserves are symbols of CasADi; the sizes are the parameters per muscle and the soft rows.
+    Activations and reserves are symbols of CasADi; `sizes` has the numbers of parameters per muscle and of soft rows.
     """
     (count, rows), muscles, soft = sizes, a.numel(), s.numel()
     numbers, scale, weight = (
@@ -228,6 +236,6 @@ def cost_expression(cost: Cost, a: Any, s: Any, sizes: tuple[int, int]) -> tuple
 
 
 def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Ipopt for a program of CasADi; it prints and raises nothing."""
+    """Make Ipopt for a program of CasADi; the solver prints and raises nothing."""
     quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})

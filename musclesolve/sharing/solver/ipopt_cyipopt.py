@@ -26,9 +26,9 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True)
 class Cyipopt:
-    """Ipopt without symbolic expressions: a cost that has none can be solved as well.
+    """Ipopt without symbolic expressions, for any cost with derivatives.
 
-    Each frame starts from the previous one unless a warm start is given. Threads wait for each other.
+    Each frame starts from the previous one unless there is a warm start. Only one thread runs at a time.
     """
 
     tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
@@ -69,7 +69,7 @@ def call_ipopt(
     lbg: Array,
     ubg: Array,
 ) -> tuple[Array, Array, int, str]:
-    """Return unknowns, multipliers, iterations and the words with which Ipopt ended.
+    """Return unknowns, multipliers, iterations and the final message of Ipopt.
 
     Args:
         functions: objective, gradient, constraints, jacobian and hessian, by the names that cyipopt looks for.

@@ -17,7 +17,7 @@ from musclesolve.sharing.status import Status
 
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
 NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-7, 1e-7
-NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
+NEGLIGIBLE = 1e-7  # reserve, as a share of max(1 N m, |moment|)
 
 
 def minimize(
@@ -27,7 +27,7 @@ def minimize(
     bounds: Sequence[tuple[float, float | None]],
     limits: Array | None = None,
 ) -> tuple[Array, Array] | None:
-    """The x of least cost . x with rows x = right and limits x <= 0, and the multipliers of the rows; None if none.
+    """Minimize cost . x with rows x = right and limits x <= 0; x and the multipliers of the rows, None if infeasible.
 
     The cost is (k,), the rows are (r, k), the right-hand side is (r,), the limits are (l, k), in any consistent units.
     """
@@ -40,15 +40,15 @@ def minimize(
 
 @dataclass(frozen=True)
 class Linprog:
-    """HiGHS through SciPy, one frame after the other, to a vertex of what is possible.
+    """HiGHS through SciPy, one frame after the other; the result is a vertex of the feasible set.
 
-    A linear cost is one program. A lexicographic cost (min/max) is as many as there are levels: minimize t with
-    rho_i a_i <= t, hold the muscles that the dual of this program decides where they are, go on with the others
-    (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why that is exact).
+    A linear cost is one program. A lexicographic cost (min/max) is one program for each level: minimize t with
+    rho_i a_i <= t, hold the muscles that the dual of this program decides, continue with the others
+    (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why this is exact).
 
-    Reserves are quadratic, which no linear program is. Beside levels they have priority: the interior-point method
-    of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
-    refused.
+    Reserves have quadratic costs, which a linear program does not allow. Before the levels the interior-point method
+    of the project makes the reserves as small as possible; the levels share the remaining moments. A linear cost with
+    reserves is refused.
     """
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
@@ -77,9 +77,9 @@ class Linprog:
         open_, start = np.ones(load.shape, np.bool_), problem.lower
         if problem.reserve_weight is not None:
             soft = Batch().solve(problem, NoCost())
-            goal, _, held = reserve_pull(problem, _missing(problem, soft.activation))
-            open_, start = ~held, np.where(held, goal, problem.lower)
-            attempt.reserve[:] = _missing(problem, np.where(held, goal, soft.activation))
+            goal, _, decided = reserve_pull(problem, _missing(problem, soft.activation))
+            open_, start = ~decided, np.where(decided, goal, problem.lower)
+            attempt.reserve[:] = _missing(problem, np.where(decided, goal, soft.activation))
             attempt.iterations[:] = soft.iterations
         levels = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
         table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
@@ -91,10 +91,10 @@ class Linprog:
     def _frame(
         self, problem: Problem, t: int, load: Array, start: Array, open_: Mask, attempt: Attempt
     ) -> list[Array]:
-        """All levels of frame t, stored in the attempt, which has the reserves; returns the multipliers of each, (m,).
+        """Solve all levels of frame t into the attempt, which has the reserves; return the multipliers of each, (m,).
 
-        Loads at activation 1 are (n,). Muscles that are not open have their final activation in the start, (n,). The
-        unknowns of a level are the loads of the open ones and the largest of these.
+        Loads at activation 1 are (n,). Muscles that are not open have their final activation in `start`, (n,). The
+        unknowns of a level are the loads of the open muscles and the largest of these loads.
         """
         whole, moment = problem.moment_matrix[t], problem.moment[t] - attempt.reserve[t]
         lower, upper, activation = problem.lower[t], problem.upper[t], np.array(start)
@@ -106,7 +106,7 @@ class Linprog:
         basis, claim, decided = np.eye(len(moment)), Status.SOLVED, open_
         while open_.any() and decided.any():
             matrix, rest = by_load[:, open_], moment - whole @ np.where(open_, 0.0, activation)
-            if multipliers:  # rows that only repeat others would contradict them by rounding
+            if multipliers:  # rows that repeat others would contradict them by round-off
                 matrix, rest = basis.T @ matrix, basis.T @ rest
             count = matrix.shape[1]
             bounds = np.stack([load * lower, load * upper], axis=1)[open_]
@@ -115,40 +115,40 @@ class Linprog:
                 np.hstack([matrix, np.zeros((len(rest), 1))]),
                 rest,
                 np.vstack([bounds, [0.0, np.inf]]),
-                # no load above the largest
+                # no load above the largest one
                 (np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)),
             )
             result = self._call(*program)
             if multipliers and result.x is None:
-                # what is held leaves the others no room but that of rounding
+                # the held muscles leave the others no room except for round-off
                 result = replace(self, tolerance=LOOSE)._call(*program)
             attempt.iterations[t] += result.nit
             if result.x is None:
                 claim = CLAIMS.get(result.status, Status.SOLVER_FAILED)
-                if claim == Status.INFEASIBLE and multipliers:  # by rounding
+                if claim == Status.INFEASIBLE and multipliers:  # by round-off
                     claim = Status.SOLVER_FAILED
                 break
             level = result.x[-1]
             activation[open_] = np.clip(result.x[:-1] / load[open_], lower[open_], upper[open_])
-            if level <= NOTHING * load.max():  # all others rest
+            if level <= NOTHING * load.max():  # all other muscles are at rest
                 activation[open_] = lower[open_]
                 break
             # which open muscles this level decides, and where it holds them
             multiplier = basis @ result.multiplier
             pull = multiplier @ whole
-            # at the edge of what muscles can produce, a level of full activation is above it by rounding
+            # at the limit of the muscles, a level of full activation exceeds it by round-off
             limited = open_ & (pull > DECIDED * load) & (load * upper >= level * (1.0 - SAME))
             if limited.any():
                 decided = open_ & (weight_of(pull[None], load[None], limited[None])[0] > DECIDED)
                 cap = bound_of_level(upper, load, np.full_like(load, level))
                 goal = np.where(pull > 0, cap, lower)
-            else:  # a lower bound alone holds the level up
+            else:  # a lower bound alone determines the level
                 decided = open_ & (load * lower >= level * (1.0 - SAME))
                 multiplier, goal = np.zeros_like(multiplier), lower
             activation = np.where(decided, goal, activation)
             multipliers.append(multiplier)
             open_ = open_ & ~decided
-            # combinations of the rows that stand for all; what is left of a row beside its size may be rounding
+            # combinations that represent all rows; a small remainder of a row may be round-off
             left, value, _ = np.linalg.svd(by_load[:, open_] / size[:, None], full_matrices=False)
             basis = left[:, value > RANK] / size[:, None]
         attempt.activation[t], attempt.claim[t] = activation, claim

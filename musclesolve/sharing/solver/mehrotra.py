@@ -1,25 +1,25 @@
-"""Mehrotra's pair of predictor and corrector, whatever the Newton system of a program.
+"""Mehrotra's pair of predictor and corrector, for any Newton system of a program.
 
 Each bound of a program has a distance x > 0 from it and a multiplier k > 0. On the path to the optimum their products
 are
 
     x_i k_i = sigma omega_i,      sigma -> 0,
 
-with a scale omega_i for each muscle. A Newton step toward products sigma omega gives, where dx is what the step of the
-unknowns makes of the distance,
+with a scale omega_i for each muscle. A Newton step toward products sigma omega gives, where dx is the change of the
+distance with the step of the unknowns,
 
     dk = push - k - (k / x) dx,      push = sigma omega / x,
 
 so that a program only has to supply its Newton step for given pushes. The predictor, push = 0, shows to
-what the mean product, `now`, would fall in the longest possible step t. The corrector takes in the second-order term of
-the predictor, as far as that could go, or the method may cycle:
+which value, `then`, the mean product `now` would fall in the longest possible step t. The corrector includes the
+second-order term of the predictor up to this step; without this limit the method may cycle:
 
     sigma = (then / now)^3 now,       push = (sigma omega - t^2 dx dk) / x.
 
 Instances: solver/interior_point.py for many single frames with soft rows, each with a step length of its own;
-`BandedInteriorPoint` for a motion, whose muscles are chains in time, with one length. The same formulas are written
-down once more in kernel/compiled_interior_point.py, fused into loops over the muscles of a frame: with arrays of numpy
-1000 frames take ten to fifty times as long.
+`BandedInteriorPoint` for a motion, whose muscles are chains in time, with one length. kernel/compiled_interior_point.py
+repeats the formulas, fused into loops over the muscles of a frame: with numpy arrays 1000 frames take ten to fifty
+times as long.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Barrier(NamedTuple):
         return dx, push - self.k - self.k / self.x * dx
 
     def select(self, which: Mask) -> Barrier:
-        """The bounds of some rows, where every row is a program by itself."""
+        """Select the bounds of some rows, where every row is a program by itself."""
         return Barrier(self.x[which], self.k[which])
 
 
 class MehrotraStep(NamedTuple):
-    """A corrector step: what the program calls its move, the barriers after it, its length and sigma."""
+    """A corrector step: the move of the program, the barriers after it, its length and sigma."""
 
     move: Any
     barriers: tuple[Barrier, ...]
@@ -68,16 +68,16 @@ def mehrotra_step(
     free: Array | float = 1.0,
     axis: int | None = None,
 ) -> MehrotraStep:
-    """One step that goes at most a share of the way to the nearest bound.
+    """Take one step of at most a share of the distance to the nearest bound.
 
     Args:
         barriers: of all bounds.
         direction: the Newton step of the program for one push for each barrier: a move of its unknowns, of any
             type, and the changes (dx, dk) of each barrier.
         omega: scales of the products, broadcast to each barrier.
-        share: of the way to the nearest bound.
+        share: largest step, as a share of the distance to the nearest bound.
         least: the least sigma.
-        free: 1 where a muscle may move, else 0, broadcast to each barrier; products of the others do not count.
+        free: 1 where a muscle may move, else 0, broadcast to each barrier; products of fixed muscles do not count.
         axis: 1 where every row of arrays (T, n) is a program by itself, of which length and sigma are (T, 1); None
             for one program.
     """
@@ -94,8 +94,8 @@ def mehrotra_step(
         return -share / np.minimum.reduce(shares)
 
     def mean_product(pairs: Sequence[tuple[Array, Array]]) -> Any:
-        parts = ((x * k * weight).sum(axis=axis, keepdims=apart) for x, k in pairs)
-        return sum(parts) / np.maximum(count, 1.0)
+        sums = ((x * k * weight).sum(axis=axis, keepdims=apart) for x, k in pairs)
+        return sum(sums) / np.maximum(count, 1.0)
 
     def moved(t: Any, changes: Changes) -> tuple[Barrier, ...]:
         pairs = zip(barriers, changes, strict=True)

@@ -5,7 +5,7 @@ With d the curvatures and q the slopes at zero of the terms, soft rows G, t, v, 
     minimize 1/2 sum_i d_i a_i^2 + sum_i q_i a_i + 1/2 sum_k w_k s_k^2 + 1/2 sum_k v_k r_k^2
     subject to A a + s = b, G a + r = t, lower <= a <= upper
 
-has a diagonal Hessian whatever the cost, because the residuals r of soft rows and s of moments are unknowns as well.
+has a diagonal Hessian for every cost, because the residuals r of soft rows and s of moments are unknowns as well.
 All numbers are scaled to order one: with h_i = d_i + sum_k v_k G_ki^2 and c = max_i h_i the cost is divided by c, the
 unknowns are a_i sqrt(h_i / c), s_k sqrt(w_k / c) and r_k sqrt(v_k / c), and each row is divided by its largest entry.
 The scaling is done for all frames at once: frame by frame it would take ten times as long as the fastest backend.
@@ -33,11 +33,11 @@ LEAST_CURVATURE = 1e-10  # the least curvature of an unknown, so that the optimu
 SURELY_INDEPENDENT = 1e-9  # least eigenvalue of the rows times their transpose, beside the largest
 GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which the result is polished
 BOUNDS_AS_ROWS = ("quadprog", "clarabel")
-"""Backends for which qpsolvers turns infinite bounds into rows: they get the finite ones only."""
+"""Backends for which qpsolvers turns infinite bounds into rows: they receive only the finite bounds."""
 
 
 class QuadraticFrame(NamedTuple):
-    """1/2 sum_j P_j y_j^2 + q.y is to be minimized with A y = b and lower <= y <= upper, infinite for no bound."""
+    """The program: minimize 1/2 sum_j P_j y_j^2 + q.y with A y = b and lower <= y <= upper, infinite for no bound."""
 
     curvature: Array  # P, (k,), positive
     slope: Array  # q, (k,)
@@ -68,10 +68,10 @@ class QuadraticFrame(NamedTuple):
 
 @dataclass(frozen=True)
 class QuadraticProgram:
-    """A backend of qpsolvers, set up anew for each frame.
+    """A backend of qpsolvers, set up again for each frame.
 
-    A result whose certificate is between 1e-9 and 0.1 goes through Newton's method on the bounds at which it has
-    arrived (`polished`), as the results of the other solvers for one frame do.
+    A result whose certificate is between 1e-9 and 0.1 is refined by Newton's method on its active bounds
+    (`polished`), like the results of the other solvers for one frame.
     """
 
     name: str  # of the backend
@@ -85,7 +85,7 @@ class QuadraticProgram:
         x, multiplier = np.full_like(unit, np.nan), np.full_like(row, np.nan)
 
         def store() -> None:
-            """The scaled results in the units of the problem."""
+            """Store the scaled results in the units of the problem."""
             whole = x * unit
             attempt.activation[:] = np.clip(whole[:, :muscles], problem.lower, problem.upper)
             if problem.reserve_weight is not None:
@@ -94,7 +94,7 @@ class QuadraticProgram:
 
         free: Mask = (frames.upper - frames.lower) * unit > NO_ROOM
         gram = np.linalg.eigvalsh(frames.matrix @ frames.matrix.transpose(0, 2, 1))
-        clean = np.asarray(free.all(axis=1))  # and all rows independent
+        clean = np.asarray(free.all(axis=1))  # and all rows are independent
         if gram.shape[1]:
             clean &= gram[:, 0] > SURELY_INDEPENDENT * gram[:, -1]
         with warnings.catch_warnings():
@@ -124,19 +124,19 @@ class QuadraticProgram:
         import qpsolvers
 
         rows, size = frame.matrix.shape
-        parts: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
+        arguments: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
         if self.name in BOUNDS_AS_ROWS:
-            one, low, high = np.eye(size), np.isfinite(frame.lower), np.isfinite(frame.upper)
-            parts["G"] = np.vstack([-one[low], one[high]])
-            parts["h"] = np.concatenate([-frame.lower[low], frame.upper[high]])
+            identity, low, high = np.eye(size), np.isfinite(frame.lower), np.isfinite(frame.upper)
+            arguments["G"] = np.vstack([-identity[low], identity[high]])
+            arguments["h"] = np.concatenate([-frame.lower[low], frame.upper[high]])
         else:
-            parts |= {"lb": frame.lower, "ub": frame.upper}
+            arguments |= {"lb": frame.lower, "ub": frame.upper}
         if self.name in qpsolvers.dense_solvers:
             hessian: Any = np.diag(frame.curvature)
         else:
             hessian = csc_matrix((frame.curvature, np.arange(size), np.arange(size + 1)))
-            parts |= {name: csc_matrix(parts[name]) for name in ("A", "G") if name in parts}
-        program = qpsolvers.Problem(hessian, frame.slope, **parts)
+            arguments |= {name: csc_matrix(arguments[name]) for name in ("A", "G") if name in arguments}
+        program = qpsolvers.Problem(hessian, frame.slope, **arguments)
         # tolerance and iterations by the names of the backend; quadprog has neither
         both = {"eps_abs": self.tolerance, "eps_rel": self.tolerance, "max_iter": self.max_iterations}
         gap = {"eps_duality_gap_abs": self.tolerance, "eps_duality_gap_rel": self.tolerance}
@@ -168,7 +168,7 @@ class QuadraticProgram:
 
 
 def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, Array, Array]:
-    """Every frame under a quadratic cost in the scale of this file, with every unknown and every row.
+    """Scale the quadratic program of every frame (module docstring), with every unknown and every row.
 
     Returns:
         the frames as one QuadraticFrame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns,

@@ -17,14 +17,14 @@ from musclesolve.sharing.status import Status
 ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes of SLSQP
 SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes of trust-constr
 FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
-START_INSIDE = 1e-6  # least distance of a start from a bound, as a share of the way between the bounds
+START_INSIDE = 1e-6  # least distance of a start from a bound, as a share of the distance between the bounds
 
 
 @dataclass(frozen=True)
 class Slsqp:
-    """SLSQP (Kraft 1988) with exact gradients; curvature is estimated from the iterates, anew in every frame.
+    """SLSQP (Kraft 1988) with exact gradients; the curvature is estimated from the iterates of each frame.
 
-    Its multipliers are found from its result by least squares. Each frame starts from the previous one.
+    Multipliers follow from the result by least squares. Each frame starts from the previous one.
     """
 
     tolerance: float = 1e-16  # SciPy's `ftol`, on the scaled cost
@@ -57,8 +57,8 @@ class Slsqp:
 class TrustConstr:
     """The method of Byrd, Hribar and Nocedal (1999), `trust-constr` of SciPy, with exact gradients and Hessians.
 
-    Each frame starts far from its bounds, where the moments are met: near a bound this method makes no way.
-    It goes on from where SciPy stops until the barrier that keeps it off the bounds is low.
+    Each frame starts far from its bounds, where the moments are met: near a bound this method hardly moves.
+    Where SciPy stops, the method is started again until the barrier at the bounds is low.
     """
 
     tolerance: float = 1e-12  # SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem
@@ -99,7 +99,7 @@ class TrustConstr:
                 },
             )
             x, iterations = result.x, iterations + result.nit
-            # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still
+            # SciPy's `gtol` tests the slope of the Lagrangian alone, which may be small while the barrier is still
             # high; with nothing but reserves to find there is no barrier
             if result.status != SLOPE_MET or result.get("barrier_parameter", 0.0) <= LOW_BARRIER:
                 break
@@ -109,10 +109,11 @@ class TrustConstr:
 
 
 def _inner(program: Reduced) -> Array:
-    """The point farthest from all bounds, relative to their distance, that meets the moments: a linear program.
+    """Find the point farthest from all bounds, relative to their distance, that meets the moments: a linear program.
 
-    Started where the moments are not met, the method may shrink its steps to nothing before they are. With reserves
-    the middle of the bounds will do: these bear what the muscles do not. It is also the start where there is none.
+    From a start that does not meet the moments, the method may shrink its steps to zero too early. With reserves
+    the start is the middle of the bounds: reserves bear the remaining moments. The middle is also the start of a
+    frame that cannot meet its moments.
     """
     lower, upper, matrix, moment = program.lower, program.upper, program.matrix, program.moment
     reserves = upper >= LARGE

@@ -37,7 +37,7 @@ class Attempt:
 
     @classmethod
     def blank(cls, problem: Problem) -> Attempt:
-        """Arrays to be filled in frame by frame; a frame that is not stays SOLVER_FAILED."""
+        """Arrays to be filled frame by frame; a frame that is never filled stays SOLVER_FAILED."""
         frames, dofs, muscles = problem.moment_arm.shape
         return cls(
             activation=np.full((frames, muscles), np.nan),
@@ -56,16 +56,16 @@ class Attempt:
 class Solver(Protocol):
     """A frozen dataclass of options with a name.
 
-    One that is not in the registry may have a frozenset `can` of the words that costs use in `needs`; without it,
-    it gets separable costs only. Two more methods are optional:
+    A solver outside the registry may have a frozenset `can` of the words that costs use in `needs`; without `can` it
+    gets separable costs only. Two more methods are optional:
 
     - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
       UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
       cost is not for this method. `allow_reserve`: an infeasible frame is solved again with reserves. The problem may
       have bounds beyond the domain of the cost and frames that are not finite.
-    - `sequence(problem, cost, rate, allow_reserve)`: the same for frames within rate limits of the one before; returns
-      None, or a function that solves frames in order from a given one into SolutionArrays, up to the first one that
-      is unresolved, and returns its number.
+    - `sequence(problem, cost, rate, allow_reserve)`: solves frames within rate limits of the frame before; returns
+      None, or a function that solves frames in order from any first frame into SolutionArrays, up to the first
+      unresolved frame, and returns its number.
     """
 
     @property
@@ -83,7 +83,7 @@ SMOOTH = frozenset({"separable", "rows", "coupled", "nonconvex"})
 
 
 class UnknownSolverError(InputError):
-    """There is no solver of that name."""
+    """No solver has this name."""
 
 
 class UnfitSolverError(InputError):
@@ -96,19 +96,19 @@ class SolverNotInstalledError(InputError):
 
 @dataclass(frozen=True)
 class SolverRecord:
-    """A registered solver, as solvers.toml has it."""
+    """A registered solver, an entry of solvers.toml."""
 
-    name: str  # by which `solve` finds it
-    summary: str  # what it is
+    name: str  # the name for `solve(solver=...)`
+    summary: str  # description in one line
     place: str  # its class, "package.module:Class"
-    packages: tuple[str, ...]  # the packages that have to be installed, its own one first
+    packages: tuple[str, ...]  # the packages that have to be installed, the solver's own one first
     install: str = ""  # how to install them
-    can: frozenset[str] = SMOOTH  # which words of `Cost.needs` it can satisfy
+    can: frozenset[str] = SMOOTH  # words of `Cost.needs` that it can satisfy
     batched: bool = False  # whether all frames are solved at once
     warm_start: bool = False  # whether it can start from given activations
-    # whether it proves itself that moments are out of reach (otherwise it is done for it)
+    # whether the solver itself proves that moments are out of reach (otherwise `solve` does)
     proves_infeasibility: bool = False
-    arguments: tuple[str, ...] = ()  # of its class
+    arguments: tuple[str, ...] = ()  # arguments of its class
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "install", self.install or f"pip install {self.package}")
@@ -210,7 +210,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     if fits(solver, cost, reserves):
         return
     can = _can(solver)
-    able = [name for name, other in REGISTRY.items() if other.fits(cost, reserves)]
+    able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves)]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
     elif "quadratic_program" in can:
@@ -234,7 +234,7 @@ def _can(solver: Solver) -> frozenset[str]:
 
 
 def _covers(can: frozenset[str], cost: Cost, reserves: bool) -> bool:
-    """Whether `can` covers the cost: what solves for levels solves linear costs too, but without quadratic reserves."""
+    """Return whether `can` covers the cost: solvers for levels solve linear costs, too, but no quadratic reserves."""
     if cost.needs <= can or (cost.quadratic and "quadratic_program" in can):
         return True
     return cost.linear and "linear_program" in can and not reserves

@@ -1,24 +1,21 @@
-"""Trials of one subject: the trials whose trial files state the same subject."""
+"""Check that the trial files of several trials state the same subject."""
 
 from collections.abc import Sequence
 
 from musclesolve.recording.data import Trial
 
 PERSON = ("mass_kg", "stature_m", "sex")
-"""What [subject] states of a person."""
+"""Keys of [subject] that describe a person."""
 BODY = (*PERSON, "shoe_mass_kg", "segments")
-"""What it states besides of the body that was recorded, shoes among it."""
+"""Further keys of the recorded body, such as shoes."""
 
 
 def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
-    """Refuse trials whose subject differs from the first one's.
+    """Refuse trials whose subject differs from the subject of the first trial.
 
     Args:
         trials: of recordings.
         keys: of [subject], those in which the trials must agree.
-
-    Raises:
-        InputError: a trial of which one of the keys is another one.
     """
     for trial in trials[1:]:
         one, other = _stated(trial), _stated(trials[0])

@@ -22,11 +22,7 @@ def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
-    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors.
-
-    Raises:
-        InputError: there is no such muscle or group, with the names most like it.
-    """
+    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors."""
     known = names_of_muscles(result)
     if name not in known:
         raise unknown_name(name, "muscle or group of muscles", known)
@@ -35,8 +31,8 @@ def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
 
 def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The muscles of every name that `muscles_named` knows."""
-    muscles = [str(each) for each in result["muscle"].values]
-    single = muscle_groups(result) | {each: (each,) for each in muscles}
+    muscles = [str(value) for value in result["muscle"].values]
+    single = muscle_groups(result) | {muscle: (muscle,) for muscle in muscles}
     known: dict[str, tuple[str, ...]] = {}
     for each, own in single.items():
         stem, side = split_side(each)

@@ -1,7 +1,7 @@
-"""Quantities and outcomes of a study, held against the names that its trials have, before anything is computed.
+"""Check of quantities and outcomes of a study against the names of its trials, before any computation.
 
-Trials are looked at until all names are found; where a trial cannot be read, or its names are known only from its
-result, such as the groups of a model's muscles without a known function, the outcome is looked up again in the means.
+Trials are searched until all names are found. Where a trial cannot be read, or its names are known only from its
+result, such as groups of a model's muscles without a known function, the outcome is looked up again in the means.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,6 @@ def check_curves(study: Study, trials: Iterable[Path]) -> None:
     Args:
         study: the study file.
         trials: the trial files of its trials.
-
-    Raises:
-        InputError: a name that no trial has, with those most like it; an outcome of a question that no trial asks.
     """
     design = study.design
     stated = [("quantities", name, name, "") for name in design.quantities or ()]

@@ -1,4 +1,4 @@
-"""The computation of a study: the trial file of each trial, its result, and what is made of all of them."""
+"""The computation of a study: the trial file and the result of each trial, and the table of all trials."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from musclesolve.studies.study.unpacked import Unpacked
 TRIALS = "trials"
 """Folder of the folders of the trials."""
 COMPUTING = 0.9
-"""Share of the work that is the trials; the rest is what is made of all of them."""
+"""Share of the work for the trials; the rest is the analysis of all of them."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ComputedStudy:
     Args:
         study: the study file.
         folder: of all that was written.
-        records: name -> what became of the trial, of those that are not excluded.
+        records: name -> record of the trial, for all trials that are not excluded.
         notes: on single trials, and on what else is unusual.
     """
 
@@ -54,7 +54,7 @@ def compute_trials(
     samples: int | str | None = None,
     progress: Progress | None = None,
 ) -> ComputedStudy:
-    """Compute every trial of a study that is not excluded; what is up to date is kept, and none stops the others.
+    """Compute every trial of a study that is not excluded; keep current results; no failure stops other trials.
 
     Args:
         study: what `read_study` returned, or the path of the study file.
@@ -80,11 +80,13 @@ def compute_trials(
         todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:
-            write_files(output, {CSV: _table(study, {each.name: each for each in (*records, *refused)})})
+            write_files(
+                output, {CSV: _table(study, {record.name: record for record in (*records, *refused)})}
+            )
 
         done = list[TrialRecord]()
         if not (output / CSV).is_file():
-            write(done)  # at once: a folder with this table holds results, and no trials of a study
+            write(done)  # written at once: a folder with this table holds results, and no trials of a study
         if todo:
             done = compute(
                 todo, write, jobs, scheduler, lambda stage, share: report(stage, COMPUTING * share)
@@ -100,12 +102,7 @@ def compute_trials(
 
 
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
-    """Write the trial file of every trial: the jobs, the records of those that have none, and notes.
-
-    Raises:
-        InputError: every trial is excluded, nothing is known of any subject, no trial has a quantity or outcome of
-            [design] or a name in [settings.questions], or a file cannot be written.
-    """
+    """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
     if not study.included:
         raise study.document.error("studies.every_trial_excluded", "trials")
     absent = lacking(study.subjects, study.included)
@@ -142,7 +139,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
 
 
 def _write(made: TrialFile, path: Path) -> None:
-    """Write a trial file unless it is there: its contents decide whether a result is up to date."""
+    """Write a trial file unless it is unchanged: its contents decide whether a result is current."""
     content = made.text.encode("utf-8")
     if not path.is_file() or path.read_bytes() != content:
         write_files(path.parent, {path.name: content})
@@ -156,7 +153,9 @@ def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None
 def _table(
     study: Study, records: Mapping[str, TrialRecord], not_counted: Mapping[str, str] | None = None
 ) -> bytes:
-    """The table of all trials of a study, with what the study file says of each and why it does not count."""
+    """The table of all trials of a study, with the entries of the study file and reasons of trials that do not
+    count.
+    """
 
     def said(trial: StudyTrial) -> list[str]:
         group = str(study.of_subject(trial.subject, "group", ""))

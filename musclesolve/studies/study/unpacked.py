@@ -14,9 +14,9 @@ from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
 INPUTS = "inputs"
-"""Folder of what was unpacked."""
+"""Folder of the unpacked files."""
 RECORD = "unpacked.json"
-"""What a folder was unpacked from, and its trials."""
+"""File with the source of an unpacked folder, and its trials."""
 
 
 class Unpacked:
@@ -27,11 +27,7 @@ class Unpacked:
         self.known: dict[str, dict[str, Any]] = {}  # B3D file as the study names it -> its record
 
     def source(self, trial: StudyTrial) -> Mapping[str, str | Path]:
-        """The keys of [files] of the trial file of a model, or the trial's own file.
-
-        Raises:
-            InputError: there is no such file, it cannot be read, has no such trial, or no forces follow from it.
-        """
+        """The keys of [files] of the trial file of a model, or the trial's own file."""
         if "b3d" not in trial.source:
             return trial.source
         name, wanted = trial.source["b3d"], trial.source["trial"]
@@ -75,15 +71,15 @@ class Unpacked:
                         "version": __version__,
                         "folder": folder,
                         "trials": {
-                            each.name: {
+                            trial.name: {
                                 "files": {
                                     key: Path(file).relative_to(place).as_posix()
-                                    for key, file in each.source.items()
+                                    for key, file in trial.source.items()
                                 },
-                                "reason": each.reason,
-                                "notes": list(each.notes),
+                                "reason": trial.reason,
+                                "notes": list(trial.notes),
                             }
-                            for each in trials
+                            for trial in trials
                         },
                     }
                     write_files(place, {RECORD: json.dumps(record, indent=1).encode()})

@@ -22,12 +22,12 @@ BODY_WEIGHTS = "body weights"
 class Source:
     """One source of error."""
 
-    name: str  # what the results call it
-    key: str  # what a trial file and an argument call it, with the unit
+    name: str  # name in results
+    key: str  # name in trial files and arguments, with the unit
     sd: float  # usual standard deviation, in the unit of the key
     label: str  # for figures
-    about: str  # what errs, and how
-    source: str  # where the number comes from
+    about: str  # description of the error
+    source: str  # source of the number
 
     @property
     def unit(self) -> str:
@@ -51,11 +51,7 @@ def sources() -> dict[str, Source]:
 def standard_deviations(
     stated: Mapping[str, float], given: Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """Source -> its standard deviation in SI: as given by key, else as a trial file states by key, else the usual one.
-
-    Raises:
-        InputError: an unknown key, or a number outside of its range.
-    """
+    """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(
             "studies.no_set_standard_deviations", where="standard deviations", given=as_text(given)
@@ -82,9 +78,6 @@ def check_sources(
     Args:
         given: standard deviations of a trial file and of the caller.
         body, person, predicted: what the errors are of, see `error_keys`.
-
-    Raises:
-        InputError: one that would change nothing.
     """
     known = error_keys(body, person, predicted)
     about = {source.key: source.about for source in sources().values()}

@@ -2,8 +2,8 @@
 
 Three transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
 each frame is the problem of certificate.py itself; finer meshes and the other schemes measure what the time between
-frames costs. Derivatives are exact, first and second, and made by CasADi from the expressions: nothing but the curves
-is shared with the other methods.
+frames costs. First and second derivatives are exact, by CasADi from the expressions. The method shares only the curves
+with the other methods.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,9 @@ from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 HIGHEST_ORDER = 9  # of the tables of points in CasADi
 LOWEST_ORDER = {"legendre": 2}
-"""With a single Gauss point moments hold at the nodes alone and the cost counts between them: states alternate."""
+"""Least number of Gauss points: with a single one moments hold at nodes and costs count between them, so that states
+alternate.
+"""
 COMPLEMENTARITY = 1e-6
 """Tolerance of the products of multipliers and distances from bounds, over that of Ipopt.
 
@@ -48,7 +50,7 @@ Where a cost is flat both may be small at once, and their ratio decides whether 
 
 @dataclass(frozen=True, eq=False)
 class CollocationReport:
-    """An attempt with the figures of its quality, whatever the scheme.
+    """An attempt of any scheme with the figures of its quality.
 
     kkt_residual: the largest miss of the conditions of its own program (`program_residual`); defect (T-1, n): the
     error of the transcription between two frames, in units of activation (`defects`); cost: the integral over time,
@@ -72,7 +74,7 @@ class Collocation:
         mesh: intervals from one frame to the next.
         tolerance: Ipopt's `tol`, on the scaled program.
         max_iterations: of Ipopt.
-        max_seconds: that Ipopt may take.
+        max_seconds: time limit of Ipopt.
 
     Raises:
         InputError: an option that is none of these.
@@ -116,7 +118,7 @@ class Collocation:
     def solve(
         self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
     ) -> MotionAttempt:
-        """The attempt of `report`, which says more; the start is as there."""
+        """The attempt of `report`, without its figures; start as in `report`."""
         return self.report(problem, cost, start).attempt
 
     def report(
@@ -161,7 +163,7 @@ class Collocation:
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
             z, rate, activation, reserve = program.unknowns(x)
 
-            # the multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds
+            # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
             moment, balance, _, rates = split(-program.size * of_rows, program.row_shapes)
             moment = moment / program.row
             coordinate = split(-program.size * of_bounds, program.shapes)[0]
@@ -198,12 +200,9 @@ _STEPS = 50
 
 
 def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Array] | None) -> Array:
-    """The x of states and activations (T, n) of the frames: a spline, and straight lines, between these.
+    """The x from states and activations (T, n) of the frames, by a spline and straight lines between them.
 
-    Without any: the activation 0.1, and the tendons in balance with it at rest.
-
-    Raises:
-        InputError: arrays that do not fit.
+    Without a start: the activation 0.1, and tendons in balance with it at rest.
     """
     from scipy.interpolate import CubicSpline
 
@@ -236,17 +235,17 @@ def defects(
 ) -> Array:
     """The errors (T-1, n), in units of activation, of states z, rates [1/s] and activations (S, n).
 
-    In the middles between neighboring points: the activation that balances tendon and fiber there, less the one on the
-    straight line between the activations of the points; of each time between two frames the one farthest from zero. NaN
-    where the states are not finite.
+    At the middles between neighboring points: the activation that balances tendon and fiber minus the linearly
+    interpolated activation; of all middles between two frames the value farthest from zero. NaN if the states are not
+    finite.
     """
     largest = np.zeros((problem.n_frames - 1, z.shape[1]))
     if not all(np.isfinite(part).all() for part in (z, rate, activation)):
         return np.full_like(largest, np.nan)
     middles = transcription.middles
-    there = motion_at(problem, middles.time)
+    between_frames = motion_at(problem, middles.time)
     value, slope = (by_state @ z + by_rate @ rate for by_state, by_rate in (middles.value, middles.rate))
-    lengths = there.musculotendon_length, there.musculotendon_velocity
+    lengths = between_frames.musculotendon_length, between_frames.musculotendon_velocity
     state = equilibrium(problem.muscles, *lengths, value, slope)
     straight = between(transcription.time, activation, middles.time)
     missed = state.imbalance(straight) / state.capacity.value
@@ -285,8 +284,8 @@ def sentence(status: str) -> str:
 def program_residual(program: Program, x: Array, row_multiplier: Array, bound_multiplier: Array) -> float:
     """The largest miss of the conditions of an optimum of the program; infinite where a number is not finite.
 
-    Signs are as in CasADi. Slopes count relative to the sum of the sizes of their terms (certificate.py), of all
-    times and muscles of a block of unknowns; constraints relative to the least of those among their unknowns.
+    Signs are as in CasADi. Slopes are relative to the sum of the sizes of their terms (certificate.py) over all times
+    and muscles of a block of unknowns; constraints are relative to the least of these sums among their unknowns.
     """
     from scipy import sparse
 
@@ -313,8 +312,14 @@ def program_residual(program: Program, x: Array, row_multiplier: Array, bound_mu
         program.row / np.maximum(1.0, np.abs(program.held.moment)),
         *(np.ones(shape) for shape in program.row_shapes[1:]),
     )
-    held = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
-    kept = np.clip(value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"])
-    misses = (np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held), np.abs(value - kept) * row_unit)
-    every = np.concatenate(misses)
-    return float(every.max()) if np.isfinite(every).all() else np.inf
+    clipped = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
+    clipped_rows = np.clip(
+        value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"]
+    )
+    misses = (
+        np.abs(np.sum(terms, axis=0)) / size,
+        np.abs(x - clipped),
+        np.abs(value - clipped_rows) * row_unit,
+    )
+    all_misses = np.concatenate(misses)
+    return float(all_misses.max()) if np.isfinite(all_misses).all() else np.inf

@@ -11,8 +11,8 @@ and where there are reserves these, over the largest lever of their row (M, m). 
 The objective is the cost over the steepest slope of a muscle at a typical load.
 
 A tendon force is never negative where a >= 0 and the balance holds. So the lower bound of z follows from the other
-constraints and would only make gradients of active constraints dependent; it is moved away by MARGIN, except where the
-tendon curve is flat at its start and the bound is what determines z.
+constraints and would only make gradients of active constraints dependent; it is moved away by MARGIN, unless the tendon
+curve is flat at its start, so that only the bound determines z.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TYPICAL = 0.5
 """Activation, and force over F0, at which the size of the slopes of a cost is taken."""
 MARGIN = 0.02
 FLAT_TENDON_SLOPE = 1e-2
-"""Below this slope at its start a tendon curve does not hold z by itself."""
+"""Slope of a tendon curve at its start below which only a bound determines z."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Program:
 
     @cached_property
     def bounds(self) -> dict[str, Array]:
-        """The bounds lbx, ubx, lbg, ubg as Ipopt takes them."""
+        """The bounds lbx, ubx, lbg, ubg for Ipopt."""
         low, high = coordinate_bounds(self.problem, self.cost)
         muscles = self.problem.muscles
         low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT_TENDON_SLOPE, low, low - MARGIN)
@@ -153,7 +153,7 @@ def joined(*parts: Array) -> Array:
 
 
 def split(values: Array, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
-    """The blocks of some shapes that `joined` put together."""
+    """The blocks of some shapes from values of `joined`."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     parts = np.split(values, np.cumsum(sizes)[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -177,7 +177,7 @@ def casadi_matrix(matrix: Any) -> Any:
 def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) -> Any:
     """The integral sum_t w_t phi_t of active forces over F0 and activations, columns of T n symbols; weights w (T,).
 
-    Below zero force a cost goes on straight, as MotionCost has it.
+    Below zero force a cost continues as a straight line, as in `MotionCost`.
     """
     frames, muscles = cost.isometric.force_capacity.shape
     total = 0.0
@@ -211,7 +211,7 @@ def spline(curves: SampledCurves, x: Any, rows: int) -> Any:
         c0 + u c1 + u^2 c2 + u^3 c3.
 
     The number of the piece has no derivative, and the splines are twice continuously differentiable: first and second
-    derivatives of the expression equal the curve's everywhere.
+    derivatives of the expression equal the derivatives of the curve everywhere.
     """
     grid, kinds = curves.grid, curves.coefficient.shape[2]
     inside = casadi.fmin(casadi.fmax(x, grid.first), grid.last)
@@ -287,6 +287,6 @@ def between(time: Array, values: Array, new: Array) -> Array:
     """Values (T, k) at other times (S,), on the straight line through the nearest two; exact at their own times."""
     before = np.clip(np.searchsorted(time, new, side="right") - 1, 0, len(time) - 2)
     share = ((new - time[before]) / (time[before + 1] - time[before]))[:, None]
-    # a value that is not known (NaN) spoils only what lies between it and its neighbors
+    # an unknown value (NaN) affects only the times between it and its neighbors
     first, last = np.where(share == 1.0, 0.0, values[before]), np.where(share == 0.0, 0.0, values[before + 1])
     return np.asarray((1.0 - share) * first + share * last)

@@ -1,7 +1,7 @@
 """Transcription of a motion in continuous time to finitely many unknowns and equations: the three schemes.
 
-At S times, the points, the state z, its rate y = dz/dt and the activation a of each muscle are unknown. In every point
-tendon and fiber are in balance; linear equations tie states and rates,
+At S times, the points, the state z, its rate y = dz/dt and the activation a of each muscle are unknown. At every point
+tendon and fiber are in balance; linear equations connect states and rates,
 
     B_z z + B_y y = 0;
 
@@ -15,18 +15,18 @@ legendre   In each interval between nodes a polynomial of the degree d = `order`
            and at d Gauss points, ends with the value at the next node. Points are nodes and Gauss points; the rate at a
            node is the rate of the polynomial that begins there. Moments at the d + 1 Lobatto points, of which two are
            the nodes; w: the quadrature of Gauss, zero at the nodes.
-radau      The same with d Radau points, of which the last one is the next node; the first node is a further point.
+radau As legendre, with d Radau points, of which the last one is the next node; the first node is a further point.
            Moments at all points; w: the quadrature of Radau.
 
 Counts, for n muscles, m moments and K intervals: rates follow from the states, and activations from the balance. With
 the spline n (K + 1) states are left for m (K + 1) moments, with the polynomials n (d K + 1) for m (d K + 1): in each
 interval a polynomial has as many new coefficients as there are new moments for each degree of freedom. Moments at nodes
-and Gauss points, one more, would hold too, but by states that alternate from node to node, since no polynomial of
-degree d goes through them.
+and Gauss points, one more, could also be met, but only by states that alternate from node to node, since no polynomial
+of degree d goes through them.
 
-Ends: the first state is free in all schemes (how far tendons were stretched before is not known), and no excitation
-before the first frame limits its activation. But tendon and fiber are in balance there too: at rest, where the balance
-alone determines z, Gauss points would carry any other start on from node to node undamped. The last state follows from
+Ends: the first state is free in all schemes (the earlier stretch of tendons is unknown), and no excitation before the
+first frame limits its activation. But tendon and fiber are in balance there, too: at rest, where the balance alone
+determines z, any other start would continue undamped from node to node with Gauss points. The last state follows from
 the interval before it.
 """
 
@@ -43,7 +43,7 @@ SCHEMES = ("spline", "legendre", "radau")
 
 @dataclass(frozen=True, eq=False)
 class Middles:
-    """States in the middles between points, where nothing holds the balance; C middles.
+    """States at the C middles between points, where the balance is not enforced.
 
     time (C,); interval (C,): number of the frame before; z = value[0] Z + value[1] Y, y = rate[0] Z + rate[1] Y with
     sparse matrices (C, S).
@@ -59,9 +59,10 @@ class Middles:
 class Transcription:
     """Points and equations of a motion.
 
-    time (S,) [s]; frame (T,): which points are the frames; moment_time (M,) [s]; moment_frame (T,): which of these are
-    frames; at_moments: A, sparse (M, S); by_state, by_rate: B_z, B_y, sparse (L, S); weight (S,): w over the mean time
-    between frames; middles: where to look at the error.
+    time (S,) [s]; frame (T,): numbers of the points at frames; moment_time (M,) [s]; moment_frame (T,): numbers of
+    these at frames; at_moments: A, sparse (M, S); by_state, by_rate: B_z, B_y, sparse (L, S); weight (S,): w over the
+    mean time
+    between frames; middles: points at which the error is measured.
     """
 
     time: Array
@@ -180,7 +181,7 @@ def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transc
 
 
 def _basis(place: Array, at: Array) -> tuple[Array, Array]:
-    """Values and slopes (k, d + 1) at k places of the polynomials through 0 and d places: one there, else zero."""
+    """Values and slopes (k, d + 1) at k places of the Lagrange polynomials of 0 and d places."""
     local, powers = np.append(0.0, place), np.arange(len(place) + 1)
     inverse = np.linalg.inv(local[:, None] ** powers)
     slope = powers * at[:, None] ** np.maximum(powers - 1, 0)

@@ -1,4 +1,4 @@
-"""Whatever stands in the files, check reports; and it reports an error whenever the analysis would refuse."""
+"""Check gives a report whatever the files contain, and it reports an error whenever the analysis would refuse."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from synthetic_trial import write_trial
 from thorough import examples
 
 import musclesolve as ms
-from musclesolve._util.arrays import long_enough
-from musclesolve.checking.case import stretches
+from musclesolve._util.arrays import long_enough, time_spans
 from musclesolve.pipeline.run import prepare
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -31,7 +30,7 @@ def gliding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def refusal(trial: Path) -> ms.InputError | None:
-    """Why the analysis would refuse a trial; None where it would not."""
+    """Return the reason for which the analysis would refuse a trial; None if it would not."""
     try:
         prepare(trial)
     except ms.InputError as error:
@@ -199,7 +198,7 @@ def test_a_marker_that_is_useless_throughout_is_reported(
 def test_runs_of_a_mask() -> None:
     mask = np.array([1, 1, 0, 1, 0, 0, 1, 1, 1], bool)
     time = np.arange(9) / 10.0
-    assert stretches(mask, time) == ((0.0, 0.1), (0.3, 0.3), (0.6, 0.8))
+    assert time_spans(mask, time) == ((0.0, 0.1), (0.3, 0.3), (0.6, 0.8))
     assert long_enough(mask, 2).tolist() == [True, True, False, False, False, False, True, True, True]
 
 

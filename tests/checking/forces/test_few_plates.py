@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import other_walks as walks
 import pytest
+from examined import examined
 
 from musclesolve.checking.analysis import find_time_range
-from musclesolve.checking.check import check
 from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, pressure_direction
 from musclesolve.checking.loading import load
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -36,7 +36,7 @@ def over_plates(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 
 def accused(trial: Path) -> list[str]:
-    """What the checks of the horizontal axes find in the range that is found."""
+    """Return the findings of the checks of the horizontal axes in the time range that check chooses."""
     case, findings = load(trial)
     assert case is not None and not findings
     case = find_time_range(case)
@@ -85,7 +85,7 @@ def test_one_plate_that_bears_too_little_or_too_much_is_found(gain, severity, tm
     copy = open_copy(trial)
     for role in ("force", "moment"):
         copy.set_plate(0, role, gain * copy.plate(0, role))
-    report = check(write_copy(copy, tmp_path / "changed"))
+    report = examined(write_copy(copy, tmp_path / "changed"))
     found = [(f.code, f.severity, f.where.plate) for f in report.findings if f.severity != "note"]
     assert found == ([] if severity is None else [("mass", severity, "right")]), str(report)
 
@@ -97,5 +97,5 @@ def test_a_contact_that_is_left_out_is_not_weighed(tmp_path: Path) -> None:
     for role in ("force", "moment"):
         copy.set_plate(0, role, 0.5 * copy.plate(0, role))
     copy.lines = [line for line in copy.lines if not line.startswith(("shoulder", "neck"))]
-    report = check(write_copy(copy, tmp_path / "changed"))
+    report = examined(write_copy(copy, tmp_path / "changed"))
     assert "mass" not in report.codes, str(report)

@@ -8,7 +8,6 @@ import pytest
 from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.faults import plant
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -65,7 +64,7 @@ def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
 def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = check(plant("walks_backward", recorded_walk_trial.path, tmp_path))
+    report = examined(plant("walks_backward", recorded_walk_trial.path, tmp_path))
     assert report.ok
     assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
         ("walking_direction", "warning")

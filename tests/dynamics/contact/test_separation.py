@@ -24,7 +24,7 @@ def normals(count):
 
 
 def reach(surface, n):
-    """How far a surface reaches from its center along normals (k, 3): a norm, by its definition."""
+    """Return the distance of a surface from its center along normals (k, 3): a norm, by its definition."""
     p = surface.order / (surface.order - 1.0)
     rounded = np.sqrt((n @ surface.axes) ** 2 + (EDGE if surface.order > 2.0 else 0.0))
     size = np.linalg.norm(surface.semi_axes * rounded, ord=p, axis=1) if surface.semi_axes.any() else 0.0
@@ -67,6 +67,21 @@ def test_no_normal_parts_two_surfaces_farther(orders):
         assert found.gap <= brute + 0.01 * touching  # the normals are half a degree apart
 
 
+@pytest.mark.parametrize("aside", [0.01, 0.02, 0.05, 0.1, 1.0, 3.0])
+def test_pairs_of_a_simulation_have_a_lower_bound_of_their_gap_where_far_apart(aside):
+    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; the separation is exact at any distance."""
+    block = ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
+    ball = sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
+    exact = separation(block, ball).gap
+    assert exact >= plane_gaps(block, ball, normals(20_000)).max() - 1e-12
+    assert exact <= aside  # flat faces bulge
+    model, law = free_body(name="one"), {("block", "ball"): HertzContact(1e5)}
+    pairs = ContactPairs.build({"one": model}, [block, replace(ball, body="one")], law)
+    there = BodyStates.from_models([model], [(model.standing, 0.0 * model.standing)])
+    bound = float(pairs.gaps(there)[0])
+    assert bound == exact if exact < 0.02 else 0.02 < bound <= exact
+
+
 def test_spheres_and_planes_in_closed_form():
     one, two = sphere("a", (0.1, 0.2, 0.3), 0.1), sphere("b", (0.3, 0.2, 0.3), 0.15)
     found = separation(one, two)
@@ -107,7 +122,7 @@ def test_cylinders_side_by_side_are_their_radii_apart(direction):
 
 
 def test_the_point_of_contact_moves_continuously_as_a_cylinder_tips():
-    """From one end to the other within a few degrees, never by a jump."""
+    """The point moves from one end to the other within a few degrees, never by a jump."""
     floor, half = plane("floor", (0, 0, 0), (0, 0, 1)), 0.2
     places, gaps = [], []
     for tip in np.linspace(-0.3, 0.3, 601):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepping_trial import LATE, THRESHOLD, WEIGHT, Steps
 
 from musclesolve.motion.events.force_events import FootLoads, contacts, foot_contacts, force_events
+from musclesolve.recording.data import PlateGap
 
 STEPS = Steps(duration=3.6)
 FIRM = 0.1 * WEIGHT
@@ -110,3 +111,14 @@ def test_the_recorded_walk(recorded_walk_trial):
     np.testing.assert_allclose(of(events, "toe_off", "r"), [1.023, 2.167], atol=0.001)
     np.testing.assert_allclose(of(events, "heel_strike", "l"), [0.836], atol=0.001)
     np.testing.assert_allclose(of(events, "toe_off", "l"), [1.589], atol=0.001)
+
+
+def test_the_edges_of_a_gap_are_no_events():
+    """A plate sends no numbers from within one contact into the next one."""
+    plate, first, last = STEPS.plate("r"), 0.6, 1.6
+    force = plate.force.copy()
+    force[(plate.time >= first) & (plate.time <= last), 2] = WEIGHT  # a line across the gap
+    without = replace(plate, force=force, gaps=(PlateGap(first, last, False, ""),))
+    events = force_events(FootLoads.from_trial(replace(STEPS.trial(), forces=(without, STEPS.plate("l")))))
+    for kind, times in (("heel_strike", STEPS.strikes("r") + LATE), ("toe_off", STEPS.toe_offs("r") - LATE)):
+        np.testing.assert_allclose(of(events, kind, "r"), times[(times < first) | (times > last)], atol=1e-9)

@@ -113,3 +113,11 @@ def test_a_signal_full_of_gaps_has_no_envelope() -> None:
     values[::100, 0] = np.nan
     envelope = linear_envelopes(record(values))
     assert np.isnan(envelope[:, 0]).all() and np.isfinite(envelope[:, 1]).all()
+
+
+@pytest.mark.parametrize("processed", [True, False])
+def test_the_envelope_of_a_channel_without_numbers_is_unknown(processed) -> None:
+    values = np.abs(np.random.default_rng(2).normal(size=(TIME.size, 2)))
+    values[:, 0] = np.nan
+    envelope = linear_envelopes(record(values, processed=processed))
+    assert np.isnan(envelope[:, 0]).all() and np.isfinite(envelope[:, 1]).all()

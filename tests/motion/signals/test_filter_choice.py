@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, filter_choice
 from musclesolve.motion.signals.low_pass import low_pass
@@ -152,5 +152,5 @@ def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
     trial = edited(path, table)
     with refused("bad_number", "line ", f"[filter] {place}"):
         filter_choice(trial, trial.settings.filter)
-    errors = [finding for finding in check(path).findings if finding.severity == "error"]
+    errors = [finding for finding in examined(path).findings if finding.severity == "error"]
     assert [finding.code for finding in errors] == ["cutoff"]

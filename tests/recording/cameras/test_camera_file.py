@@ -1,4 +1,4 @@
-"""From camera files to markers, and everything that can be wrong in between."""
+"""The way from camera files to markers, and everything that can be wrong on it."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ POINTS, PIXELS, MARKERS = "cameras_points.csv", "cameras_camera_2_points.csv", "
             "cameras.toml",
             '"camera_2"',
             '"camera_1"',
-            "line 12, [[camera]] name: the camera 'camera_1' stands twice",
+            "line 12, [[camera]] name: the camera 'camera_1' is stated twice",
         ),
         (
             "cameras.toml",

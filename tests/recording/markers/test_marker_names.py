@@ -1,4 +1,4 @@
-"""Whose markers they are: the person before the labels, in every format; two persons in one file."""
+"""Owners of markers: the person before the labels, in every format; two persons in one file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.formats import convert
 from musclesolve.recording.markers.marker_set import without_person
@@ -68,7 +68,7 @@ def test_two_subjects_are_refused_unless_one_is_named(tmp_path) -> None:
     path = two_persons(tmp_path / "two")
     with refused("conflict", "walk.trc"):
         read_trial(path)
-    assert [finding.code for finding in check(path).of("error")] == ["mapping"]
+    assert [finding.code for finding in examined(path).of("error")] == ["mapping"]
     text = path.read_text(encoding="utf-8")
     named = text.replace("[mapping]\n", '[markers]\nperson = "Bob"\n[mapping]\n')
     path.write_text(named, encoding="utf-8")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from synthetic_trial import write_trial
 from typer.testing import CliRunner
 
 from musclesolve import synthetic_recording
-from musclesolve.checking.check import check
 from musclesolve.cli import app as cli
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
@@ -218,10 +218,10 @@ def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: P
     path.write_text(text[:start] + '[markers]\nset = "plug_in_gait"\n' + text[end:], encoding="utf-8")
     trial = read_trial(path)
     assert "knee_medial_r" in trial.mapping and "RKNM" not in trial.markers
-    assert not [finding for finding in check(path).findings if finding.severity == "error"]
+    assert not [finding for finding in examined(path).findings if finding.severity == "error"]
     # The triangle of the left shank moved on the skin, and says so.
     assert any("shank_wand_l" in note for note in anatomy(trial).notes)
-    uncertain = [finding for finding in check(path).findings if finding.code == "uncertain_joint"]
+    uncertain = [finding for finding in examined(path).findings if finding.code == "uncertain_joint"]
     assert {finding.severity for finding in uncertain} == {"warning"}
     assert any("shank_wand_l" in finding.what for finding in uncertain)
 
@@ -276,8 +276,8 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> N
     path = write_trial(tmp_path, ('"static.trc"', f'"{name}"'))
     with refused("unreadable_file", "[files] static"):
         read_trial(path)
-    assert "unreadable" in check(path).codes
-    assert check(tmp_path / name).of("error")
+    assert "unreadable" in examined(path).codes
+    assert examined(tmp_path / name).of("error")
     with refused("unreadable_file"):
         read_markers(name + ".txt")
 
@@ -296,7 +296,7 @@ def test_weights_that_are_no_numbers_of_use_are_refused(tmp_path: Path, weights:
     path = write_trial(tmp_path, ('heel_r = "RHEE"', f"heel_r = {{ weights = {{ {weights} }} }}"))
     with refused("bad_value", "[mapping] heel_r"):
         read_trial(path)
-    assert "mapping" in check(path).codes
+    assert "mapping" in examined(path).codes
 
 
 @pytest.mark.parametrize("value", ["{ midpoint = 5 }", "[5]", "false", "[[1]]"])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.recording.data import Side, Table, Trial
@@ -104,7 +104,7 @@ def test_the_force_from_which_on_points_are_reliable_is_reported_as_the_remedy(t
 def test_points_that_stray_for_a_large_part_of_the_contact_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, setting("r_px", slice(600, 1200), 4.0))
     assert "strays" in refused(path)
-    assert not check(path).ok
+    assert not examined(path).ok
 
 
 def test_limits_of_samples_are_those_of_one_sample() -> None:
@@ -177,7 +177,7 @@ def test_a_number_that_was_not_measured_is_refused_wherever_it_is(
     message = refused(path)
     # Seven lines of header, then one row per millisecond.
     assert f"forces.mot, line 13, column '{column}': the number is {value:.3g}" in message
-    assert not check(path).ok
+    assert not examined(path).ok
 
 
 @pytest.mark.parametrize("divisor", [1000.0, 834.0, np.inf])
@@ -188,7 +188,7 @@ def test_forces_that_never_load_a_plate_are_refused(tmp_path: Path, divisor: flo
     path = rewritten(tmp_path, change)
     message = refused(path)
     assert "no foot ever stands on a plate" in message and "newtons" in message
-    assert not check(path).ok
+    assert not examined(path).ok
 
 
 def test_a_plate_without_a_step_is_no_fault_beside_one_with(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_column_that_is_named_twice_is_refused(tmp_path: Path, edit: tuple[str
     path = write_trial(tmp_path, edit)
     message = refused(path)
     assert part in message and "line " in message
-    assert not check(path).ok
+    assert not examined(path).ok
 
 
 def test_a_column_of_zeros_may_stand_for_what_is_not_measured(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import convert
@@ -177,10 +177,10 @@ def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) 
     file = tmp_path / "forces.mot"
     text = file.read_text(encoding="utf-8")
     rows = read_mot(file).time.size
-    before = check(path)
+    before = examined(path)
     file.write_text(text.replace(f"nRows={rows}", f"nRows={count}"), encoding="utf-8")
     assert any(f"its header says {count}" in note for note in read_trial(path).notes)
-    report = check(path)
+    report = examined(path)
     assert set(report.codes) == {*before.codes, "truncated"}
     (found,) = [finding for finding in report.findings if finding.code == "truncated"]
     assert found.severity == "warning" and found.where.file == file

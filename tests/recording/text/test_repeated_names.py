@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import write_c3d
+from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import convert, read_forces_table, read_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
@@ -131,14 +131,14 @@ def test_where_it_stands(tmp_path: Path, form: str, where: str) -> None:
 
 def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> None:
     plain = read_trial(write_trial(tmp_path))
-    codes = check(plain.path).codes
+    codes = examined(plain.path).codes
     for file in ("walk.trc", "static.trc"):
         with_extra(tmp_path / file, "GHOST", "GHOST", "EMG box", "EMG box")
     trial = read_trial(tmp_path / "trial.toml")
     assert len([note for note in trial.notes if "stands twice: 'GHOST', 'EMG box'" in note]) == 2
     for name in plain.used_markers:
         np.testing.assert_allclose(trial.markers[name], plain.markers[name], atol=1e-7)
-    assert check(trial.path).codes == codes
+    assert examined(trial.path).codes == codes
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_trial_that_uses_it_is_refused_by_its_name(tmp_path: Path, file: str, 
     with_extra(tmp_path / file, label)
     with refused("duplicate_name", f"{file}, line 4", f"'{label}'"):
         read_trial(path)
-    report = check(path)
+    report = examined(path)
     assert any(f"'{label}' stands twice" in finding.what for finding in report.of("error"))
 
 
@@ -217,7 +217,7 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
         columns = [k + 1 for k, name in enumerate(header_of(tmp_path / "forces.mot")) if name == "r_vx"]
         with refused("duplicate_name", f"columns {columns[0]} and {columns[1]}"):
             read_trial(path)
-        assert any("'r_vx' stands twice" in finding.what for finding in check(path).of("error"))
+        assert any("'r_vx' stands twice" in finding.what for finding in examined(path).of("error"))
 
 
 def test_convert_leaves_it_empty_and_says_so(tmp_path: Path) -> None:

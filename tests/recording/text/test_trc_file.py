@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.cameras.camera_file import read_camera_file
@@ -257,7 +257,7 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
 def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
     """The results say so, check warns once, and the numbers are those of the same rows with the right count."""
     path = write_trial(tmp_path)
-    before, plain = check(path), read_trial(path)
+    before, plain = examined(path), read_trial(path)
     for file in ("walk.trc", "static.trc"):
         text, rows = (tmp_path / file).read_text(encoding="utf-8"), read_trc(tmp_path / file).time.size
         (tmp_path / file).write_text(text.replace(f"\t{rows}\t", "\t9999\t", 1), encoding="utf-8")
@@ -265,7 +265,7 @@ def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(trial.markers.position, plain.markers.position)
     notes = [note for note in trial.notes if "its header says 9999" in note]
     assert len(notes) == 2 and notes[1].startswith("Standing trial: ")
-    report = check(path)
+    report = examined(path)
     assert set(report.codes) == {*before.codes, "truncated"}
     found = [finding for finding in report.findings if finding.code == "truncated"]
     assert [(each.severity, each.where.file) for each in found] == [

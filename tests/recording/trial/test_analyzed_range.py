@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import PlateOnPaper, write_c3d
+from examined import examined
 from treadmill import on_a_treadmill, on_split_belts
 
 import musclesolve as ms
@@ -174,7 +175,7 @@ def test_feet_that_the_motion_does_not_show_are_named_as_the_reason(standard):
 
 
 def partial(folder: Path, share: float) -> Path:
-    """Of the first of two steps of the right foot the plate measures only a share."""
+    """Write a walk in which the plate measures only a share of the first of two steps of the right foot."""
     path = walk(folder, steps=("r2", "l2", "r3"))
     table = read_mot(folder / "forces.mot")
     values = table.values.copy()
@@ -202,7 +203,7 @@ def test_where_no_contact_is_seen_and_measured_the_whole_recording_is_refused_as
     path = walk(tmp_path, gaps=(("asis_r", 0.9, 2.6),))
     with refused("missing_samples", "'asis_r'", "0.9", "2.6 s"):
         read_trial(path)
-    assert {"gap"} == {finding.code for finding in ms.check(path).findings if finding.severity == "error"} - {
+    assert {"gap"} == {finding.code for finding in examined(path).findings if finding.severity == "error"} - {
         "contact_without_force"
     }
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import write_c3d
+from examined import examined
 from refusals import refused
 from scipy.signal import butter, sosfiltfilt
 from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Emg, Table
 from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.trial_file import read_trial
@@ -149,7 +149,7 @@ def test_no_channel_is_no_emg(tmp_path: Path) -> None:
 
 def found(path: Path) -> list[tuple[str, str]]:
     """Codes and severities of what `check` finds of the EMG."""
-    return [(f.code, f.severity) for f in check(path).findings if f.code.startswith("emg")]
+    return [(f.code, f.severity) for f in examined(path).findings if f.code.startswith("emg")]
 
 
 def test_a_flat_channel_is_found_and_left_out(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_column_of_text(tmp_path: Path) -> None:
     (tmp_path / "emg.sto").write_text("\n".join(text), encoding="utf-8")
     with refused("not_numbers", "emg.sto", f"line {row + 1}", "off"):
         read_trial(path)
-    assert "emg" in check(path).codes
+    assert "emg" in examined(path).codes
 
 
 def test_a_channel_that_stands_twice_in_the_file(tmp_path: Path) -> None:

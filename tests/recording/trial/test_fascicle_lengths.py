@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
-from musclesolve.checking.check import check
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
@@ -115,8 +115,8 @@ def test_check_finds_what_a_run_refuses(tmp_path: Path) -> None:
         (LENGTH, TABLE.replace('unit = "m"', 'unit = "mm"'), "fascicle"),
         (0.0 * LENGTH, TABLE, "fascicle"),
     ):
-        assert code in [found.code for found in check(trial_with(tmp_path, length, text)).findings]
-    assert "fascicle" not in [found.code for found in check(trial_with(tmp_path)).findings]
+        assert code in [found.code for found in examined(trial_with(tmp_path, length, text)).findings]
+    assert "fascicle" not in [found.code for found in examined(trial_with(tmp_path)).findings]
 
 
 def test_a_column_that_stands_twice_in_the_file(tmp_path: Path) -> None:

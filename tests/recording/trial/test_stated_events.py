@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from examined import examined
 from refusals import refused
 
-from musclesolve.checking.check import check
 from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.trial.trial_file import read_trial
@@ -41,4 +41,4 @@ def test_events_that_cannot_be_are_refused_and_found(tmp_path, line, code):
     trial = stated(tmp_path, line)
     with refused(code, line.partition(" ")[0]):
         read_trial(trial)
-    assert "trial_file" in check(trial).codes
+    assert "trial_file" in examined(trial).codes

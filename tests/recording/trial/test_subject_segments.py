@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from examined import examined
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.pipeline.mechanics import mechanics
@@ -141,5 +141,5 @@ def test_a_lighter_shank_swings_with_smaller_moments(with_text):
 def test_check_reports_a_segment_that_cannot_be(folder, with_text):
     with refused("bad_value"):
         with_text("[subject.segments.shank_r]\nmass_kg = -1.0")
-    report = check(folder / "other.toml")
+    report = examined(folder / "other.toml")
     assert not report.ok and any("shank_r" in str(found) for found in report.of("error"))

@@ -214,7 +214,8 @@ def test_what_cannot_be_answered_is_said_and_costs_no_result(tmp_path):
 
 def test_an_answer_beside_a_result_has_the_options_of_the_result(tmp_path):
     trial = reference_stride()
-    record = ms.run_many([trial], tmp_path, cost="stress_cubed", questions=["margins"], jobs=1)[0]
+    asked = {"cost": "stress_cubed", "questions": ["margins"], "jobs": 1, "figures": False}
+    (record,) = ms.run_many([trial], tmp_path, **asked)
     beside = read_answers(record.folder)["margins"]
     assert beside.attrs["cost"] == "stress_cubed"
     command = ms.studies.margins(trial, cost="stress_cubed")

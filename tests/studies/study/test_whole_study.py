@@ -536,8 +536,9 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
 
 @cache
 def with_verdict(file, wrong):
-    """The content of a result whose legs are plausible, or not."""
-    stored = ms.read_result(file)
+    """The content of a result of verdicts alone, whose legs are plausible, or not."""
+    with xr.open_dataset(file, engine="netcdf4") as whole:
+        stored = whole[["plausible"]].load()
     verdict = FLAGS["not plausible" if wrong else "plausible"]
     flags = stored["plausible"].copy(data=np.full(stored.sizes["side"], verdict, np.int8))
     flags.attrs["criteria"] = (

@@ -1,4 +1,4 @@
-"""The arrays of the path engine, and the numbers by which its parts name things."""
+"""The arrays of the path engine, and its numeric codes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from musclesolve._util.arrays import Array, Indices, Mask
 CYLINDER, SPHERE, ELLIPSOID = np.arange(3)
 HYBRID, MIDPOINT, AXIAL = np.arange(3)
 NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
-"""Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
+"""Contact of a segment with an object: none; none, because it ends inside; possible; its straight line cuts the
+surface.
+"""
 
 SHORTEST_PATH, OPENSIM, SEVERAL = np.arange(3)
-"""Kind of path that is looked for: the shortest one, or that of OpenSim over a single object or over several."""
+"""Kind of path: the shortest one, or OpenSim's path over a single object or over several."""
 
 OFF, STAYS_OFF = -1.0, -2.0
-"""Numbers in place of the arc of a wrap that is not touched."""
+"""Codes in place of the arc of a wrap that is not touched."""
 
 ARC, EXTRA = 6, 7
-"""Places in a contact (8,) after its two tangent points: length on the surface, and what the contact adds [m]."""
+"""Places in a contact (8,) after its two tangent points: length on the surface, and length that the contact adds
+[m].
+"""
 
 
 # parts of the work array of spheres and ellipsoids: ends on the scale of the unit sphere; the point of the straight
@@ -63,14 +67,14 @@ class PoseArrays(NamedTuple):
 
     @classmethod
     def allocate(cls, poses: int, points: int, objects: int) -> PoseArrays:
-        """Arrays for so many poses, points and objects."""
+        """Arrays for numbers of poses, points and objects."""
         vectors = (poses, objects, 3)
         on = np.empty((poses, points), bool)
         return cls(np.empty((poses, points, 3)), on, np.empty(vectors), np.empty((*vectors, 3)))
 
 
 class CarriedArrays(NamedTuple):
-    """Points, wrap objects and moving frames, and what carries them: see `Paths`."""
+    """Points, wrap objects and moving frames, and the bodies that carry them: see `Paths`."""
 
     carriers: Indices  # numbers of the bodies that carry any of them
     point_body: Indices  # (P,)
@@ -91,7 +95,7 @@ class CarriedArrays(NamedTuple):
 class FrameMotion(NamedTuple):
     """Moving frames (F) in T poses, in space or relative to their bodies in standing.
 
-    origin r (T, F, 3): where the pivot goes [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
+    origin r (T, F, 3): position of the pivot [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
     relative to the body, per unit rate of the angle [m/rad, rad/rad].
     """
 
@@ -102,7 +106,7 @@ class FrameMotion(NamedTuple):
 
     @classmethod
     def allocate(cls, poses: int, frames: int) -> FrameMotion:
-        """Arrays for so many poses and frames."""
+        """Arrays for numbers of poses and frames."""
         vectors = (poses, frames, 3)
         return cls(np.empty(vectors), np.empty((*vectors, 3)), np.empty(vectors), np.empty(vectors))
 
@@ -117,7 +121,7 @@ class PathArrays(NamedTuple):
 
 
 class WorkArrays(NamedTuple):
-    """Work arrays, used again for every muscle."""
+    """Work arrays, shared by all muscles."""
 
     chain: Indices  # nodes on the path, in order
     local: Array  # (2, 3) ends of a segment in the frame of an object
@@ -125,13 +129,14 @@ class WorkArrays(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
-    matrix: Array  # (12, 7) of OpenSim's tangent points
+    # (12, 7) of OpenSim's tangent points; None: shortest paths over cylinders alone, all else is not compiled
+    matrix: Array | None
     rules: Indices  # (1,) SHORTEST, or OPENSIM
     seen: Array  # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]
 
 
 class LineArrays(NamedTuple):
-    """Points of the paths for drawing, in slots (S); all arrays are empty where they are not wanted."""
+    """Points of the paths for drawing, in slots (S); all arrays are empty unless lines are requested."""
 
     first: Indices  # (n+1,) first slot of each muscle
     position: Array  # (T, S, 3) [m], single precision; slots that a muscle does not need hold its last point

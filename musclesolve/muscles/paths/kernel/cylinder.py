@@ -1,20 +1,20 @@
 """Shortest path around a circular cylinder, in closed form.
 
-In the plane across the axis a point at distance d sees the circle of radius r under the angle acos(r / d) from its
-tangent point. Unrolled, the straight parts of lengths sqrt(d^2 - r^2) and the arc r w are one straight line, so the
-axial coordinate is linear in the unrolled length: the helix of the shortest path. Which way around, and whether at all,
-follows the rules of OpenSim's WrapCylinder (its class documentation and sources): with a `side` the path keeps to that
-half of the surface even where the straight line passes on the other side; without, it takes the shorter way and only
-where the straight line cuts the infinite cylinder. A path whose tangent points are both beyond the ends is straight.
-Where all tangent points are on the given half OpenSim goes one way whatever its length; here the path takes the
-shorter one.
+In the plane across the axis the angle at the center between a point at distance d and its tangent point on the circle
+of radius r is acos(r / d). Unrolled, the straight parts of lengths sqrt(d^2 - r^2) and the arc r w are one straight
+line, so the axial coordinate is linear in the unrolled length: the helix of the shortest path. The direction around the
+cylinder, and whether the path touches it, follow the rules of OpenSim's WrapCylinder (its class documentation and
+sources). With a `side` the path stays on this half of the surface even where the straight line passes on the other
+side. Without, it takes the shorter direction, and only where the straight line cuts the infinite cylinder. A path whose
+tangent points are both beyond the ends is straight. Where all tangent points are on the stated half, OpenSim always
+takes the same direction; here the path takes the shorter one.
 
 OpenSim's WrapCylinder puts the tangent points near the helix of the shortest path, not on it. Across the axis they are
 the same. Their heights are where the plane through both ends and an apex of the
-cylinder cuts the two lines of tangency. If a path wraps over several objects, OpenSim then slides them until helix and
-straight parts meet within 0.1 degrees; for a single wrap it leaves them there. Its lengths over one cylinder are up to
-some 0.6 mm greater than the lengths of the shortest path, and its moment arms, which belong to the tangent points, are
-not the slopes of its lengths where the path runs obliquely.
+cylinder cuts the two lines of tangency. If a path wraps over several objects, OpenSim then slides the tangent points
+until helix and straight parts meet within 0.1 degrees; for a single wrap they stay there. Its lengths over one cylinder
+are up to some 0.6 mm greater than the lengths of the shortest path, and its moment arms, which belong to the tangent
+points, are not the slopes of its lengths where the path runs obliquely.
 """
 
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
@@ -35,20 +35,20 @@ from musclesolve.muscles.paths.kernel.vectors import straight_parts
 ONE, OTHER = int64(0), int64(1)
 """The ends of a segment."""
 ROUND_OFF = 1e-7
-"""A wrap angle no further below zero is zero [rad]."""
+"""Size [rad] of a negative wrap angle that counts as zero."""
 
 
 @compiled_in_order
 def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
     """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame.
 
-    rules: SHORTEST, or OPENSIM or SEVERAL for what OpenSim makes of a single wrap or of one of several.
+    rules: SHORTEST, or OPENSIM or SEVERAL for OpenSim's result of a single wrap or of one of several.
     """
     square_1 = ends[0, 0] * ends[0, 0] + ends[0, 1] * ends[0, 1]
     square_2 = ends[1, 0] * ends[1, 0] + ends[1, 1] * ends[1, 1]
     if square_1 < radius * radius or square_2 < radius * radius:
         return INSIDE
-    code = _way(ends, radius, axis, sign)
+    code = _contact_of_line(ends, radius, axis, sign)
     if code == NONE:
         return NONE
     d1, d2 = sqrt(square_1), sqrt(square_2)
@@ -87,8 +87,8 @@ def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
 
 
 @compiled_in_order
-def _way(ends, radius, axis, sign):
-    """Whether the straight line makes the path touch."""
+def _contact_of_line(ends, radius, axis, sign):
+    """Whether the path touches the cylinder, by its straight line."""
     dx, dy = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1]
     square = dx * dx + dy * dy
     if square == 0.0:
@@ -109,24 +109,22 @@ def _way(ends, radius, axis, sign):
 
 @compiled_in_order
 def _on_side(value, sign):
-    """Whether a coordinate is on the given half."""
+    """Whether a coordinate is on the half of a sign."""
     return (value >= 0.0) == (sign > 0.0)
 
 
 @compiled_in_order
 def _shorter(ends):
-    """The shorter way around a cylinder between two ends: +1 or -1 about z."""
+    """The shorter direction around a cylinder between two ends: +1 or -1 about z."""
     return 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
 
 
 @compiled_in_order
 def _turn(ends, c1, c2, axis, sign, rules):
-    """Return the way around, +1 or -1 about z, whose tangent points lie on the stated half.
+    """Return the direction, +1 or -1 about z, whose tangent points lie on the stated half.
 
     Returns also whether OpenSim takes the apex on the far side. For a half along the axis the ends decide, as in
     OpenSim.
-
-    And whether OpenSim takes the apex on the far side. Of a half along the axis the ends decide, as there.
     """
     s1, s2 = sqrt(1.0 - c1 * c1), sqrt(1.0 - c2 * c2)
     x1, y1, x2, y2 = ends[0, 0] * c1, ends[0, 1] * c1, ends[1, 0] * c2, ends[1, 1] * c2
@@ -141,7 +139,7 @@ def _turn(ends, c1, c2, axis, sign, rules):
 
 @compiled_in_order
 def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
-    """The way around: +1 to the tangent points `left_1` and `right_2`, -1 to the other two."""
+    """The direction: +1 to the tangent points `left_1` and `right_2`, -1 to the other two."""
     if axis == 2:
         left_1 = right_1 = _on_side(ends[0, 2], sign)
         left_2 = right_2 = _on_side(ends[1, 2], sign)
@@ -161,21 +159,21 @@ def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
 
 
 TANGENT = 0.1 * pi / 180.0
-"""Angle between helix and straight part below which OpenSim takes them for tangent [rad]."""
+"""Angle between helix and straight part below which OpenSim regards them as tangent [rad]."""
 MOST_SLIDES = 100
 HELIX_STEP = 0.002
 """Length of the parts into which OpenSim divides a helix [m]."""
 TANGENT_REACH = 10.0
-"""How far from its end OpenSim looks for a tangent point along the axis [m]."""
+"""Distance [m] along the axis within which OpenSim searches for a tangent point."""
 
 
 @compiled_in_order
 def opensim_heights(ends, radius, angle, turn, far, several, contact):
     """Move the tangent points in `contact` along the axis, for an arc of some angle, +1 or -1 about the axis.
 
-    far: whether the apex is the far one. Of arcs of more than half a turn OpenSim takes the shorter angle, signed
-    about the axis, from a full turn. For those that run in the positive sense this gives a full turn more than what is
-    left, 4 pi - angle, and the helix begins in the wrong sense.
+    far: whether the apex is the far one. For arcs of more than half a turn OpenSim subtracts the shorter angle, signed
+    about the axis, from a full turn. For arcs in the positive sense the result is 4 pi - angle, a full turn too much,
+    and the helix begins in the wrong sense.
     """
     sense = 1.0
     if angle > pi and turn > 0.0:
@@ -220,7 +218,7 @@ def _apex_plane(ends, radius, far, contact):
 
 @compiled_in_order
 def _slide(ends, radius, angle, sense, contact):
-    """Slide the tangent points until the first part of the helix goes on as the straight part does."""
+    """Slide the tangent points until the helix begins in the direction of the straight part."""
     for _ in range(MOST_SLIDES):
         rise = contact[5] - contact[2]
         parts = int(hypot(radius * angle, rise) / HELIX_STEP)
@@ -236,7 +234,7 @@ def _slide(ends, radius, angle, sense, contact):
 
 @compiled_in_order
 def _slide_one(ends, radius, angle, height, end, contact):
-    """Slide one tangent point, given angle and height of the next point of the helix; whether it was needed."""
+    """Slide one tangent point by angle and height of the next point of the helix; return whether it moved."""
     at = 3 * end
     along = hypot(contact[at] - ends[end, 0], contact[at + 1] - ends[end, 1])
     up, rise = contact[at + 2] - ends[end, 2], height - contact[at + 2]

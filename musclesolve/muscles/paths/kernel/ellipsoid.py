@@ -1,13 +1,13 @@
 """Shortest path over an ellipsoid: two straight tangents and a geodesic between them.
 
 With every axis scaled by its radius, the tangent points seen from an end lie on a circle of the unit sphere
-(sphere.py). The angle on this circle and the length of the geodesic that starts there are found by Newton's method so
-that at its other end the geodesic runs straight to the second end: this lies in the tangent plane and not beside the
-direction of the geodesic. The search begins with the path that OpenSim takes (ellipsoid_plane.py), so it goes around
-the ellipsoid the same way. Where that does not lead to a solution nearby, it begins with the great circle of the sphere
-and follows the solution while the sphere is deformed into the ellipsoid; where the geodesic is longer than the path in
-the plane, it begins with the shortest path in a plane. A path that is held on one half of the ellipsoid is no shortest
-one on the surface: there, and where no geodesic is found, the path is OpenSim's.
+(sphere.py). Newton's method finds the angle on this circle and the length of the geodesic that starts there: at its
+other end, the second end lies in the tangent plane straight ahead of the geodesic. The search begins with OpenSim's
+path (ellipsoid_plane.py), so that both go around the ellipsoid in the same direction. Where that does not lead to a
+solution nearby, it begins with the great circle of the sphere and follows the solution while the sphere is deformed
+into the ellipsoid; where the geodesic is longer than the path in the plane, it begins with the shortest path in a
+plane. A path that is held on one half of the ellipsoid is not the shortest one on the surface. In this case, and where
+no geodesic is found, the path is OpenSim's.
 
 On the surface q.Dq = 1, D = diag(1 / a_i^2), a curve of unit speed without lateral acceleration follows
 
@@ -61,16 +61,16 @@ from musclesolve.muscles.paths.kernel.vectors import dot, straight_parts
 ROUND_OFF = 1e-6
 """Error of the length of a path in a plane [m]."""
 DEPTH = 1e-4
-"""OpenSim takes an end for one on the surface that is no deeper, as 1 - sum (x_k / a_k)^2."""
+"""Depth 1 - sum (x_k / a_k)^2 up to which OpenSim regards an end as on the surface."""
 MOST_STEPS = 12
 CONVERGED = 1e-13
-"""Newton steps no larger end the search [rad, mean radii]."""
+"""Size of a Newton step that ends the search [rad, mean radii]."""
 FURTHEST = 0.5
-"""A solution whose tangent point is further from where the search began may be another geodesic [rad]."""
+"""Largest distance [rad] of the tangent point from the start of the search; beyond, it may be another geodesic."""
 DIFFERENCE_ANGLE = 1e-6
 """Step of difference quotients [rad]."""
 STAGES = (1, 8, 64)
-"""Into how many stages the deformation of the sphere is divided, one attempt after the other."""
+"""Numbers of stages of the deformation of the sphere in successive attempts."""
 
 
 @compiled_in_order
@@ -84,7 +84,7 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
         return code
     unit = (radii[0] + radii[1] + radii[2]) / 3.0
     _deform(radii, unit, 1.0, work)
-    held = plane_point(axis, sign, method, work)
+    reflected = plane_point(axis, sign, method, work)
     arc = section_path(work)
     plane_normal(work)
     opensim_tangent(work, matrix, P1, FIRST)
@@ -96,12 +96,12 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
         contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
         return MANDATORY
     if tangent_side(work, P1, FIRST) < 0.0 and tangent_side(work, P2, LAST) < 0.0:
-        held, arc = False, other_section(work)
+        reflected, arc = False, other_section(work)
     for k in range(3):
         contact[k], contact[3 + k] = radii[k] * work[U1 + k], radii[k] * work[U2 + k]
     contact[ARC] = unit * arc
     contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
-    if held or _shorter_geodesic(ends, radii, unit, arc, contact, work):
+    if reflected or _shorter_geodesic(ends, radii, unit, arc, contact, work):
         return MANDATORY
     # the geodesic nearby is no shortest path: look around the line
     _deform(radii, unit, 1.0, work)
@@ -111,7 +111,9 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
 
 @compiled_in_order
 def _shorter_geodesic(ends, radii, unit, arc, contact, work):
-    """Replace the contact by the geodesic near the path in the plane if that is shorter; whether it is."""
+    """Replace the contact by the geodesic near the path in the plane if the geodesic is shorter; return whether it
+    is.
+    """
     if not _geodesic(radii, unit, arc, work):
         return False
     for k in range(8):
@@ -130,7 +132,7 @@ def _shorter_geodesic(ends, radii, unit, arc, contact, work):
 
 @compiled_in_order
 def _geodesic(radii, unit, arc, work):
-    """Find the geodesic near the path in the plane, U1 to POINT, its length into SPARE; whether there is one."""
+    """Find the geodesic near the path in the plane, U1 to POINT, length in SPARE; return whether there is one."""
     for k in range(3):
         work[OUT + k] = work[U1 + k]
     around = great_circle(work)
@@ -154,7 +156,7 @@ def _geodesic(radii, unit, arc, work):
 
 @compiled_in_order
 def _deform(radii, unit, share, work):
-    """Radii between the unit sphere's and the ellipsoid's, and what depends on them."""
+    """Set radii between the unit sphere (share 0) and the ellipsoid (share 1), and values that depend on them."""
     for k in range(3):
         work[RADII + k] = 1.0 + share * (radii[k] / unit - 1.0)
         work[INVERSE + k] = 1.0 / work[RADII + k] ** 2
@@ -164,7 +166,9 @@ def _deform(radii, unit, share, work):
 
 @compiled_in_order
 def _newton(work, angle, length):
-    """Solve for the angle of the first tangent point and the length of the geodesic: converged, angle, length."""
+    """Solve for the angle of the first tangent point and the length of the geodesic; return converged, angle,
+    length.
+    """
     begin = angle
     for _ in range(MOST_STEPS):
         _shoot(work, angle + DIFFERENCE_ANGLE, length)
@@ -208,7 +212,7 @@ def _shoot(work, angle, length):
 
 @compiled_in_order
 def _miss(work):
-    """Distances of the second end from a geodesic: above the tangent plane where it ends, and beside its direction."""
+    """Distances of the second end from the end of a geodesic: above the tangent plane, and beside its direction."""
     height, side, size = 0.0, 0.0, 0.0
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3

@@ -2,8 +2,8 @@
 
 On the scale of the unit sphere the section is a circle, and tangents stay tangents.
 
-OpenSim's WrapEllipsoid takes the plane through both ends and a point of the surface. The point is the one that is
-nearest to the straight line in some sense, which `method` says (PathWrap; all lengths are in mean radii):
+OpenSim's WrapEllipsoid takes the plane through both ends and a point of the surface. The point is nearest to the
+straight line in a sense that depends on `method` (PathWrap; all lengths are in mean radii):
 
     midpoint   nearest to the middle of the part of the line inside the ellipsoid;
     axial      where the line crosses the plane of two axes that is most across it, nearest in that plane's section;
@@ -11,9 +11,9 @@ nearest to the straight line in some sense, which `method` says (PathWrap; all l
                axis, the mean of the directions to the nearest points from 298 places along the line; a mixture
                between.
 
-If the point is not on the given half it is reflected to it. Where the mean of directions has a share, the point is
+If the point is not on the stated half it is reflected to it. Where the mean of directions has a share, the point is
 moved back by this share toward the middle of both, the edge of the half, and put on the surface again, so that a path
-stays on the edge when its line passes on the other half. That is a path held on its half; no shortest path is there.
+stays on the edge when its line passes on the other half. Such a path is held on its half and is not a shortest path.
 
 The path in this plane is longer than the shortest path over the ellipsoid, mostly by less than 0.3 mm.
 
@@ -22,10 +22,10 @@ Newton method for r and d with n = 2 r / a^2 in
 
     v.r + c = 0,   sum (r / a)^2 = 1,   n.r + d = 0,   n.p + d = 0
 
-which starts at the point of the surface and may end at either of them: if the point was reflected, a path may so come
-to lie on the wrong half, or take one tangent point on either side of the line, which is no path that tension could
-take. The arc is divided into parts of 1 mm by equal angles about the point where an axis meets the plane;
-where that is outside of the ellipsoid its length may be no number.
+which starts at the point of the surface and may end at either of them. If the point was reflected, the path may lie on
+the wrong half, or have one tangent point on either side of the line, which is impossible for a path under tension. The
+arc is divided into parts of 1 mm by equal angles about the point where an axis meets the plane; where this point is
+outside of the ellipsoid, the length may be NaN.
 """
 
 from math import acos, atan2, cos, inf, pi, sin, sqrt
@@ -67,9 +67,9 @@ PLANES = 24
 
 @compiled_in_order
 def section_path(work):
-    """Path in the plane through both ends and SURFACE: tangent points into U1 and U2; length of the arc.
+    """Set the tangent points U1 and U2 of the path in the plane through both ends and SURFACE; return the arc's length.
 
-    The side on which the plane leaves the line is put into SIDE, and NEAREST is turned to it.
+    SIDE is set to the side of the plane from the line, and NEAREST is turned to it.
     """
     for k in range(3):
         work[SPARE + k] = work[W2 + k] - work[W1 + k]
@@ -82,13 +82,13 @@ def section_path(work):
     if dot(work, SIDE, NEAREST) < 0.0:
         for k in range(3):
             work[NEAREST + k] *= -1.0
-    _middle(work)
+    _set_center(work)
     return _section(work)
 
 
 @compiled_in_order
 def other_section(work):
-    """Path on the other side of the line than the path of `section_path`: tangent points and length of the arc."""
+    """Set the path on the opposite side of the line from `section_path`; return the length of the arc."""
     for k in range(3):
         work[SIDE + k] *= -1.0
         work[NEAREST + k] *= -1.0
@@ -97,7 +97,9 @@ def other_section(work):
 
 @compiled_in_order
 def shortest_section(work):
-    """Path in the plane around the line in which it is shortest: tangent points into U1 and U2; length of the arc."""
+    """Set the tangent points U1 and U2 in the plane through the line with the shortest path; return the arc's
+    length.
+    """
     best, at = inf, 0
     for plane in range(PLANES):
         arc = _section(work)
@@ -125,12 +127,12 @@ def _turn_plane(work, angle):
     cross(work, SPARE, SIDE, CENTER)
     for k in range(3):
         work[SIDE + k] = cos(angle) * work[SIDE + k] + sin(angle) * work[CENTER + k]
-    _middle(work)
+    _set_center(work)
 
 
 @compiled_in_order
-def _middle(work):
-    """The center of the circle in the plane through the line, whose direction is SPARE, and SIDE."""
+def _set_center(work):
+    """Set the center of the circle in the plane through SIDE and the line, whose direction is SPARE."""
     cross(work, SPARE, SIDE, CENTER)
     height = dot(work, W1, CENTER)
     for k in range(3):
@@ -139,7 +141,7 @@ def _middle(work):
 
 @compiled_in_order
 def _section(work):
-    """Tangent points on SIDE of the line, and the length of the arc between them."""
+    """Set the tangent points on SIDE of the line; return the length of the arc between them."""
     radius = sqrt(max(1.0 - dot(work, CENTER, CENTER), 0.0))
     _tangent(work, W2, radius)
     for k in range(3):
@@ -162,7 +164,7 @@ def _section(work):
 
 @compiled_in_order
 def _tangent(work, end, radius):
-    """Put the direction to the tangent point seen from an end and the one of the arc there."""
+    """Set the direction from an end to its tangent point, and the direction of the arc there."""
     for k in range(3):
         work[SPARE + k] = work[end + k] - work[CENTER + k]
     distance = sqrt(dot(work, SPARE, SPARE))
@@ -178,22 +180,22 @@ def _tangent(work, end, radius):
 
 
 FAN = 300
-"""OpenSim divides the part of the line inside of the ellipsoid into so many parts."""
+"""Number of parts into which OpenSim divides the part of the line inside the ellipsoid."""
 ALL_FAN, ALL_AXIAL = 0.7073, 0.9
 """Cosine of the angle between line and nearest axis: below the first the fan alone, above the second axial alone."""
 AXIAL_FADE = 0.3
-"""The axial rule fades out where its point is in the first or last part of the line inside, of this share."""
+"""Share of the inner part of the line, at each end, in which the axial rule fades out."""
 SMALL = 1e-9
 NEWTON_STEPS = 60
 
 
 @compiled_in_order
 def plane_point(axis, sign, method, work):
-    """Put the point of the surface into SURFACE; whether it was reflected. W1, W2 and RADII are given.
+    """Set SURFACE, the point of the surface, from W1, W2 and RADII; return whether it was reflected.
 
-    FIRST and LAST are where OpenSim begins to look for the tangent points.
+    FIRST and LAST are set to the points at which OpenSim begins to search for the tangent points.
     """
-    _cut(work)
+    _set_cuts(work)
     size, best, share = 0.0, FIRST_AXIS, 0.0
     for k in range(3):
         size += (work[RADII + k] * (work[W2 + k] - work[W1 + k])) ** 2
@@ -203,7 +205,7 @@ def plane_point(axis, sign, method, work):
             best, share = k, cosine
     fan = -1.0  # no share of the fan
     if method != HYBRID and method != AXIAL:
-        _along(work, 0.5, MIDDLE)
+        _set_inner_point(work, 0.5, MIDDLE)
         nearest(work, MIDDLE, EVERY, SURFACE)
     else:
         fan = _axial_and_fan(method == HYBRID, best, share, work)
@@ -231,8 +233,8 @@ def _begin_at_point(work):
 
 
 @compiled_in_order
-def _cut(work):
-    """Put where the line cuts the surface into FIRST, toward the first end, and LAST, toward the second."""
+def _set_cuts(work):
+    """Set the points at which the line cuts the surface: FIRST toward the first end, LAST toward the second."""
     a, b, c = 0.0, 0.0, -1.0
     for k in range(3):
         along = work[W2 + k] - work[W1 + k]
@@ -247,27 +249,27 @@ def _cut(work):
 
 
 @compiled_in_order
-def _along(work, share, to):
-    """Put the point at a share of the part of the line that is inside."""
+def _set_inner_point(work, share, to):
+    """Set the point at a share of the part of the line inside the ellipsoid."""
     for k in range(3):
         work[to + k] = work[FIRST + k] + share * (work[LAST + k] - work[FIRST + k])
 
 
 @compiled_in_order
 def _axial_and_fan(hybrid, best, share, work):
-    """Points MIDDLE and SURFACE of the rules axial and hybrid; the share of the fan, negative where it has none."""
+    """Set MIDDLE and SURFACE by the rules axial and hybrid; return the share of the fan, negative without a fan."""
     along = work[LAST + best] - work[FIRST + best]
     at = -work[FIRST + best] / along if along != 0.0 else -1.0
     if hybrid and share > ALL_FAN:
         fade = min(at, 1.0 - at) / AXIAL_FADE
         share = ALL_FAN + min(max(fade, 0.0), 1.0) * (share - ALL_FAN)
     if not hybrid or share > ALL_FAN:
-        _along(work, at, MIDDLE)
+        _set_inner_point(work, at, MIDDLE)
         work[MIDDLE + best] = 0.0
         nearest(work, MIDDLE, best, SURFACE)
     if not hybrid or share >= ALL_AXIAL:
         return -1.0
-    _fan(work)
+    _set_fan_point(work)
     if share <= ALL_FAN:
         nearest(work, TRIAL, EVERY, SURFACE)
         return 1.0
@@ -280,11 +282,13 @@ def _axial_and_fan(hybrid, best, share, work):
 
 
 @compiled_in_order
-def _fan(work):
-    """Put the middle of the line inside, moved by one mean radius in the mean direction to the surface, into TRIAL."""
+def _set_fan_point(work):
+    """Set TRIAL to the middle of the inner part of the line, moved by a mean radius in the mean direction to the
+    surface.
+    """
     x, y, z = 0.0, 0.0, 0.0
     for part in range(1, FAN - 1):
-        _along(work, part / FAN, TRIAL)
+        _set_inner_point(work, part / FAN, TRIAL)
         nearest(work, TRIAL, EVERY, ON_TRIAL)
         dx = work[ON_TRIAL] - work[TRIAL]
         dy = work[ON_TRIAL + 1] - work[TRIAL + 1]
@@ -295,7 +299,7 @@ def _fan(work):
     size = sqrt(x * x + y * y + z * z)
     if size == 0.0:
         size = 1.0
-    _along(work, 0.5, TRIAL)
+    _set_inner_point(work, 0.5, TRIAL)
     work[TRIAL] += x / size
     work[TRIAL + 1] += y / size
     work[TRIAL + 2] += z / size
@@ -303,7 +307,8 @@ def _fan(work):
 
 @compiled_in_order
 def nearest(work, point, flat, to):
-    """Put the point of the surface that is nearest to a point; flat: of the section across this axis, EVERY for none.
+    """Set the point of the surface nearest to a point; flat: axis across which a section replaces the surface, or
+    EVERY.
 
     x_k = a_k^2 u_k / (t + a_k^2) with the greatest root t of sum (a_k u_k / (t + a_k^2))^2 = 1 (Eberly, Graphics Gems
     IV). The sum is convex and falls, so Newton's method from the left reaches the root without passing it.
@@ -339,7 +344,7 @@ CONVERGED = 1e-8
 MOST_STEPS = 50
 MOST_TRIALS = 1000
 ON_SURFACE = 1e-4
-"""An end that is no farther from the surface, as sum (x / a)^2 - 1, is its own tangent point."""
+"""Largest |sum (x / a)^2 - 1| of an end that is its own tangent point."""
 PART = 0.001
 """Length of the parts of an arc [m]."""
 MOST_PARTS = 499
@@ -347,7 +352,7 @@ MOST_PARTS = 499
 
 @compiled_in_order
 def plane_normal(work):
-    """Put the unit normal of the plane through both ends and SURFACE into NORMAL."""
+    """Set NORMAL to the unit normal of the plane through both ends and SURFACE."""
     for k in range(3):
         work[SPARE + k] = work[P1 + k] - work[P2 + k]
         work[PLACE + k] = work[P1 + k] - work[SURFACE + k]
@@ -357,7 +362,7 @@ def plane_normal(work):
 
 @compiled_in_order
 def opensim_tangent(work, matrix, end, to):
-    """Move the point at a place to the tangent point that OpenSim finds for an end."""
+    """Move the point at the place `to` to OpenSim's tangent point of an end."""
     outside = -1.0
     for k in range(3):
         outside += (work[end + k] / work[RADII + k]) ** 2
@@ -398,15 +403,15 @@ def opensim_tangent(work, matrix, end, to):
 
 @compiled_in_order
 def _squares(work, end, at, shift, d, matrix):
-    """Sum of the squares of the equations, which are put into the last column of the matrix."""
-    on, own, other = -1.0, d, d
+    """Store the equations in the last column of the matrix; return the sum of their squares."""
+    on, surface, tangent = -1.0, d, d
     for k in range(3):
         square = work[RADII + k] ** 2
         on += work[at + k] ** 2 / square
-        own += 2.0 * work[at + k] ** 2 / square
-        other += 2.0 * work[at + k] * work[end + k] / square
+        surface += 2.0 * work[at + k] ** 2 / square
+        tangent += 2.0 * work[at + k] * work[end + k] / square
     matrix[0, 6], matrix[1, 6] = dot(work, NORMAL, at) + shift, on
-    matrix[2, 6], matrix[3, 6] = own, other
+    matrix[2, 6], matrix[3, 6] = surface, tangent
     total = 0.0
     for k in range(4):
         total += matrix[k, 6] ** 2
@@ -415,7 +420,7 @@ def _squares(work, end, at, shift, d, matrix):
 
 @compiled_in_order
 def _equations(work, end, at, matrix):
-    """Put the matrix J J' of the derivatives J of the equations by r and d into the rows 4 to 7, and -J e beside it."""
+    """Store J J' in the rows 4 to 7 and -J e beside it, with the derivatives J of the equations e by r and d."""
     slope = matrix[8:12]
     for k in range(3):
         square = work[RADII + k] ** 2
@@ -435,7 +440,7 @@ def _equations(work, end, at, matrix):
 
 @compiled_in_order
 def _length(work, end, at):
-    """OpenSim's factor of a step, which is small where the tangent runs toward the center."""
+    """OpenSim's factor of a step, small for a tangent toward the center."""
     square, far, along = 0.0, 0.0, 0.0
     for k in range(3):
         tangent = work[end + k] - work[at + k]
@@ -479,9 +484,7 @@ def _move(work, matrix, stretch, to):
 
 @compiled_in_order
 def tangent_side(work, end, at):
-    """On which side of the line from an end to the middle of the section a tangent point is: 1 on the side of SIDE, or
-    -1.
-    """
+    """Side of a tangent point from the line between an end and the section's center: 1 on the side of SIDE, or -1."""
     square, lean, along = 0.0, 0.0, 0.0
     for k in range(3):
         out = work[end + k] / work[RADII + k] - work[CENTER + k]
@@ -496,7 +499,7 @@ def tangent_side(work, end, at):
 
 @compiled_in_order
 def opensim_arc(work, unit, one_half):
-    """Length of the arc from FIRST to LAST [mean radii]; the long way around where a path on one half turns back."""
+    """Length of the arc from FIRST to LAST [mean radii]; the longer arc where a path on one half turns back."""
     chord = 0.0
     for k in range(3):
         chord += (work[LAST + k] - work[FIRST + k]) ** 2
@@ -529,7 +532,7 @@ def opensim_arc(work, unit, one_half):
 
 @compiled_in_order
 def _parts(work, parts, angle):
-    """Length of so many parts of an arc; whether the first or the last of them runs back along its tangent."""
+    """Length of an arc from a number of parts; whether its first or last part runs back along its tangent."""
     length, back = 0.0, False
     x, y, z = work[FIRST], work[FIRST + 1], work[FIRST + 2]
     for part in range(1, parts + 1):

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled_in_order, source_version
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -30,7 +30,7 @@ from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
 MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"
 
 
-def _given(kind: Any, axes: int) -> types.Array:
+def _array(kind: Any, axes: int) -> types.Array:
     return types.Array(kind, axes, "C", readonly=True)
 
 
@@ -62,23 +62,39 @@ _BODIES = types.NamedTuple(
 )
 _MOVED = types.NamedTuple([_REAL[:, :, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, :, ::1]], BodyMotions)
 _OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
-_WORK = types.NamedTuple(
-    [
-        *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
-        *(_REAL[:, ::1], _WHOLE[::1], _REAL[:, ::1]),
-    ],
-    WorkArrays,
+_WORK, _WORK_OF_CYLINDERS = (
+    types.NamedTuple(
+        [
+            *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
+            *(matrix, _WHOLE[::1], _REAL[:, ::1]),
+        ],
+        WorkArrays,
+    )
+    for matrix in (_REAL[:, ::1], types.none)
 )
 _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
 
-def paths(layout, poses, out, work, lines, rules):
-    """Lengths and gradients of all muscles in all poses, and the points of their lines where there are slots."""
+@compiled_in_order
+def solve_poses(layout, poses, out, work, lines, rules):
+    """Compute lengths and gradients of all muscles in all poses, and the points of their lines if `lines` has slots."""
     for t in range(out.length.shape[0]):
         for muscle in range(out.length.shape[1]):
             size = solve_muscle(layout, poses, out, work, t, muscle, rules)
             if lines.first.size > 0:
                 trace_muscle(layout, poses, out, work, lines, t, muscle, size)
+
+
+def paths(layout, poses, out, work, lines, rules):
+    """See `solve_poses`."""
+    solve_poses(layout, poses, out, work, lines, rules)
+
+
+def paths_over_cylinders(layout, poses, out, work, lines, rules):
+    """See `solve_poses`: shortest paths where muscles wrap over cylinders or over nothing. It compiles in a third of
+    the time.
+    """
+    solve_poses(layout, poses, out, work, lines, rules)
 
 
 def gather_wrenches(position, gradient, group, wrench):
@@ -100,7 +116,7 @@ def gather_wrenches(position, gradient, group, wrench):
 
 
 def explicit_rates(wrench, muscle, frame, column, frames, rate):
-    """dL/dtheta (T, n, D) with the bodies at rest, of groups (G,) on moving frames.
+    """Explicit rates dL/dtheta (T, n, D) with the bodies at rest, of groups (G,) on moving frames.
 
     frame (G,): -1 for none; column (F,): of the angle that moves a frame; frames: `FrameMotion` in space.
     """
@@ -122,8 +138,8 @@ def explicit_rates(wrench, muscle, frame, column, frames, rate):
 def length_rates(groups, bodies, motion, moved, explicit, dofs, rates, out):
     """dL/dt (T, n): the power of the wrenches of groups of nodes on bodies of the model, and the explicit part.
 
-    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work for all
-    bodies.
+    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work array for
+    all bodies.
     """
     wrench, muscle, body = groups
     for t in range(out.shape[0]):
@@ -175,10 +191,10 @@ def sum_pulls(wrench, muscle, on, center, pull, about):
 
 
 def add_couples(explicit, column, axes, about):
-    """Add to moments (T, n, 3) the couples that guide points and frames along with degrees of freedom (d,) of a joint.
+    """Add to moments (T, n, 3) the couples that move points and frames with degrees of freedom (d,) of a joint.
 
-    The couple has the moment dL/dtheta of column (d,) of `explicit` about its own axis and none about the other axes
-    (T, d, 3): it is along the reciprocal vector of the axis in their span, three axes or fewer.
+    The couple has the moment dL/dtheta of column (d,) of `explicit` about its own axis and zero about the other axes
+    (T, d, 3): it is along the reciprocal vector of the axis in the span of up to three axes.
     """
     for t in range(about.shape[0]):
         for i in range(column.size):
@@ -215,7 +231,9 @@ def relative_frames(first, knots, values, curvatures, pivot, x, work, out):
 
 
 def place(bodies, carried, q, coordinates, relative, moved, poses, space):
-    """Points, objects and frames in T poses; bodies of the model, `moved`: work for those that carry something."""
+    """Place points, objects and frames in T poses; bodies: of the model; moved: work array for bodies with any of
+    them.
+    """
     for t in range(q.shape[0]):
         for b in carried.carriers:
             move_body(q[t], q[t], bodies, b, moved, b)
@@ -235,35 +253,36 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
-WRENCHES = _on_disk(gather_wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
-_GROUPS, _OUT = _given(_WHOLE, 1), _REAL[:, :, ::1]
-EXPLICIT = _on_disk(explicit_rates, _given(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
+OVER_CYLINDERS = _on_disk(paths_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_CYLINDERS, _LINES, _WHOLE)
+WRENCHES = _on_disk(gather_wrenches, _array(_REAL, 3), _array(_REAL, 3), _array(_WHOLE, 1), _REAL[:, :, ::1])
+_GROUPS, _OUT = _array(_WHOLE, 1), _REAL[:, :, ::1]
+EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
 RATES = _on_disk(
     length_rates,
     *(
-        types.Tuple([_given(_REAL, 3), _GROUPS, _GROUPS]),
+        types.Tuple([_array(_REAL, 3), _GROUPS, _GROUPS]),
         _BODIES,
-        types.UniTuple(_given(_REAL, 3), 2),
+        types.UniTuple(_array(_REAL, 3), 2),
         _MOVED,
     ),
-    *(_given(_REAL, 3), _GROUPS, _given(_REAL, 2), _REAL[:, ::1]),
+    *(_array(_REAL, 3), _GROUPS, _array(_REAL, 2), _REAL[:, ::1]),
 )
 ARMS = _on_disk(
     moment_arms,
-    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3), _given(_REAL, 3)),
-    *(_given(_REAL, 3), _GROUPS, _OUT),
+    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3), _array(_REAL, 3)),
+    *(_array(_REAL, 3), _GROUPS, _OUT),
 )
 PULLS = _on_disk(
     sum_pulls,
-    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3)),
+    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3)),
     *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1]),
 )
-COUPLES = _on_disk(add_couples, _given(_REAL, 3), _GROUPS, _given(_REAL, 3), types.Array(_REAL, 3, "A"))
+COUPLES = _on_disk(add_couples, _array(_REAL, 3), _GROUPS, _array(_REAL, 3), types.Array(_REAL, 3, "A"))
 FRAMES = _on_disk(
     relative_frames,
     *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
     _FRAMES,
 )
 PLACE = _on_disk(
-    place, *(_BODIES, _CARRIED, _given(_REAL, 3), _given(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
+    place, *(_BODIES, _CARRIED, _array(_REAL, 3), _array(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
 )

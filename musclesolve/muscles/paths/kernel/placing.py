@@ -1,6 +1,7 @@
 """Positions of path points, wrap objects and moving frames in a pose.
 
-A body moves what stands at s to x = p + R s; a frame on it, whose pivot stands at o, to x = r + R_f (s - o).
+A body moves a point at the standing position s to x = p + R s; a frame on the body, with its pivot at o in standing,
+moves it to x = r + R_f (s - o).
 """
 
 from math import cos, sin, sqrt
@@ -55,7 +56,7 @@ def set_turn(vector, rate, rotation, spin):
 
 @compiled_in_order
 def set_place(rotation, origin, standing, out):
-    """Put r + R s (3,)."""
+    """Set out = r + R s (3,)."""
     for x in range(3):
         out[x] = origin[x]
         for y in range(3):
@@ -64,7 +65,7 @@ def set_place(rotation, origin, standing, out):
 
 @compiled_in_order
 def set_on_frame(carried, space, t, f, standing, out):
-    """Put r + R (s - o) (3,) of what stands at s on frame f."""
+    """Set out = r + R (s - o) (3,), the position of the standing point s on frame f."""
     for x in range(3):
         out[x] = space.origin[t, f, x]
         for y in range(3):
@@ -73,7 +74,7 @@ def set_on_frame(carried, space, t, f, standing, out):
 
 @compiled_in_order
 def place_frames(carried, bodies, relative, space, t):
-    """Moving frames in space, from what they are relative to their bodies."""
+    """Set the moving frames in space from their motion relative to their bodies."""
     for f in range(carried.frame_body.size):
         b = carried.frame_body[f]
         turned = bodies.rotation[b]

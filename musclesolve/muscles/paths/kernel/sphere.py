@@ -2,10 +2,10 @@
 
 On the unit sphere the tangent points seen from w lie on the circle u.w = 1, around w / |w|^2 with the radius
 sqrt(1 - 1 / |w|^2). A path touches where its straight line cuts the sphere; it goes around the center on the side on
-which the line passes it or, where that is not the given `side`, the long way around. The rule is the one of OpenSim's
-WrapSphere: of the two tangent points of each end those farther from both ends are taken, and the other two where the
-sum of the tangents does not point to the given side. Where that takes one of either side of the center, OpenSim's path
-bends back at both; here it is on the side of the line that is nearer to the given one.
+which the line passes or, where this is not the stated `side`, around the other side. The rule is OpenSim's
+(WrapSphere): of the two tangent points of each end it takes those farther from both ends, and the other two where the
+sum of the tangents does not point to the stated side. Where the two points are on opposite sides of the center,
+OpenSim's path bends back at both; here the path is on the side of the line nearer to the stated one.
 """
 
 from math import acos, atan2, cos, pi, sin, sqrt
@@ -31,11 +31,11 @@ from musclesolve.muscles.paths.kernel.arrays import (
 from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize, straight_parts
 
 ROUND_OFF = 1e-7
-"""An angle no further below zero is zero [rad]."""
+"""Size [rad] of a negative angle that counts as zero."""
 CENTRAL = 1e-9
-"""A line that passes nearer to the center, in radii, has no side of its own."""
+"""Distance of a line from the center, in radii, below which the line does not determine a side."""
 GRAZING = 1e-10
-"""A line no deeper in the sphere, as 1 - |w|^2, passes outside: round-off would choose the plane around it."""
+"""Depth 1 - |w|^2 of a line up to which it passes outside: round-off would choose the plane."""
 
 
 @compiled_in_order
@@ -70,9 +70,9 @@ def touch_sphere(ends, radii, axis, sign, rules, contact, work):
 
 @compiled_in_order
 def unit_sphere(ends, radii, depth, work):
-    """Scale the ellipsoid to the unit sphere: NONE, INSIDE or MANDATORY; whether the line passes through its center.
+    """Scale the ellipsoid to the unit sphere; return NONE, INSIDE or MANDATORY, and whether the line meets its center.
 
-    depth: an end no deeper, 1 - |w|^2, is on the surface.
+    depth: the depth 1 - |w|^2 up to which an end is on the surface.
     """
     for k in range(3):
         work[W1 + k] = ends[0, k] / radii[k]
@@ -105,7 +105,7 @@ def turn_side(work):
 
 @compiled_in_order
 def _held_side(axis, sign, work):
-    """Choose the side of the center by the rule of OpenSim; whether it takes tangent points of either side."""
+    """Choose the side of the center by OpenSim's rule; return whether its tangent points are on opposite sides."""
     first = _far_tangent(work, W1)
     for k in range(3):
         work[U2 + k] = work[U1 + k]
@@ -120,7 +120,7 @@ def _held_side(axis, sign, work):
 
 @compiled_in_order
 def _far_tangent(work, end):
-    """Put the tangent point of an end that is farther from both ends into U1; the side of the center that it is on."""
+    """Set U1 to the tangent point of an end farther from both ends; return its side of the center."""
     _basis(work, end)
     square, away = dot(work, end, end), 0.0
     for k in range(3):
@@ -133,7 +133,7 @@ def _far_tangent(work, end):
 
 @compiled_in_order
 def _bent_back(axis, sign, work):
-    """Tangent points of OpenSim on either side of the center, and the angle between them [rad]."""
+    """Set OpenSim's tangent points on opposite sides of the center; return the angle between them [rad]."""
     _far_tangent(work, W2)
     for k in range(3):
         work[U2 + k] = work[U1 + k]
@@ -154,7 +154,7 @@ def _bent_back(axis, sign, work):
 
 @compiled_in_order
 def any_side(axis, sign, work):
-    """A direction across a line through the center: the given side, or the axis that is most across."""
+    """Set a direction across a line through the center: the stated side, or the axis most nearly perpendicular."""
     size = sqrt(dot(work, W1, W1))
     if sign == 0.0:
         for k in range(3):
@@ -170,7 +170,7 @@ def any_side(axis, sign, work):
 
 @compiled_in_order
 def great_circle(work):
-    """Tangent points on the unit sphere around the chosen side, and the angle between them [rad]."""
+    """Set the tangent points on the unit sphere around the chosen side; return the angle between them [rad]."""
     _basis(work, W2)
     tangent_point(work, W2, 0.0)
     for k in range(3):
@@ -185,7 +185,7 @@ def great_circle(work):
 
 @compiled_in_order
 def _basis(work, end):
-    """Unit vectors across the line from the center to an end: toward the chosen side, and across that."""
+    """Set unit vectors across the line from the center to an end: toward the chosen side, and perpendicular to both."""
     share = dot(work, NEAREST, end) / dot(work, end, end)
     for k in range(3):
         work[TOWARDS + k] = work[NEAREST + k] - share * work[end + k]
@@ -196,7 +196,7 @@ def _basis(work, end):
 
 @compiled_in_order
 def tangent_point(work, end, angle):
-    """Put the tangent point seen from an end, at an angle from the chosen side, and the direction from there on."""
+    """Set the tangent point of an end, at an angle from the chosen side, and the direction of the path after it."""
     size = sqrt(dot(work, end, end))
     height = sqrt(max(1.0 - 1.0 / (size * size), 0.0))
     c, s = cos(angle), sin(angle)

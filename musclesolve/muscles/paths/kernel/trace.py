@@ -6,7 +6,7 @@ cylinder, a great circle on a sphere, on an ellipsoid a geodesic (ellipsoid.py).
 
 from math import cos, sin, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order
+from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT
 from musclesolve.muscles.paths.kernel.ellipsoid import advance
 
@@ -18,7 +18,7 @@ STEPS_BETWEEN = 4
 
 @compiled_in_order
 def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
-    """Put the points of a chain of some size into the slots of its muscle."""
+    """Store the points of a chain with `size` nodes in the slots of its muscle."""
     points = poses.position.shape[1]
     slot = lines.first[muscle]
     for k in range(size):
@@ -40,7 +40,7 @@ def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
 
 @compiled_in_order
 def _trace_arc(layout, poses, work, line, t, slot, item, length):
-    """Points of an arc of some length between its tangent points, from where it begins; the slot after them."""
+    """Store points of an arc between its tangent points, from its begin; return the slot after them."""
     step = length / (ARC_POINTS + 1)
     for number in range(ARC_POINTS):
         _onwards(layout, work, item, step, number + 1)
@@ -55,7 +55,7 @@ def _trace_arc(layout, poses, work, line, t, slot, item, length):
 
 @compiled_in_order
 def _begin(poses, out, work, t, item, before, node):
-    """First tangent point and unit direction of the segment before it, in the frame of the object."""
+    """Set the first tangent point and the unit direction of the segment before it, in the frame of the object."""
     size = 0.0
     for j in range(3):
         size += (out.position[t, node, j] - out.position[t, before, j]) ** 2
@@ -77,14 +77,9 @@ def _begin(poses, out, work, t, item, before, node):
 
 @compiled_in_order
 def _onwards(layout, work, item, step, number):
-    """Put the point of an arc after so many steps into `work.contact`."""
+    """Set `work.contact` to the point of an arc after a number of steps."""
     if layout.kind[item] == ELLIPSOID:
-        for k in range(3):
-            work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
-        for _ in range(STEPS_BETWEEN):
-            advance(work.round, step / STEPS_BETWEEN)
-        for k in range(3):
-            work.contact[k] = work.round[POINT + k]
+        _onwards_on_ellipsoid(layout, work, item, step, work.matrix)
         return
     radius, along = layout.radii[item, 0], number * step
     around = 1.0
@@ -97,3 +92,16 @@ def _onwards(layout, work, item, step, number):
         work.contact[k] = cos(angle) * point + sin(angle) * scale * heading
         if layout.kind[item] == CYLINDER and k == 2:
             work.contact[k] = point + along * heading
+
+
+@compiled_for_some
+def _onwards_on_ellipsoid(layout, work, item, step, matrix):
+    """Set `work.contact` to the point one step further; not compiled where `matrix` is None."""
+    if matrix is None:
+        return
+    for k in range(3):
+        work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
+    for _ in range(STEPS_BETWEEN):
+        advance(work.round, step / STEPS_BETWEEN)
+    for k in range(3):
+        work.contact[k] = work.round[POINT + k]

@@ -13,7 +13,7 @@ def dot(work, a, b):
 
 @compiled_in_order
 def cross(work, a, b, to):
-    """Put the vector product of the vectors at `a` and `b` at another place."""
+    """Store the vector product of the vectors at `a` and `b` at the place `to`."""
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         work[to + k] = work[a + i] * work[b + j] - work[a + j] * work[b + i]
@@ -21,7 +21,7 @@ def cross(work, a, b, to):
 
 @compiled_in_order
 def resize(work, a, size):
-    """Give the vector at a place another length."""
+    """Scale the vector at a place to the length `size`."""
     factor = size / sqrt(dot(work, a, a))
     for k in range(3):
         work[a + k] *= factor
@@ -29,7 +29,7 @@ def resize(work, a, size):
 
 @compiled_in_order
 def straight_parts(ends, contact):
-    """The two straight parts less the straight line [m]."""
+    """Length of the two straight parts minus the length of the straight line [m]."""
     first, last, line = 0.0, 0.0, 0.0
     for k in range(3):
         first += (contact[k] - ends[0, k]) ** 2

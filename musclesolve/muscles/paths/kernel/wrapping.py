@@ -1,12 +1,13 @@
-"""The path of one muscle: which of its segments touch which wrap objects, its length and its gradient by the nodes.
+"""The path of one muscle: its contacts with wrap objects, its length and its gradient by the nodes.
 
-The rules of contact come from OpenSim's GeometryPath: each object takes one segment within its range of points, the
-first whose straight line cuts it, or else the one that it lengthens least; objects take turns, each seeing the tangent
-points of the others as points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds
-go on until the tangent points rest, so that the path is the shortest one and its gradient the derivative of its length.
+The rules of contact come from OpenSim's GeometryPath. Each object takes one segment within its range of points: the
+first whose straight line cuts it, or else the one that it lengthens least. Objects take turns; for each, the tangent
+points of the others are points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds
+continue until the tangent points rest, so that the path is the shortest one and its gradient the derivative of its
+length.
 
 The length of a path over several objects that OpenSim 4 reports is not the length of the path that it draws. Its rounds
-(GeometryPath::applyWrapObjects) are those here, at most eight, until the length changes by less than 0.5 mm. It adds
+(GeometryPath::applyWrapObjects) are as here, at most eight, until the length changes by less than 0.5 mm. OpenSim adds
 the arcs of the last round (PathWrapPoint keeps the length of its arc) to straight parts between tangent points of the
 first round: PathWrapPoint::setLocation does not invalidate the location in the ground that Point::getLocationInGround
 has stored for the pose, so every distance that is measured after the first one in a pose belongs to the first location
@@ -19,7 +20,7 @@ points are 460.7 mm apart. A path over a single object has one round, and no suc
 
 from math import inf, nan, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order, int64
+from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
@@ -41,7 +42,7 @@ from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 NONE_YET = int64(0)
 MOST_ROUNDS = 100
 SETTLED = 20
-"""Rounds after which a wrap that comes off stays off: objects that push each other's wraps on and off have no end."""
+"""Rounds after which a wrap that comes off stays off; without this limit two wraps could switch each other forever."""
 AT_REST = 1e-12
 """The greatest movement of a tangent point that ends the rounds [m]."""
 OPENSIM_ROUNDS = 8
@@ -52,9 +53,10 @@ SAME_LENGTH = 0.0005
 
 @compiled_in_order
 def solve_muscle(layout, poses, out, work, t, muscle, rules):
-    """One muscle in one pose, on the shortest path or by the rules of OpenSim; how many nodes its chain has.
+    """Compute one muscle in one pose, on the shortest path or by OpenSim's rules; return the number of nodes in its
+    chain.
 
-    None of whose points is on the path is left out: its length is not a number.
+    A muscle without points on the path is skipped: its length is NaN.
     """
     first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
     size = NONE_YET
@@ -82,15 +84,23 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     elif wraps > 0:
         work.rules[0] = OPENSIM if wraps == 1 else SEVERAL
-        size = opensim_rounds(layout, poses, out, work, t, muscle, size)
+        size = _by_opensim(layout, poses, out, work, t, muscle, size, work.matrix)
         place = work.seen
     out.length[t, muscle] = _along(poses, out, work, t, size, place)
     return size
 
 
+@compiled_for_some
+def _by_opensim(layout, poses, out, work, t, muscle, size, matrix):
+    """Size of the chain by OpenSim's rules; not compiled where `matrix` is None."""
+    if matrix is None:
+        return size
+    return opensim_rounds(layout, poses, out, work, t, muscle, size)
+
+
 @compiled_in_order
 def _along(poses, out, work, t, size, place):
-    """Length of the chain between the places of its nodes; its gradient is added to the nodes."""
+    """Add the gradient of the chain's length to its nodes; return the length between their places."""
     points = poses.position.shape[1]
     total = 0.0
     for k in range(size - 1):
@@ -116,7 +126,7 @@ def _along(poses, out, work, t, size, place):
 
 @compiled_in_order
 def wrap_muscle(layout, poses, out, work, t, muscle, size):
-    """Insert the tangent points of the wraps of a muscle into the chain of its points; the size of the chain."""
+    """Insert the tangent points of the wraps of a muscle into the chain of its points; return the size of the chain."""
     first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
     if last - first == 1:
         size, _, _ = rewrap(layout, poses, out, work, t, first, size)
@@ -160,7 +170,9 @@ def _extrapolate(position, step, first, last):
 
 @compiled_in_order
 def rewrap(layout, poses, out, work, t, wrap, size):
-    """Take one wrap off the chain and put it on again: size of the chain, last code, movement of its nodes [m]."""
+    """Remove one wrap from the chain and compute it again; return size of the chain, last code, movement of its
+    nodes [m].
+    """
     node = poses.position.shape[1] + 2 * wrap
     if out.arc[t, wrap] == STAYS_OFF:
         return size, NONE, 0.0
@@ -183,7 +195,7 @@ def rewrap(layout, poses, out, work, t, wrap, size):
 
 @compiled_in_order
 def _take_off(chain, size, node):
-    """Remove two neighboring nodes, the first of them given, if they are on the chain."""
+    """Remove two neighboring nodes, of which `node` is the first, if they are on the chain."""
     for k in range(size):
         if chain[k] == node:
             for j in range(k + 2, size):
@@ -194,10 +206,10 @@ def _take_off(chain, size, node):
 
 @compiled_in_order
 def _best_segment(layout, poses, out, work, t, wrap, size):
-    """Code of the last segment tried, and place in the chain of the segment that a wrap takes, -1 for none."""
+    """Return the code of the last segment tried, and the place in the chain of the segment that a wrap takes, or -1."""
     points = poses.position.shape[1]
     low, high = layout.wrap_range[wrap, 0], layout.wrap_range[wrap, 1]
-    least, taken, code, inside = inf, -1, NONE, False
+    least, best, code, inside = inf, -1, NONE, False
     for k in range(size - 1):
         first, last = work.chain[k], work.chain[k + 1]
         # a tangent point belongs to the range if the points around it do
@@ -211,17 +223,17 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
         if code <= INSIDE:
             continue
         if code == MANDATORY or work.contact[EXTRA] < least:
-            least, taken = work.contact[EXTRA], k
+            least, best = work.contact[EXTRA], k
             for j in range(work.best.size):
                 work.best[j] = work.contact[j]
         if code == MANDATORY:
             break
-    return code, taken
+    return code, best
 
 
 @compiled_in_order
 def touch(layout, poses, out, work, t, first, last, wrap):
-    """Contact of the segment between two nodes with an object, in `work.contact`, in the object's frame."""
+    """Set `work.contact`: contact of the segment between two nodes with an object, in the object's frame."""
     item = layout.wrap_object[wrap]
     for end in range(2):
         node = last if end else first
@@ -234,17 +246,24 @@ def touch(layout, poses, out, work, t, first, last, wrap):
     rules, radii = work.rules[0], layout.radii[item]
     if layout.kind[item] == CYLINDER:
         return touch_cylinder(work.local, radii[0], layout.half_length[item], axis, sign, rules, work.contact)
+    return _touch_curved(layout, work, item, wrap, rules, work.matrix)
+
+
+@compiled_for_some
+def _touch_curved(layout, work, item, wrap, rules, matrix):
+    """Contact with a sphere or an ellipsoid; not compiled where `matrix` is None."""
+    if matrix is None:
+        return NONE
+    axis, sign, radii = layout.side_axis[item], layout.side_sign[item], layout.radii[item]
     if layout.kind[item] == SPHERE:
         return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
     method = layout.wrap_method[wrap]
-    return touch_ellipsoid(
-        work.local, radii, axis, sign, method, rules, work.contact, work.round, work.matrix
-    )
+    return touch_ellipsoid(work.local, radii, axis, sign, method, rules, work.contact, work.round, matrix)
 
 
 @compiled_in_order
 def place_contact(poses, out, work, t, node, item):
-    """Put the two nodes of a wrap at the tangent points of `work.best`; how far they moved [m]."""
+    """Place the two nodes of a wrap at the tangent points of `work.best`; return their movement [m]."""
     moved = 0.0
     for end in range(2):
         for j in range(3):
@@ -260,7 +279,7 @@ def place_contact(poses, out, work, t, node, item):
 
 @compiled_in_order
 def opensim_rounds(layout, poses, out, work, t, muscle, size):
-    """Insert the tangent points into the chain, where they were first seen into `work.seen`; size of the chain."""
+    """Insert the tangent points into the chain, their first places into `work.seen`; return the size of the chain."""
     first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
     points = poses.position.shape[1]
     for node in range(points + 2 * first, points + 2 * last):
@@ -288,7 +307,7 @@ def opensim_rounds(layout, poses, out, work, t, muscle, size):
 
 @compiled_in_order
 def _length(poses, out, work, t, size):
-    """Length of the chain as OpenSim adds it up; tangent points that are new are seen."""
+    """Length of the chain by OpenSim's rules; stores the places of new tangent points."""
     points = poses.position.shape[1]
     total = 0.0
     for k in range(size):

@@ -25,12 +25,12 @@ class JointReactionSquared(SumOfTerms):
     Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
     contact forces, muscle forces included; where several joints are listed, their squares add up. Assumes that
     recruitment spares the joints. Reactions alone do not determine the forces of all muscles (three rows for each
-    joint, many more muscles), so a small effort e decides between those that load the joints alike.
+    joint, many more muscles), so a small effort e decides between muscles that load the joints alike.
 
     Args:
         weights: w for the reactions whose names contain all words of a key: `{"knee": 1}` all components of a knee,
-            `{"knee": 1, "knee_x": 0}` without the one along x, `{"hip_r_z": 1}` a single one. The later entry
-            counts. Reactions that are not named have none; without any entry all have the weight 1.
+            `{"knee": 1, "knee_x": 0}` without the component along x, `{"hip_r_z": 1}` a single one. Later entries
+            override earlier ones. Other reactions have weight 0; without any entry all have weight 1.
         effort: e [N^2]. At 1e4 N^2 a fully active muscle counts as much as a reaction of 100 N.
 
     Raises:
@@ -53,15 +53,15 @@ class JointReactionSquared(SumOfTerms):
                 "sharing.bad_reaction_weights", name=self.name, weights=as_text(self.weights)
             ) from error
         numbers = {f"the weight of {key!r}": weight for key, weight in weights.items()}
-        for what, number in (numbers | {"the effort": self.effort}).items():
+        for description, number in (numbers | {"the effort": self.effort}).items():
             expected = "a number, zero or more"
-            check_number(number, f"{what} of {self.name}", expected, least=0.0, where=self.name)
+            check_number(number, f"{description} of {self.name}", expected, least=0.0, where=self.name)
         pairs = tuple((key, float(weight)) for key, weight in weights.items())
         object.__setattr__(self, "weights", pairs)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Terms for the effort, rows for the reactions."""
+        """Abilities for a separable effort and for the soft rows of the reactions."""
         return frozenset({"separable", "rows"})
 
     def coefficient(self, problem: Problem) -> Array:
@@ -76,12 +76,12 @@ class JointReactionSquared(SumOfTerms):
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows with G = reaction_matrix * force_capacity, t = -reaction_offset and the weights 2 w."""
         weight = self.component_weights(problem)
-        used = weight > 0
-        if not used.any():
+        weighted = weight > 0
+        if not weighted.any():
             return None
-        matrix = self.field(problem, "reaction_matrix")[:, used] * problem.force_capacity[:, None, :]
-        target = -self.field(problem, "reaction_offset")[:, used]
-        return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
+        matrix = self.field(problem, "reaction_matrix")[:, weighted] * problem.force_capacity[:, None, :]
+        target = -self.field(problem, "reaction_offset")[:, weighted]
+        return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[weighted], target.shape))
 
     def component_weights(self, problem: Problem) -> Array:
         """The weights w, (k,), for the reactions of a problem.

@@ -18,12 +18,12 @@ class MinMax(Cost):
     The largest relative load is made as small as the moments allow; then, with the muscles that cannot be relieved
     held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
     problems of Damsgaard, Rasmussen and Christensen 2001). Each level is a linear program. Assumes that
-    recruitment puts off fatigue, which comes first to the muscle with the largest relative load. It is the limit of
-    sum_i (F_i / F0_i)^p for p -> infinity, synergists are all loaded alike, and whatever moves the load by a little
-    moves all of them.
+    recruitment delays fatigue, which begins in the muscle with the largest relative load. The criterion is the limit of
+    sum_i (F_i / F0_i)^p for p -> infinity: all synergists are loaded alike, and a small change of the load changes
+    all of them.
 
-    `value` is the first level. It has kinks: its Hessian is zero between them and `gradient` is a subgradient, so that
-    gradient-based solvers cannot take this cost.
+    `value` is the first level. The value has kinks: the Hessian is zero between kinks and `gradient` is a subgradient,
+    so gradient-based solvers cannot take this cost.
     """
 
     name = "min_max"
@@ -32,7 +32,7 @@ class MinMax(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The word for a linear program at each level."""
+        """Ability that a solver must have: a linear program at each level."""
         return frozenset({"linear_program"})
 
     @property
@@ -41,7 +41,7 @@ class MinMax(Cost):
         return True
 
     def relative_load(self, problem: Problem) -> Array:
-        """The loads F_i / F0_i at activation 1, (T, n): what is levelled is this times the activation."""
+        """The loads F_i / F0_i at activation 1, (T, n); the load of a muscle is this number times its activation."""
         return relative_force(problem)
 
     def value(self, problem: Problem, activation: Array) -> Array:

@@ -1,6 +1,6 @@
 """The named costs that are sums over muscles of a function of the activation: powers, soft saturation, EMG tracking.
 
-Each states its coefficients c_i, of which sum_of_terms.py makes the rest.
+Each cost states its coefficients c_i; sum_of_terms.py derives the other methods from them.
 """
 
 from dataclasses import dataclass
@@ -63,8 +63,8 @@ class NormalizedForceSquared(SumOfTerms):
     """Sum of squared forces over maximum isometric forces: sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17,
     there ascribed to Pedotti et al.).
 
-    Assumes that effort grows with the square of the load relative to what the muscle bears isometrically at its
-    optimal length, whatever it can bear at its present length and velocity.
+    Assumes that effort grows with the square of the load relative to the maximum isometric force, whatever force the
+    muscle can bear at its present length and velocity.
     """
 
     name = "normalized_force_squared"
@@ -82,8 +82,8 @@ class ForceMomentSquared(SumOfTerms):
     6.18, there ascribed to Herzog).
 
     M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
-    has one moment arm for each muscle; of a muscle that crosses several degrees of freedom the root of the
-    sum of squares over the degrees of freedom of the problem is taken, r_i = sqrt(sum_k r_ik^2). Assumes that muscles
+    has one moment arm for each muscle; for a muscle that crosses several degrees of freedom r_i is the root of the
+    sum of squares over the degrees of freedom of the problem, r_i = sqrt(sum_k r_ik^2). Assumes that muscles
     with good leverage are preferred. Where a muscle has no leverage, M_i would vanish and the cost with it be
     undefined: r_i counts as at least `least_arm`.
 
@@ -135,8 +135,8 @@ class JointWeightedActivation(SumOfTerms):
     joints or more, else 1; without unit.
 
     Assumes that the effort of a muscle counts at every joint that it loads. A muscle of two joints presses both
-    together, and its moment at the one where it is not wanted has to be balanced by muscles that work against it; the
-    square of its activation alone says nothing of either. Uhlrich et al. (2022, Sci Rep 12:9842) weighted gastrocnemii
+    together, and antagonists have to balance its unwanted moment at one of the joints; the square of its activation
+    alone accounts for neither effect. Uhlrich et al. (2022, Sci Rep 12:9842) weighted gastrocnemii
     and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike. Over a range
     about the default (2 to 4 with gait2392 and gait2392_hip, 3 to 5 with rajagopal_2023) the knee forces of two walks
     are near those measured inside the joint, and EMG hardly changes (docs/validation.md).
@@ -224,16 +224,16 @@ class MusclePower(SumOfTerms):
 
 @dataclass(frozen=True)
 class SoftSaturation(SumOfTerms):
-    """Soft saturation of the muscles: sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum,
-    maximized.
+    """Soft saturation of the muscles: sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i; up to a constant the
+    negative of the soft-saturation sum, which the source maximizes.
 
     With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent comes from Rasmussen et
     al. (2001). The print minimizes the sum of the roots, which drives every muscle to full co-contraction; the
     criterion is meant to be maximized (correction A12). Here it is a cost that is zero at rest.
 
     Assumes that no muscle exceeds its maximum isometric force: the domain ends at F_i = F0_i, where the slope is
-    infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before, to be
-    exact: nearer to F0 a floating-point activation no longer determines the slope.) With p = 1 the cost is the
+    infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (The exact end is x_i = 1 - 1e-9: nearer
+    to F0 a floating-point activation no longer determines the slope.) With p = 1 the cost is the
     linear one sum_i x_i; for 1 < p < 2 the second derivative is infinite at rest.
 
     Args:
@@ -261,14 +261,14 @@ class EmgTracking(SumOfTerms):
     """Distance of the activations from measured EMG: the sum over measured muscles of (a_i - e_i)^2 + w sum over the
     others of a_i^2, without unit.
 
-    In the manner of the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
+    Similar to the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
     measured excitations against their size. Assumes that the envelope e_i is already on the scale of activation and
     delayed as activation is; a muscle that was not measured in a frame (NaN) is as inactive as the moments allow.
     Measured co-contraction is kept as far as the moments permit, so the cost is not least at rest.
 
-    With w = 0 it is the misfit to EMG alone, which `effort + 2.0 * EmgTracking(unmeasured_weight=0.0)` adds to any cost
-    of effort: the cost of EMG-informed sharing ([emg] weight of a trial file). By itself it then leaves open how the
-    muscles that were not measured share what is left.
+    With w = 0 the cost is the misfit to EMG alone, which `effort + 2.0 * EmgTracking(unmeasured_weight=0.0)` adds to
+    any cost of effort: the cost of EMG-informed sharing ([emg] weight of a trial file). By itself it then does not
+    determine how the muscles without EMG share the other moments.
 
     Args:
         unmeasured_weight: w, zero or more.
@@ -284,8 +284,10 @@ class EmgTracking(SumOfTerms):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        what = f"unmeasured_weight of {self.name}"
-        check_number(self.unmeasured_weight, what, "a number of zero or more", least=0.0, where=self.name)
+        description = f"unmeasured_weight of {self.name}"
+        check_number(
+            self.unmeasured_weight, description, "a number of zero or more", least=0.0, where=self.name
+        )
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients 1 where a muscle was measured, else sqrt(w), (T, n)."""

@@ -1,0 +1,105 @@
+"""The settings of a live session, of a watched folder and of the desk: options of `live`, `watch` and `desk`."""
+
+from __future__ import annotations
+
+from musclesolve.constants import FILE_SETTLED
+from musclesolve.settings.schema import Settings, same, setting, settings_of, table
+from musclesolve.settings.trial import FilterSettings, LaboratorySettings
+
+LAG_MS, WAIT_MS = 25.0, 10.0
+AUTO = "auto"
+"""In the place of the foot on a plate: found contact by contact."""
+_TRIAL = "; as in the trial file unless given"
+
+
+class StreamSettings(Settings):
+    """Streams in real time; not used for a recording that is read at full speed."""
+
+    rate: float | None = setting("number", f"samples of the markers a second{_TRIAL}", above=0.0)
+    plate: tuple[str, ...] | None = setting(
+        "name_list",
+        f"the foot on each plate of the streams, in their order, {AUTO}: contact by contact{_TRIAL}",
+        choices=("r", "l", AUTO),
+    )
+    plate_offset: float | None = setting(
+        "number",
+        "time added to the times of plates, to have them on the clock of the markers [s]; zero with a common clock, "
+        "else by their arrival, unless given",
+    )
+    wait_ms: float = setting(
+        "number", "longest time that a sample waits for late samples [ms]", default=WAIT_MS, minimum=0.0
+    )
+    forward: str | None = same(
+        LaboratorySettings,
+        "forward",
+        about=f"axis of the streams that counts as forward{_TRIAL}",
+        required=False,
+    )
+    up: str | None = same(
+        LaboratorySettings, "up", about=f"axis of the streams that points up{_TRIAL}", required=False
+    )
+    seconds: float | None = setting(
+        "number", "time after which the session ends [s]; without it Ctrl-C ends it", minimum=0.0
+    )
+
+
+class LiveSettings(StreamSettings):
+    """A live session."""
+
+    lag_ms: float = setting(
+        "number", "how far results are behind the newest sample [ms]", default=LAG_MS, minimum=0.0
+    )
+    cutoff_hz: float | None = same(
+        FilterSettings,
+        "cutoff_hz",
+        about=f"cut-off of the causal filter [Hz]{_TRIAL}",
+        words=(),
+        default=None,
+    )
+    stand: float | None = setting(
+        "number",
+        "with --record: time over which the subject stands still and is measured before the session [s]; the trial "
+        "file belongs to the laboratory, and needs no recording of this subject",
+        minimum=1.0,
+    )
+    walk: float = setting(
+        "number",
+        "with --stand: time of the movement that shows the lengths of trunk and arms [s]; 0: the standing shows them, "
+        "with hanging arms",
+        default=0.0,
+        minimum=0.0,
+    )
+    page_port: int = setting(
+        "whole", "port of --page on 127.0.0.1; 0: a free one", default=0, minimum=0, maximum=65535
+    )
+
+
+class WatchSettings(Settings):
+    """A watched folder."""
+
+    settled: float = setting(
+        "number",
+        "time without change after which a file is complete [s]",
+        default=FILE_SETTLED,
+        minimum=0.0,
+        maximum=600.0,
+    )
+
+
+class DeskSettings(Settings):
+    """The desk."""
+
+    port: int = setting("whole", "port of the page; 0: one that is free", default=0, minimum=0, maximum=65535)
+
+
+class SessionSettings(Settings):
+    """The tables, as of a file."""
+
+    live: LiveSettings = table(LiveSettings)
+    watch: WatchSettings = table(WatchSettings)
+    desk: DeskSettings = table(DeskSettings)
+
+
+def session_arguments(name: str) -> dict[str, tuple[str, str]]:
+    """Return keyword of the command of a name -> table and key."""
+    return {key: (name, key) for key in settings_of(vars(SessionSettings)[name].holds)}
