@@ -51,7 +51,7 @@ def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarni
     tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
     if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
         what = (
-            f"the floor is tilted by {tilt:.1f} degrees along the way: standing soles rise by "
+            f"the floor is tilted by {tilt:.1f} degrees along the path: standing soles rise by "
             f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
         )
         remedy = "turn the recording so that the floor is level; ground reactions are predicted on a level floor alone"
