@@ -55,9 +55,9 @@ def spans_of(mask: Mask, time: Array, grown: float) -> tuple[tuple[float, float]
 def hidden_trials(trial: Trial, recorded: Mechanics, one_plate: bool) -> list[Trial]:
     """The trial with its plates hidden, or with the plates of one foot hidden, right and left."""
     if not one_plate:
-        spans = dict.fromkeys(SIDES, (ALWAYS,))
+        hidden = dict.fromkeys(SIDES, (ALWAYS,))
         settings = trial.settings.changed(files={"forces": PREDICTED})
-        return [replace(trial, forces=(), legs={}, predicted_spans=spans, settings=settings)]
+        return [replace(trial, forces=(), legs={}, predicted_spans=hidden, settings=settings)]
     least, time = trial.settings.filter.unloaded_below_n, recorded.motion.time
     found = []
     for ground in recorded.reactions:

@@ -192,10 +192,9 @@ def report(file: Path, seconds: float, which: str, only: Sequence[str] = ()) -> 
     )
     console.print(f"{full.jacobian.shape[1] - int(full.redundant[0].sum()) + problem.n_muscles} unknowns")
     lines = own(problem, full, which)
-    for formulation, make in (("reduced", reduced_form), ("full", full_form)):
-        if which not in ("both", formulation):
-            continue
-        for name, method in METHODS.items():
+    chosen = []
+    for formulation in ("reduced", "full") if which == "both" else (which,):
+        for name in METHODS:
             if only and not name.startswith(tuple(only)):
                 continue
             if ("NLopt" in name and find_spec("nlopt") is None) or (
@@ -203,10 +202,15 @@ def report(file: Path, seconds: float, which: str, only: Sequence[str] = ()) -> 
             ):
                 console.print(f"left out: {name}, {formulation}")
                 continue
-            forms = lambda t, make=make: make(problem, full, t)  # noqa: E731
-            lines.append(tried(name, formulation, method, forms, order, seconds, least.cost))
-            done = lines[-1]
-            console.print(f"  {done.method}, {formulation}: {done.frames} frames in {done.seconds:.3g} s")
+            chosen.append((formulation, name))
+    minutes = len(chosen) * seconds / 60.0
+    console.print(f"{len(chosen)} methods of {seconds:g} s each: {minutes:.1f} minutes")
+    for formulation, name in chosen:
+        make = {"reduced": reduced_form, "full": full_form}[formulation]
+        forms = lambda t, make=make: make(problem, full, t)  # noqa: E731
+        done = tried(name, formulation, METHODS[name], forms, order, seconds, least.cost)
+        lines.append(done)
+        console.print(f"  {done.method}, {formulation}: {done.frames} frames in {done.seconds:.3g} s")
     return lines
 
 

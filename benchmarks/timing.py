@@ -43,6 +43,6 @@ def side_by_side(
                 raise MuscleSolveError(result.reason)
             if not done:
                 minutes = (time.monotonic() - begin) * np.ceil(len(tasks) / processes) / 60.0
-                console.print(f"{len(tasks)} {name} in {processes} processes: some {minutes:.1f} minutes")
+                console.print(f"{len(tasks)} {name}, {processes} at a time: some {minutes:.1f} minutes")
             yield number, result
             bar.advance(task)

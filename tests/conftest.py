@@ -1,4 +1,4 @@
-"""What several test folders share: where recorded data lies, and random motions of the model."""
+"""Fixtures that several test folders share: paths of recorded data, and random motions of the model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if not THOROUGH:
 
 
 def pytest_sessionstart() -> None:
-    """Of two processes that test side by side the second compiles now, where nothing is on disk yet.
+    """Compile in the second of two processes that test side by side, unless the compiled code is on disk.
 
     Meanwhile the first collects, and keeps the test modules as bytecode, which the second then finds.
     """

@@ -68,8 +68,25 @@ def compiled(words: Iterable[tuple[str, str]]) -> list[tuple[re.Pattern[str], st
 
 SPELLING = compiled(RULES["spelling"].items())
 PATTERNS = patterns()
-ANY = re.compile("|".join(pattern.pattern for pattern, _ in PATTERNS), re.IGNORECASE)
-"""Finds whether a text has a fault at all, which few have."""
+
+
+def begun(rules: Iterable[tuple[re.Pattern[str], str]]) -> re.Pattern[str]:
+    """Return a pattern that is in every text, in small letters, where one of the patterns of whole words is."""
+    words = [pattern.pattern.removeprefix(r"\b").removesuffix(r"\b") for pattern, _ in rules]
+    return re.compile(
+        "|".join(
+            re.sub(r"(?<!\\)[A-Z]", lambda found: found[0].lower(), word.removeprefix(r"(\w*)"))
+            for word in words
+        )
+    )
+
+
+ANY, ANY_NAME = begun(PATTERNS), begun(SPELLING)
+"""Find quickly whether a text, and a name, can have a fault at all, which few have."""
+BEGINNINGS = {
+    of_tests: re.compile(rf"({'|'.join(RULES[key])})\b")
+    for of_tests, key in ((False, "bad_beginnings"), (True, "bad_beginnings_of_tests"))
+}
 
 
 def without_code(text: str) -> str:
@@ -102,7 +119,7 @@ def lengths(text: str) -> list[int]:
 
 def word_faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield the place of each banned phrase, wrong term and British spelling with a sentence on it."""
-    for pattern, instead in PATTERNS if ANY.search(text) else ():
+    for pattern, instead in PATTERNS if ANY.search(text.lower()) else ():
         for match in pattern.finditer(text):
             yield match.start(), f"{match.group()!r}: write {instead}"
 
@@ -133,7 +150,7 @@ def message_faults(file: Path) -> Iterator[str]:
 def string_faults(file: Path) -> Iterator[str]:
     """Yield the faults in the strings of a module, which are parts of messages, and in all texts of a TOML file."""
     text = file.read_text(encoding="utf-8")
-    if not ANY.search(text):
+    if not ANY.search(text.lower()):
         return
     texts = [*texts_of(tomllib.loads(text))] if file.suffix == ".toml" else strings_of(ast.parse(text))
     for fault in (fault for said in texts for _, fault in word_faults(without_code(said))):
@@ -171,22 +188,22 @@ def docstring_faults(file: Path) -> Iterator[str]:
     Of tests only the worst beginnings and the names are checked.
     """
     of_tests = file.is_relative_to(ROOT / "tests")
-    beginnings = RULES["bad_beginnings_of_tests" if of_tests else "bad_beginnings"]
     waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while waiting:  # statements, not the expressions in them
         node = waiting.pop(0)
-        waiting += (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+        for field in ("body", "orelse", "finalbody"):
+            waiting += getattr(node, field, ())
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         text, name = ast.get_docstring(node) or "", getattr(node, "name", "the module")
         place = f"{file.relative_to(ROOT).as_posix()}: {name}"
-        for beginning in beginnings:
-            if re.match(rf"{beginning}\b", text):
-                yield f"{place}: a docstring does not begin with {beginning!r}"
+        if beginning := BEGINNINGS[of_tests].match(text):
+            yield f"{place}: a docstring does not begin with {beginning[1]!r}"
         for _, fault in () if of_tests else word_faults(without_code(text)):
             yield f"{place}: {fault}"
-        for pattern, instead in SPELLING:
-            if found := pattern.search(" ".join(WORD.findall(name))):
+        words = " ".join(WORD.findall(name))
+        for pattern, instead in SPELLING if ANY_NAME.search(words.lower()) else ():
+            if found := pattern.search(words):
                 yield f"{place}: {found.group()!r} in a name: write {instead}"
 
 

@@ -4,7 +4,7 @@
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`, `costs`, `solvers`, `statuses`, `marker sets`.
+`options of run`, `options of share`, `options of live`, `costs`, `solvers`, `statuses`, `marker sets`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import musclesolve as ms
 from musclesolve.settings import other_files, trial
+from musclesolve.settings.live import SessionSettings, session_arguments
 from musclesolve.settings.schema import Setting, settings_of, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
@@ -96,11 +97,11 @@ def tables(name: str) -> str:
     if name in REGISTRIES:
         return REGISTRIES[name]()
     if name.startswith("options of "):
-        kind, arguments = (
-            (RecordedSettings, run_arguments())
-            if name.endswith("run")
-            else (ModelSettings, share_arguments())
-        )
+        kind, arguments = {
+            "run": (RecordedSettings, run_arguments()),
+            "share": (ModelSettings, share_arguments()),
+            "live": (SessionSettings, session_arguments("live")),
+        }[name.removeprefix("options of ")]
         known = {key: (tables_of(kind)[at].settings[key], at) for at, key in arguments.values()}
         lines = (
             row(setting.option or f"--{key.replace('_', '-')}", setting)

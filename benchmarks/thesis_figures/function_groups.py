@@ -17,7 +17,7 @@ from musclesolve.plotting.page.sheet import heading
 def function_groups(study: Study) -> Finding:
     """Figure 6.20: eight groups, their sum and their members."""
     series, groups = over_cycle(study, "muscle_force"), groups_of_source()["group"]
-    figure, axes = panels(study, "Muscle forces by function group", 4, 2, 0.98)
+    figure, axes = panels(study, "Muscle forces by function group; hatched: with a reserve", 4, 2, 0.98)
     for number, (panel, group) in enumerate(zip(axes.flat, groups.values(), strict=True)):
         panel.plot(study.percent, total(series, group["muscles"]), color="black", linewidth=1.5, label="sum")
         for color, name in zip(COLORS, group["muscles"], strict=False):
@@ -25,9 +25,10 @@ def function_groups(study: Study) -> Finding:
                 study.percent, total(series, [name]), color=color, linewidth=0.9, label=name.replace("_", " ")
             )
         panel.set_ylim(bottom=0.0, top=1.45 * panel.get_ylim()[1])
+        drawing.mark_gaps(panel, study, study.reserved)
         heading(panel, group["panel"])
         drawing.over_cycle(panel, study, "[N]", labeled=number >= 6)
-        panel.legend(fontsize=SMALL - 1, frameon=False, ncols=2, loc="upper right")
+        panel.legend(fontsize=SMALL - 1, framealpha=0.85, edgecolor="none", ncols=2, loc="upper right")
     peaks = ", ".join(
         f"{group['panel'].partition(' ')[2]} {when(total(series, group['muscles']), study.percent)}"
         for group in groups.values()

@@ -17,7 +17,7 @@ from benchmarks.thesis_figures.muscle_names import (
 )
 from benchmarks.thesis_figures.saturation import FULL
 from benchmarks.thesis_figures.study import Study
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
 from musclesolve.sharing.status import Status
@@ -66,10 +66,13 @@ def forces(study: Study) -> Finding:
 def compared_forces(study: Study) -> Finding:
     """Figure 6.19: the four muscles whose forces the source sets beside forces of others."""
     series = over_cycle(study, "muscle_force")
-    figure, axes = panels(study, "Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
+    figure, axes = panels(
+        study, "Forces of four muscles; bars: EMG on, published; hatched: with a reserve", 2, 2, 0.5
+    )
     for number, (panel, name) in enumerate(zip(axes.flat, COMPARED, strict=True)):
         panel.plot(study.percent, series[name], color=COLORS[0])
         _bursts(panel, name)
+        drawing.mark_gaps(panel, study, study.reserved)
         heading(panel, name.replace("_", " "))
         panel.set_ylim(bottom=0.0)
         drawing.over_cycle(panel, study, "[N]", labeled=number >= 2)
@@ -82,11 +85,10 @@ def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: fl
     figure, axes = drawing.panels(study, title, rows, COLUMNS, 1.0, labels=False)
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(series))
-    reserved = _reserved(study)
     for number, (panel, (name, values)) in enumerate(zip(axes.flat, series.items(), strict=False)):
         panel.plot(study.percent, values, color=COLORS[0], linewidth=1.2)
         _bursts(panel, name)
-        drawing.mark_gaps(panel, study, reserved)
+        drawing.mark_gaps(panel, study, study.reserved)
         panel.set_xlim(0.0, 100.0)
         panel.set_ylim(0.0, 1.08 * (top or max(np.nanmax(values), 10.0)))
         heading(panel, _short(name))
@@ -122,13 +124,8 @@ def _saturated(study: Study, series: dict[str, Array]) -> str:
     )
 
 
-def _reserved(study: Study) -> Mask:
-    """Frames of the cycle that are solved with a reserve, (K,)."""
-    return np.asarray(study.of_cycle(study.result["status"].values)[:, 0] == Status.SOLVED_WITH_RESERVE)
-
-
 def _solved(study: Study) -> str:
-    status, reserve = study.of_cycle(study.result["status"].values)[:, 0], int(_reserved(study).sum())
+    status, reserve = study.of_cycle(study.result["status"].values)[:, 0], int(study.reserved.sum())
     solved = int((status == Status.SOLVED).sum())
     size = np.nanmax(np.abs(study.of_cycle(study.result["reserve_moment"].values))) if reserve else 0.0
     return f"{solved} of {status.size} frames solved, {reserve} more with a reserve (largest {size:.0f} N m)."

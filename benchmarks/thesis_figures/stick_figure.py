@@ -35,7 +35,7 @@ def paths_in_space(study: Study, frame: int) -> tuple[list[tuple[Array, Array]],
     placed = scale_muscles(model, muscle_db.load("silva_2003"), SIDE, study.trial.settings.muscles.strength)
     paths = placed.paths
     on = paths.on_path(motion.coordinates)[0]
-    points = paths.evaluate(motion.q, motion.coordinates).position[0][: paths.layout.points]
+    points = paths.evaluate(motion.q, motion.coordinates).nodes.position[0][: paths.layout.points]
     own = {
         name.removesuffix(f"_{SIDE}"): points[(paths.layout.point_muscle == number) & on]
         for number, name in enumerate(placed.names)

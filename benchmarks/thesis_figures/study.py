@@ -12,7 +12,7 @@ import xarray as xr
 
 import musclesolve as ms
 from benchmarks.thesis_figures.published import published_moment
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
@@ -20,6 +20,7 @@ from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanic
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.settings.trial import ConsistencySettings
+from musclesolve.sharing.status import Status
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)
@@ -88,6 +89,11 @@ class Study:
     def percent(self) -> Array:
         """Place of the frames of the cycle in it, (K,) [%]."""
         return self.cycle.percent
+
+    @cached_property
+    def reserved(self) -> Mask:
+        """Frames of the cycle that are solved with a reserve, (K,)."""
+        return np.asarray(self.of_cycle(self.result["status"].values)[:, 0] == Status.SOLVED_WITH_RESERVE)
 
     def of_cycle(self, values: Array) -> Array:
         """Return the frames of the cycle of values (T, ...) over the time of the result."""

@@ -9,7 +9,7 @@ of tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names another folder that ho
 
 from __future__ import annotations
 
-from benchmarks.validation import constitution, knee, recorded, synthetic
+from benchmarks.validation import constitution, knee, predicted, recorded, synthetic
 from benchmarks.validation.page import PAGE, write_sections
 
 SECTIONS = {
@@ -25,6 +25,7 @@ SECTIONS = {
     "knee": knee.knee,
     "bands": knee.knee_bands,
     "bent": knee.bent,
+    "predicted": predicted.predicted,
 }
 """What computes each section, by the name in its marker."""
 

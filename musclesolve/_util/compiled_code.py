@@ -61,6 +61,12 @@ def compiled_in_order(function: Callable[..., Any]) -> Any:
     return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
 
 
+def compiled_for_some(function: Callable[..., Any]) -> Any:
+    """Compile as `compiled_in_order` does, without what stands behind `if argument is None` where it is None."""
+    options = WITHIN | {"fastmath": {"contract", "nsz", "arcp"}, "no_rewrites": False}
+    return njit(**options)(function)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Inline a function that is called once into its caller, before compilation."""
     return njit(inline="always", **WITHIN)(function)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 try:
     import typer
     from typer.core import TyperCommand, TyperGroup
-except KeyboardInterrupt:  # most of the time before `main` is spent here
+except KeyboardInterrupt:  # most of the time before `main` passes here
     print("musclesolve: stopped by Ctrl-C; nothing was written", file=sys.stderr)
     raise SystemExit(130) from None
 
@@ -77,7 +77,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help, then what to begin with, and the exit codes."""
+        """Print the help, then the first steps and the exit codes."""
         super().format_help(ctx, formatter)
         codes = "\n".join(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())
         _append(formatter, f"{example_text('musclesolve')}\n\nExit codes:\n{codes}")
@@ -107,7 +107,7 @@ def examples() -> dict[str, dict[str, str]]:
 
 
 def with_options(command: Callable[..., None], *names: str) -> Callable[..., None]:
-    """The command with options of `OPTIONS` behind its own; they choose the output mode before it starts."""
+    """Add options of `OPTIONS` to a command; they choose the output mode before the command starts."""
     own = inspect.signature(command, eval_str=True)
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=OPTIONS[name])
@@ -121,7 +121,7 @@ def with_options(command: Callable[..., None], *names: str) -> Callable[..., Non
 
     parameters = [*own.parameters.values(), *more]
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
@@ -221,7 +221,7 @@ for panel, commands in PANELS.items():
 
 
 def _run_command() -> None:
-    """Run the command; a Ctrl-C after its end does not change how it has ended."""
+    """Run the command; a Ctrl-C after its end does not change its exit code."""
     try:
         app(prog_name="musclesolve")
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 from musclesolve._util.processes import collect_rarely
 
 MOST_DIGITS = 11
-"""Digits of a number that a library can take for an integer of the machine."""
+"""Largest number of digits that fits a machine integer of a library."""
 
 LOG = logging.getLogger("musclesolve")
 
@@ -39,8 +39,8 @@ def finish() -> None:
 
 
 def correct_variables() -> None:
-    """Ignore, with a warning, what libraries would fail on."""
-    # Figures go into files: no window is opened, whatever is asked for.
+    """Ignore, with a warning, values on which libraries would fail."""
+    # Figures go into files: no window is opened, whatever the environment requests.
     os.environ["MPLBACKEND"] = "agg"
     if _on(os.environ.get("NUMBA_DISABLE_JIT", "")):
         _ignore("NUMBA_DISABLE_JIT", "without its compiled kernel force sharing takes many times as long")

@@ -1,4 +1,4 @@
-"""JSON of plain values, arrays and paths, in which what is not finite is null; the document of an error."""
+"""JSON of plain values, arrays and paths, with null for numbers that are not finite; the document of an error."""
 
 import json
 import math
@@ -49,12 +49,12 @@ def error_document(error: BaseException, message: str, exit_code: int) -> dict[s
     parts["file"] = getattr(error, "file", None) or getattr(error, "filename", None)
     line = getattr(error, "line", None)  # of a muscle set
     places = (getattr(error, "where", None), f"line {line}" if line else None, getattr(error, "field", None))
-    parts["place"] = ", ".join(str(each) for each in places if each) or None
+    parts["place"] = ", ".join(str(place) for place in places if place) or None
     return {"error": parts, "exit_code": exit_code}
 
 
 def _code(error: BaseException) -> str:
-    """The code of an error of the input; a name of the kind of the others."""
+    """The code of an error of the input; for other errors a name of their kind."""
     own = getattr(error, "code", None)
     if isinstance(own, str):
         return own

@@ -20,27 +20,27 @@ from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.lines import line
 
 RENEWED = 0.5
-"""So often the line is renewed [s]."""
+"""Interval at which the line is renewed [s]."""
 
 BEHIND_MS = 100.0
-"""A latency that says that frames take longer than samples come [ms]."""
+"""Latency above which frames take longer than the time between samples [ms]."""
 BEHIND = 1.0
-"""A latency above that for so long is reported while it runs [s],"""
+"""Duration of such a latency after which it is reported during the session [s],"""
 REPEATED = 10.0
-"""and not again before this time has passed [s]."""
+"""and least time between two such reports [s]."""
 REMEDY = (
     "end other programs, send fewer samples a second, or use --side; where the system allows it, give this program "
     f"precedence (Linux: `sudo renice -n -10 -p {os.getpid()}`; Windows: Task Manager, priority High)"
 )
 MOST_HIDDEN = 3
-"""So many hidden markers are named."""
+"""Number of hidden markers that are named."""
 BUSY = 1.5
-"""A load a core above which frames come late: at a load of 5 a core 99 % of them within 2 s."""
+"""Load per core above which frames are late: at a load of 5 a core 99 % of them come within 2 s."""
 LOG = logging.getLogger("musclesolve")
 
 
 def busy_sentence() -> str | None:
-    """Return what a load on the computer does to a session, in words; None where it has room, or does not say."""
+    """Describe the effect of the load of the computer on a session; None at low or unknown load."""
     load, count = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, cores()
     if load <= BUSY * count:
         return None
@@ -83,7 +83,7 @@ class StatusLine:
         if now - self._since < RENEWED:
             return
         status = ", ".join(
-            dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
+            dict.fromkeys(STATUS_NAMES[int(code)].lower().replace("_", " ") for code in frame.status)
         )
         if frame.faults:  # the cause, before what follows from it
             self._show(f"{self._clock(frame)}  {status}; {frame.faults[0]}", wrong=True)

@@ -69,7 +69,7 @@ def _samples(given: Any) -> int | str:
 
 def _questions(text: str) -> list[str]:
     """Questions between commas."""
-    named = [each.strip().replace("-", "_") for each in text.split(",") if each.strip()]
+    named = [group.strip().replace("-", "_") for group in text.split(",") if group.strip()]
     for name in named:
         if name not in QUESTIONS:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(QUESTIONS)}")
@@ -103,11 +103,11 @@ NAMES = {
     "marker_set": marker_set_names,
     "faults": fault_names,
 }
-"""What the shell completes behind the option of a setting."""
+"""Completion of the shell for the option of a setting."""
 
 
 REPEATABLE = ("name_list", "number_or_weights")
-"""Kinds of settings whose option may be given again and again."""
+"""Kinds of settings whose option may be repeated."""
 TYPES: dict[str, Any] = {
     "text": str | None,
     "number": float | None,
@@ -122,7 +122,7 @@ TYPES: dict[str, Any] = {
 def setting_option(file: type[Settings], table: str, key: str, replaces: bool = False) -> Any:
     """The option of a setting, with its sentence, choices and range.
 
-    replaces: whether it takes the place of what a trial file states.
+    replaces: whether the option replaces a value of the trial file.
     """
     setting = tables_of(file)[table].settings[key]
     text = capitalized(setting.about)
@@ -150,27 +150,31 @@ def with_settings(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
-        named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+        named = {
+            name: parameter
+            for name, parameter in own.parameters.items()
+            if parameter.kind != parameter.VAR_KEYWORD
+        }
         places = {name: place for name, place in arguments.items() if name not in named}
         settings = {name: tables_of(file)[table].settings[key] for name, (table, key) in places.items()}
-        settings = {name: each for name, each in settings.items() if each.kind in TYPES}
+        settings = {name: setting for name, setting in settings.items() if setting.kind in TYPES}
         replaces, no_file = file is RecordedSettings, file is SessionSettings
         more = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=None if replaces or each.kind in REPEATABLE else each.default,
+                default=None if replaces or setting.kind in REPEATABLE else setting.default,
                 annotation=Annotated[
-                    str | None if each.words else TYPES[each.kind],
+                    str | None if setting.words else TYPES[setting.kind],
                     setting_option(file, *places[name], replaces),
                 ],
             )
-            for name, each in settings.items()
+            for name, setting in settings.items()
         ]
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            stated = {name: _stated(each, given.pop(name)) for name, each in settings.items()}
+            stated = {name: _stated(setting, given.pop(name)) for name, setting in settings.items()}
             stated = {name: value for name, value in stated.items() if value is not None}
             for name, value in stated.items():
                 if no_file and (wrong := settings[name].problem(value)):
@@ -179,7 +183,7 @@ def with_settings(
 
         parameters = [*named.values(), *more]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
@@ -287,7 +291,7 @@ def page_style_of(
     norms: bool = True,
     muscles: Sequence[str] = (),
 ) -> PageStyle:
-    """The style of the pages that the options ask for."""
+    """The page style that the options choose."""
     return PageStyle(width, font, titles, file_format.value, norms, tuple(muscles))
 
 

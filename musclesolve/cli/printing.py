@@ -1,6 +1,6 @@
 """Printing by a command: summary, JSON document, progress and messages, and its exit.
 
-Lines are wrapped on a terminal, whole for other programs. `--quiet`: errors only; `--json`: one document.
+Lines are wrapped only on a terminal. `--quiet`: errors only; `--json`: one document.
 """
 
 import logging
@@ -26,11 +26,11 @@ WIDE_COLUMNS = 140
 class OutputMode:
     """Output that the running command prints."""
 
-    quiet: bool = False  # nothing but errors, and what was asked for with --json
+    quiet: bool = False  # only errors, and the document of --json
     json: bool = False  # one JSON document on standard output, in the place of the summary
 
     def choose(self, *, quiet: bool = False, json: bool = False) -> None:
-        """Print so from now on; without arguments as usual."""
+        """Choose the output of the running command; without arguments the usual one."""
         self.quiet, self.json = quiet, json
         logging.getLogger("musclesolve").setLevel(logging.WARNING if quiet else logging.INFO)
 
@@ -45,7 +45,7 @@ mode = OutputMode()
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that prints text as it is, "[mm]" included; wide enough for a table where it is not a terminal."""
+    """A console that prints text unchanged, "[mm]" included; wide enough for a table if it is not a terminal."""
     out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not out.is_terminal:
         out.width = WIDE_COLUMNS
@@ -83,7 +83,7 @@ def print_table(table: RenderableType) -> None:
 
 
 def print_plain(text: str) -> None:
-    """Print lines as they are, whatever the width of the terminal: they may be copied."""
+    """Print lines without wrapping at any width of the terminal, so that they can be copied."""
     console().print(text, soft_wrap=True)
 
 

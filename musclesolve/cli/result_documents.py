@@ -48,7 +48,7 @@ def comparison_document(comparison: xr.Dataset) -> dict[str, Any]:
             cost: {
                 **{key: value for key, value in document(statements(under)).items() if key in OF_COST},
                 "mean_co_contraction": facts.co_contraction[cost],
-                "emg_correlation": {each.name: each.correlation for each in under.channels} or None,
+                "emg_correlation": {channel.name: channel.correlation for channel in under.channels} or None,
             }
             for cost, under in facts.under.items()
         },
@@ -64,7 +64,7 @@ def average_document(average: xr.Dataset) -> dict[str, Any]:
     def leg_measures(leg: xr.Dataset) -> dict[str, Any]:
         return {"cycles": int(leg["cycles"])} | {
             name: {"mean": _number(leg, name), "standard_deviation": _number(leg, f"{name}_std")}
-            for name in (each.variable for each in STRIDE_MEASURES)
+            for name in (measure.variable for measure in STRIDE_MEASURES)
         }
 
     sentences = ("left_out", "invalid", "unlike", "persons", "reserves")
@@ -109,7 +109,10 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
                 "message": record.message or None,
             }
         )
-    return {"counts": {each.value.replace(" ", "_"): count[each] for each in Outcome}, "trials": trials}
+    return {
+        "counts": {outcome.value.replace(" ", "_"): count[outcome] for outcome in Outcome},
+        "trials": trials,
+    }
 
 
 def study_document(result: StudyResult) -> dict[str, Any]:

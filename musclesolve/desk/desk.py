@@ -1,4 +1,4 @@
-"""State of the desk, for all browsers alike: a folder, the trial file that is open, the task that is on its way."""
+"""State of the desk, shared by all browsers: a folder, the open trial file, the running task."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class Desk:
         folder: with recordings, or an empty one.
 
     Attributes:
-        trial: that is open, None before the first is drafted.
-        draft: of the folder, as it was made last.
+        trial: the open trial file, None before the first is drafted.
+        draft: the last draft of the folder.
         recordings: markers of the files that were read.
         options: of the next run.
         study: of many trials, in the folder or below it.
-        watching: what the folder is watched for, None while it is not. watch_failure: why the watch ended.
-        meanings: what they mean by the trial file.
+        watching: the watch of the folder, None without one. watch_failure: reason why the watch ended.
+        meanings: meanings of the markers by the trial file.
         close: ends the server.
     """
 
@@ -85,7 +85,7 @@ class Desk:
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
         self.watching: Watch | None = None
-        self._held = ExitStack()  # what nobody else may write into while the folder is watched
+        self._held = ExitStack()  # locks of the folders while the folder is watched
         self.watch_failure: Exception | None = None
         if trials := self.trials:
             self.open(trials[0])
@@ -101,12 +101,12 @@ class Desk:
         """Open a trial file."""
         if self.trial is None or self.trial.path != path:
             if not self.runner.busy:
-                self.runner.task = None  # how it has ended concerns another trial
+                self.runner.task = None  # its end concerned another trial
             self.trial, self._checked = TrialDocument(path), None
             self.changed("trial", by)
 
     def drafted(self, subject: GivenSubject = _NOBODY) -> FolderDraft:
-        """A trial file for each motion in the folder, not written yet; takes seconds."""
+        """Draft a trial file for each motion in the folder without writing; takes seconds."""
         self.draft = draft_folder(self.folder.path, subject=subject)
         return self.draft
 
@@ -131,12 +131,12 @@ class Desk:
             trial.write(text)
 
     def undo(self, by: object = None) -> None:
-        """Take the last change of the trial file back; see `TrialDocument.undo`."""
+        """Undo the last change of the trial file; see `TrialDocument.undo`."""
         with self._changing(by) as trial:
             trial.undo()
 
     def decided(self, each: Open, by: object = None) -> None:
-        """Remove what a draft has left to decide; see `TrialDocument.decided`. What `check` said still holds."""
+        """Remove an open decision of a draft; see `TrialDocument.decided`. The findings of `check` still hold."""
         said = self._said
         with self._changing(by) as trial:
             trial.decided(each)
@@ -145,7 +145,7 @@ class Desk:
 
     @contextmanager
     def _changing(self, by: object = None) -> Iterator[TrialDocument]:
-        """The trial file that is open; afterward, whatever happened, the listeners hear whether its text changed."""
+        """Yield the open trial file; afterward inform the listeners in any case if its text changed."""
         assert self.trial is not None
         trial, before = self.trial, self.trial.text
         try:
@@ -155,8 +155,8 @@ class Desk:
                 self.changed("text", by)
 
     def look_at_file(self) -> None:
-        """Take what another program has changed in the files of trial and study that are open, or that one is gone."""
-        with suppress(MuscleSolveError):  # the study step says why its file cannot be read
+        """Read changes of other programs in the open files of trial and study, or notice that a file is gone."""
+        with suppress(MuscleSolveError):  # the study step reports why its file cannot be read
             if self.study.look():
                 self.changed("text")
         if self.trial is None:
@@ -176,13 +176,13 @@ class Desk:
 
     @property
     def output(self) -> Path:
-        """Folder of the result of the trial that is open."""
+        """Folder of the result of the open trial."""
         assert self.trial is not None
         return self.folder.path / RESULTS / self.trial.path.stem
 
     @property
     def result(self) -> Path | None:
-        """The result of the trial that is open, where there is one."""
+        """Path of the result of the open trial, where there is one."""
         if self.trial is None:
             return None
         path = self.output / "result.nc"
@@ -190,7 +190,7 @@ class Desk:
 
     @property
     def comparison(self) -> Path:
-        """Folder of the comparison of costs of the trial that is open."""
+        """Folder of the comparison of costs of the open trial."""
         return self.output / "comparison"
 
     @property
@@ -200,7 +200,7 @@ class Desk:
         return {path.parent.name: path for path in found}
 
     def in_folder(self, path: Path) -> str:
-        """A path as a command line in the folder names it."""
+        """A path in the form of a command line in the folder."""
         return path.relative_to(self.folder.path).as_posix()
 
     @property
@@ -212,7 +212,7 @@ class Desk:
 
     @property
     def _attributes(self) -> dict[str, str]:
-        """Attributes of the result of the trial that is open, read once; none without a result."""
+        """Attributes of the result of the open trial, read once; empty without a result."""
         if (path := self.result) is None:
             return {}
         key = path, path.stat().st_mtime_ns
@@ -222,12 +222,12 @@ class Desk:
 
     @property
     def measures(self) -> Measures | None:
-        """The result of the trial that is open in a few numbers; None where there is none."""
+        """Measures of the result of the open trial; None without a result."""
         return Measures.from_json(self._attributes.get(MEASURES, ""))
 
     @property
     def changed_inputs(self) -> list[str]:
-        """Names of the files of the trial that have changed since its result was computed, itself among them."""
+        """Names of the files of the trial, itself included, that have changed since its result was computed."""
         if self.trial is None or not (attributes := self._attributes):
             return []
         files = hashed_files(attributes.get(ATTRIBUTE, ""))
@@ -281,7 +281,7 @@ class Desk:
 
         def keep(task: Task) -> None:
             self._failed = None if task.error is None else (text, task.error)
-            if task.succeeded:  # the page comes after the verdict, which is shown now
+            if task.succeeded:  # the page is made after the verdict, which is shown now
                 self.runner.start("Page of the result", "report", files=[result])
 
         return self.start(
@@ -317,7 +317,7 @@ class Desk:
         return task
 
     def watch(self, on: bool) -> None:
-        """Begin to compute every new recording of the folder by the trial file that is open, or end this."""
+        """Start or end the watch of the folder, which computes every new recording by the open trial file."""
         self.watch_failure = None
         if not on:
             self._end_watch()
@@ -342,13 +342,13 @@ class Desk:
         return self.folder.path / RESULTS
 
     def look_at_folder(self) -> None:
-        """Compute the next recording that is whole, where the folder is watched and nothing else is computed."""
+        """Compute the next complete recording, if the folder is watched and no other task runs."""
         watching = self.watching
         if watching is None:
             return
         try:
             jobs = watching.look()
-        except MuscleSolveError as error:  # such as a folder that is not there any more
+        except MuscleSolveError as error:  # such as a missing folder
             self._end_watch()
             self.watch_failure = error
             self.changed("task")
@@ -361,17 +361,17 @@ class Desk:
                 elif not task.canceled:
                     watching.take(task.value)
                 else:
-                    self._end_watch()  # whoever cancels it wants no more of them now
+                    self._end_watch()  # a canceled recording also ends the watch
 
             self.start(f"Recording {jobs[0].name}", "recording", keep, job=jobs[0])
 
     def cancel(self) -> None:
-        """End the task that is on its way; nothing of it is kept."""
+        """End the running task; nothing of it is kept."""
         self.runner.cancel()
         self.changed("task")
 
     def _read_again(self) -> None:
-        """Read the trial file again, which another program may have changed: what is computed reads the file."""
+        """Read the trial file again, which another program may have changed, because tasks read the file."""
         with self._changing() as trial:
             trial.reload()
 
@@ -382,20 +382,20 @@ class Desk:
         self._listeners[key] = listener
 
     def forget(self, key: object) -> None:
-        """Call its listener no more."""
+        """Remove the listener of a key."""
         self._listeners.pop(key, None)
 
     def changed(self, what: Change, by: object = None) -> None:
-        """Say that something has changed."""
+        """Inform the listeners of a change."""
         if what == "trial":
-            self._checked = None  # other recordings may be there
+            self._checked = None  # the recordings may have changed
         for key, listener in list(self._listeners.items()):
             if key is not by:
                 listener(what)
 
 
 def _is_trial(path: Path) -> bool:
-    """Whether a file in TOML is a trial file: it has the tables that one needs, as far as it can be read."""
+    """Return whether a TOML file has the tables of a trial file, as far as it can be read."""
     try:
         content = TrialDocument(path).content
     except MuscleSolveError:

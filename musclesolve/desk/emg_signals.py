@@ -1,4 +1,4 @@
-"""Signals of EMG as small pictures, and what is wrong with each: dead, clipped, full of spikes or hum."""
+"""Signals of EMG as small pictures, and the faults of each: dead, clipped, full of spikes or hum."""
 
 from dataclasses import dataclass
 from html import escape
@@ -13,12 +13,12 @@ from musclesolve.recording.trial.emg_channels import are_envelopes
 WIDE, HIGH, BINS = 300, 40, 300
 """Size of a picture [px], and how many stretches of time it shows."""
 LITTLE = 0.001
-"""Share of samples at the end of the range of the amplifier that is not worth a word."""
+"""Share of samples at the end of the range of the amplifier that is not reported."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A channel: its picture as SVG, what is wrong with it ("" where nothing is), and whether it is unusable."""
+    """A channel: its picture as SVG, its faults in words ("" without any), and whether it is unusable."""
 
     picture: str
     trouble: str = ""

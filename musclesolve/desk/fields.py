@@ -1,4 +1,4 @@
-"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and its meaning."""
+"""Fields for keys of the trial file, drawn from its schema: choices, range, and meaning."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
@@ -40,7 +40,7 @@ def drawn_keys(file: type[Settings], table: str, *others: str) -> list[str]:
 
 
 OTHERS: dict[str, Any] = {"with_input": True, "new_value_mode": "add-unique", "key_generator": str}
-"""What makes a list of `ui.select` take values that are typed."""
+"""Options with which a list of `ui.select` takes typed values."""
 
 
 def choice(
@@ -54,7 +54,7 @@ def choice(
 ) -> None:
     """A field for a key of the trial file whose values have names: a list to choose from.
 
-    choices: value -> what the list shows. about: a sentence on a value. others: whether other values may be typed.
+    choices: value -> text in the list. about: a sentence on a value. others: whether other values may be typed.
     """
     trial = view.desk.trial
     assert trial is not None
@@ -140,9 +140,9 @@ def field(
         with ui.column().classes("ms-beside"):
             ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
-                for each in trial.opens if value is None else ():
-                    if (each.table, each.key) == (table, key):
-                        _suggestion(each, take)
+                for item in trial.opens if value is None else ():
+                    if (item.table, item.key) == (table, key):
+                        _suggestion(item, take)
 
 
 def heading(text: str) -> None:
@@ -161,7 +161,7 @@ def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
 
 
 def read_number(text: str | None) -> float | None:
-    """A number as people type it, with a point or a comma; None for what is none."""
+    """Read a typed number, with a point or a comma; None for other texts."""
     try:
         number = float((text or "").strip().replace(",", "."))
     except ValueError:
@@ -185,7 +185,7 @@ def fault_of(text: str | None, setting: Setting) -> str | None:
 
 
 def number_field(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> ui.input:
-    """A field for a number; what cannot be is said at the field and not written."""
+    """A field for a number; an impossible value is reported at the field and not written."""
     shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
     entry = ui.input(title or None, value=shown, validation=lambda text: fault_of(text, setting))
 
@@ -201,7 +201,7 @@ NUMBER = "number"
 
 
 def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> None:
-    """A list with the words that may stand in the place of a number, and the number where it is chosen."""
+    """A list with the words that may replace a number, and a field for the number where it is chosen."""
     default = setting.default
     choices = {"": "not stated" if default is None else f"not stated: {default}", NUMBER: "a number:"}
     choices |= {word: word.replace("_", " ") for word in setting.words if word != default}

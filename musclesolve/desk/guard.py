@@ -19,7 +19,7 @@ POLICY = (
     "form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 )
 LONGEST_PATH = 4096
-"""Letters of the path of an address; those of a file are not more on any system."""
+"""Largest length of the path of an address, as of a file on any system."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Referrer-Policy": "no-referrer",
@@ -32,7 +32,7 @@ class Guard:
     """An application that answers only those who may use it.
 
     Args:
-        app: what answers then.
+        app: application behind the guard.
         token: first part of every path.
         port: of the address.
         largest: bytes of a request.

@@ -39,7 +39,7 @@ from musclesolve.recording.markers.marker_set import (
 from musclesolve.results.finding import Finding
 
 Source = Literal["file", "set", "left out", ""]
-"""A line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""
+"""Source of a mapping: a line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""
 Recording = Literal["standing", "motion"]
 
 
@@ -54,7 +54,7 @@ class LandmarkGroup:
 
 @cache
 def parts() -> tuple[LandmarkGroup, ...]:
-    """The parts of the body, as `marker_parts.toml` has them; lines by the names of landmarks, side included."""
+    """The parts of the body in `marker_parts.toml`; lines by the names of landmarks with side."""
     described = []
     for entry in bundled_toml(__package__, "marker_parts.toml")["part"]:
         lines = [
@@ -119,12 +119,16 @@ class Meaning:
     @property
     def missing(self) -> list[str]:
         """Landmarks that are needed and not mapped."""
-        return [name for name, each in self.mapped.items() if each.missing]
+        return [name for name, meaning in self.mapped.items() if meaning.missing]
 
     @property
     def suggestions(self) -> dict[str, Any]:
-        """Landmark -> how it may be mapped, of those that are not."""
-        return {name: each.suggestion for name, each in self.mapped.items() if each.suggestion is not None}
+        """Landmark -> suggested mapping, for landmarks that are not mapped."""
+        return {
+            name: meaning.suggestion
+            for name, meaning in self.mapped.items()
+            if meaning.suggestion is not None
+        }
 
     @property
     def faults(self) -> list[Finding]:
@@ -149,8 +153,8 @@ class Meaning:
     def landmark_of(self) -> dict[str, str]:
         """Marker -> the first landmark that it shows."""
         shown = dict[str, str]()
-        for name, each in self.mapped.items():
-            for marker in each.markers:
+        for name, meaning in self.mapped.items():
+            for marker in meaning.markers:
                 shown.setdefault(marker, name)
         return shown
 
@@ -218,7 +222,7 @@ class Meanings:
         self._proposed: tuple[tuple[Markers, Markers | None], MarkerChoice] | None = None
 
     def known(self, path: Path, text: str) -> Meaning | None:
-        """The meaning where it was found already and no file has changed; reads nothing."""
+        """The known meaning if no file has changed; reads nothing."""
         if self._last is None or self._last[:2] != (path, text):
             return None
         meaning = self._last[2]
@@ -229,7 +233,7 @@ class Meanings:
         meaning = self.known(path, text)
         if meaning is None:
             meaning = self._found(path)
-            if TrialDocument(path).text == text:  # else it was changed meanwhile
+            if TrialDocument(path).text == text:  # otherwise the text has changed meanwhile
                 self._last = path, text, meaning
         return meaning
 
@@ -392,10 +396,10 @@ def _way(weights: Mapping[str, float], name_of: Mapping[str, str]) -> Any:
 
 def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mapped]:
     """The landmarks without suggestions of a point that another landmark is mapped to."""
-    taken = [each.way for each in mapped.values() if each.way is not None]
+    taken = [meaning.way for meaning in mapped.values() if meaning.way is not None]
     return {
-        name: replace(each, suggestion=None) if each.suggestion in taken else each
-        for name, each in mapped.items()
+        name: replace(meaning, suggestion=None) if meaning.suggestion in taken else meaning
+        for name, meaning in mapped.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""One recording as the page draws it: markers by side, lines between landmarks, the floor, and each frame."""
+"""Data of the picture of one recording: markers by side, lines between landmarks, the floor, and each frame."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,11 +16,11 @@ from musclesolve.recording.markers.marker_set import markers_of
 COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "var(--ink)", "": "var(--faint)"}
 """By side: right, left, mapped without side, not mapped."""
 USUAL_HEIGHT = 1.8
-"""Height of a picture in which no landmark shows it [m]."""
+"""Height of a picture without landmarks that show it [m]."""
 
 
 class Picture:
-    """One recording as it is drawn.
+    """The picture of one recording.
 
     Args:
         meaning: of its markers.
@@ -73,7 +73,7 @@ class Picture:
 
     @cached_property
     def facing(self) -> float:
-        """The way the subject faces, as an angle from the x axis about the z axis [rad]; 0 where it is not seen."""
+        """Facing direction of the subject, as an angle from the x axis about the z axis [rad]; 0 where unknown."""
         forward = ahead(self.trial, self.markers)
         mean = np.zeros(3) if forward is None else seen_mean(forward)
         return float(np.arctan2(mean[1], mean[0])) if np.isfinite(mean).all() else 0.0
@@ -90,9 +90,9 @@ class Picture:
         return int(np.argmin(np.abs(self.markers.time - time)))
 
     def place_of(self, name: str, frame: int) -> list[float] | None:
-        """Place of a landmark in a frame, or the place to look for it [m]; None where nothing near it is mapped.
+        """Place of a landmark in a frame, or a place near it [m]; None where nothing near it is mapped.
 
-        Its own place; else the place of its suggestion, of its part of the body on this side, on the other side.
+        The order is: its own place, the place of its suggestion, of its part of the body on this side, on the other.
         """
         own = name[-2:] if has_side(name) else ""
         part = next(each for each in parts() if name.removesuffix(own) in each.landmarks)
@@ -128,5 +128,5 @@ class Picture:
 
 
 def _rounded(points: Array | Sequence[Sequence[float]]) -> list[list[float] | None]:
-    """Points (k, 3) to the millimeter; None of those that are not seen."""
+    """Round points (k, 3) to the millimeter; None for points that are not seen."""
     return [[round(float(x), 3) for x in point] if np.isfinite(point).all() else None for point in points]

@@ -14,8 +14,7 @@ class MarkerScene(Element, component="marker_scene.js"):
     """The picture in the page.
 
     Args:
-        on_pick: called with the markers that were clicked, the nearest first, of those that the click does not tell
-            apart; none beside all of them.
+        on_pick: called with the markers at a click, the nearest first; with none beside all markers.
     """
 
     def __init__(self, on_pick: Callable[[list[str]], Any]) -> None:
@@ -61,7 +60,7 @@ class MarkerScene(Element, component="marker_scene.js"):
         self.update()
 
     def visit(self, place: Sequence[float] | None, around: float) -> None:
-        """Bring a place [m] into the middle, with so much around it [m]; the whole body where it is not known."""
+        """Center a place [m] with some surroundings [m]; the whole body where the place is unknown."""
         self.run_method("visit", None if place is None else list(place), around)
 
     @property

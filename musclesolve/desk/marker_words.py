@@ -1,4 +1,4 @@
-"""Landmarks, and what is known of them, in words."""
+"""Texts on landmarks and their mapping."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
 
 LONGEST_TEXT, LONGEST_TITLE = 260, 40
-"""Characters of a sentence that is shown, and of the name of a row."""
+"""Largest length of a shown sentence, and of the name of a row."""
 RECORDINGS: dict[Recording, str] = {"motion": "motion", "standing": "standing trial"}
 
 

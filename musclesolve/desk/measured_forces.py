@@ -1,6 +1,6 @@
 """Data of the steps Plates and Events: the measured forces, their feet, and the times of strike and toe-off.
 
-The trial is read as `check` reads it, with all that can be read of it, so that a file that is not complete is shown.
+The trial is read leniently, as by `check`, so that an incomplete file is shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ from musclesolve.settings.trial import RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]
 SAME_FORCE = 1.0
-"""Forces of a plate and of a foot that differ by less [N] are the same."""
+"""Difference below which forces of a plate and of a foot are equal [N]."""
 USUAL_MASS = 70.0
-"""Where the mass is not stated yet [kg]: it only tells a contact from a knock against the plate."""
+"""Assumed mass before one is stated [kg]: it only distinguishes a contact from a knock against the plate."""
 
 
 @dataclass(frozen=True)
 class SeenPlate:
-    """A plate as it was recorded.
+    """A recorded plate.
 
     name: for people. index: of its [[force]] table, None where it has none. number: of the plate of a C3D file. stated:
     what the table says of its foot, "" without one. time (S,) [s], vertical (S,) [N]. corners: (4, 2) on the floor [m],
@@ -79,7 +79,9 @@ def measured_forces(path: Path) -> MeasuredForces:
     case, findings = load(path)
     if case is None:
         errors = [finding for finding in findings if finding.severity == "error"]
-        first = next((each for each in errors if each.code == "unreadable"), errors[0] if errors else None)
+        first = next(
+            (problem for problem in errors if problem.code == "unreadable"), errors[0] if errors else None
+        )
         raise input_error(
             "desk.unreadable_file_what",
             file=path,
@@ -131,7 +133,7 @@ def _plates(document: Document, settings: RecordedSettings, trial: Trial) -> tup
 
 
 def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
-    """The contacts with a plate, and the foot whose force each is in the trial."""
+    """The contacts with a plate, and the foot of each in the trial."""
     mass = trial.subject.mass if np.isfinite(trial.subject.mass) else USUAL_MASS
     loads = FootLoads(trial.forces, trial.settings.filter.unloaded_below_n, mass)
     found = contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))

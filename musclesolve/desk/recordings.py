@@ -42,7 +42,7 @@ class Recordings:
         return known
 
     def known(self, path: Path) -> bool:
-        """Return whether `markers` returns, or refuses, without reading the file."""
+        """Return whether `markers` needs no reading of the file."""
         return self._known(path) is not None
 
     def _known(self, path: Path) -> Markers | InputError | None:

@@ -55,7 +55,7 @@ def result_facts(path: Path) -> ResultFacts:
         top.label,
         top.mark,
         " ".join(top.why),
-        [each.sentence for each in chosen(said, "error", "warning", "careful")],
+        [statement.sentence for statement in chosen(said, "error", "warning", "careful")],
         rows(said),
         _contact(facts),
         _muscles(facts),
@@ -66,7 +66,7 @@ def result_facts(path: Path) -> ResultFacts:
 class ComparedFacts:
     """Peaks of several results, or of one trial under several costs, in rows: name, leg, unit, and a column for each.
 
-    columns: what is compared; the first is what the others differ from. unlike: which choices of method differ.
+    columns: names of the compared results; the first is the reference. unlike: choices of method that differ.
     """
 
     columns: list[str]
@@ -163,5 +163,5 @@ def _muscles(facts: Facts) -> Rows:
 
 
 def _rounded(value: float, digits: int) -> float | None:
-    """A number as JSON has it: it knows none that is not finite."""
+    """Round a number for JSON; None for a number that is not finite."""
     return round(float(value), digits) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The files of a result: what they show, where the page finds them, and all of them as an archive."""
+"""The files of a result: descriptions, addresses on the page, and an archive of all."""
 
 import tempfile
 import zipfile
@@ -13,7 +13,7 @@ PICTURE, FIGURES = "picture.html", "figures.html"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files in a folder and below it, result first; without links and hidden ones, such as are being written."""
+    """The files in a folder and below, the result first; without links and hidden (incomplete) files."""
     paths = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     shown = [
         path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -26,12 +26,12 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def address(folder: Path, path: Path) -> str:
-    """The address of a file of the folder on the page; another one when it has been written again."""
+    """The address of a file on the page, which changes when the file is written again."""
     return f"files/{quote(path.relative_to(folder).as_posix())}?{path.stat().st_mtime_ns}"
 
 
 def size_words(size: int) -> str:
-    """A number of bytes."""
+    """A size in bytes, in words."""
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
 
 
@@ -47,7 +47,7 @@ def of_same_input(one: Path, other: Path) -> bool:
 
 
 def report_inputs(result: Path, others: Iterable[Path]) -> list[Path]:
-    """The files that a report of a result is made of: the result, and what else was computed of the same input."""
+    """The input files of a report: the result, and other files computed from the same input."""
     return [result, *(path for path in others if path.is_file() and of_same_input(path, result))]
 
 

@@ -19,7 +19,7 @@ TASKS = ("musclesolve.desk.tasks", "compute")
 class Task:
     """A task: its purpose, its progress, and its end.
 
-    title: for people. stage, fraction: of its progress. value: the returned value. error: why it has not.
+    title: for people. stage, fraction: of its progress. value: the returned value. error: the error of a failed task.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Task:
 
     @property
     def left(self) -> float | None:
-        """Seconds that it will still take at this rate; None where that is not known."""
+        """Remaining time at the present rate [s]; None where unknown."""
         if self.ended is not None or self.fraction < 0.2:
             return None
         left = (self.moved - self.begun) * (1.0 - self.fraction) / self.fraction - (monotonic() - self.moved)
@@ -55,11 +55,11 @@ class Task:
 
 
 class Runner:
-    """One process that is there before it is needed, so that it has loaded what a task takes."""
+    """A process that is started early, so that it has loaded the modules of a task."""
 
     def __init__(self) -> None:
         self.task: Task | None = None
-        self._waiting: Task | None = None  # begins when the one before has ended
+        self._waiting: Task | None = None  # starts at the end of the running task
         self._helper: Helper | None = None
         self._ending: Thread | None = None  # of a process that was canceled
         self._given = True  # whether the process has the task
@@ -71,18 +71,18 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """Whether a task is on its way."""
+        """Return whether a task is running."""
         return self.task is not None and self.task.ended is None
 
     def start(
         self, title: str, name: str, then: Callable[[Task], None] | None = None, **arguments: Any
     ) -> Task:
-        """Begin a task of `musclesolve.desk.tasks`, or let it wait for the one that is on its way.
+        """Start a task of `musclesolve.desk.tasks`, or let it wait for the running one.
 
         Args:
             title: for people.
             name: of the task.
-            then: called with the task once it has ended, however it has.
+            then: called with the task at its end, also after an error.
             arguments: of the task.
 
         Raises:
@@ -104,14 +104,14 @@ class Runner:
         self._give()
 
     def _give(self) -> None:
-        """Hand the task to the process, once one that was stopped has given up the files that it had reserved."""
+        """Give the task to the process, once a stopped process has released its reserved files."""
         if self._given or self._helper is None or self.task is None:
             return
         if self._ending is None or not self._ending.is_alive():
             self._given = self._helper.give((self.task.name, self.task.arguments))
 
     def cancel(self) -> None:
-        """End the task that is on its way and what waits, and its process; the next process is started at once."""
+        """End the running and the waiting task and the process; start the next process at once."""
         if self.busy and self.task is not None and self._helper is not None:
             ending, self._helper = self._helper, None
             self._ending = Thread(target=ending.end)  # it may take seconds
@@ -122,7 +122,7 @@ class Runner:
             self.prepare()
 
     def poll(self) -> bool:
-        """Take what the process has sent; returns whether anything is new."""
+        """Receive messages of the process; return whether anything is new."""
         if self._helper is None:
             return False
         self._give()

@@ -33,9 +33,9 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import STORAGE
 
 LOOK = 1.0
-"""So often is the trial file looked at, which another program may have changed [s]."""
+"""Interval at which the trial file is checked for changes of other programs [s]."""
 POLL = 0.1
-"""So often is the process of the tasks asked for news [s]."""
+"""Interval at which messages of the task process are received [s]."""
 SHOWN = (
     ".html",
     ".png",
@@ -50,12 +50,12 @@ SHOWN = (
     ".parquet",
     ".toml",
 )
-"""Endings of files that the page may show or hand out."""
+"""Suffixes of files that the page may show or send."""
 CONTAINED = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob: data:; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; worker-src blob:"
 )
-"""Policy of a report that is shown: its own scripts run, without access to the desk or to anything else."""
+"""Security policy of a shown report: its own scripts run, without access to the desk or to anything else."""
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
@@ -67,7 +67,7 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
         opens: whether a browser is opened.
         announce: called with the address.
     """
-    logging.getLogger("nicegui").setLevel(logging.ERROR)  # not each page that somebody asks for in vain
+    logging.getLogger("nicegui").setLevel(logging.ERROR)  # no log line for every missing page
     desk = Desk(folder)
     with contextlib.closing(_listening(port)) as listening:
         port, token = listening.getsockname()[1], secrets.token_urlsafe(24)

@@ -1,4 +1,4 @@
-"""The study of the desk, for all browsers alike: its folder, its file, what `check` says of it, and its results."""
+"""The study of the desk, shared by all browsers: its folder, its file, findings of `check`, and results."""
 
 import shlex
 from collections.abc import Callable
@@ -41,7 +41,9 @@ class StudyDesk:
         self.look()
 
     def look(self) -> bool:
-        """Take what another program has changed in the study file, or that it is new or gone; whether anything was."""
+        """Read changes of other programs in the study file, also a new or missing file; return whether there were
+        any.
+        """
         path, before = self.folder / NAME, self.document
         if before is not None and before.path == path and path.is_file():
             return before.reload()
@@ -78,7 +80,7 @@ class StudyDesk:
 
     @property
     def table(self) -> Path:
-        """Table of the trials and what has become of them."""
+        """Path of the table of the trials with their outcomes."""
         return self.output / CSV
 
     @property
@@ -96,7 +98,7 @@ class StudyDesk:
 
     @property
     def findings(self) -> dict[str, Any] | Exception | None:
-        """Findings of `check` on the present text, or the error that kept it from them; None before."""
+        """Findings of `check` on the present text, or its error; None before the check."""
         return None if self.document is None else self.document.of_text(self._checked)
 
     def check(self) -> Task:
@@ -112,7 +114,7 @@ class StudyDesk:
         return self._start("Check of the study", "check_study", keep, study=self.document.path)
 
     def run(self) -> Task:
-        """Begin to compute the study, as `command` does; what is up to date is kept."""
+        """Start to compute the study, like `command`; current results are kept."""
         assert self.document is not None
         self.document.reload()
         return self._start("Study", "study", study=self.document.path, folder=self.output)

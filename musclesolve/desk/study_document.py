@@ -1,4 +1,4 @@
-"""The study file as the desk edits it: what it says of subjects and trials, and the changes that a click makes."""
+"""The study file as edited by the desk: its subjects and trials, and the changes by clicks."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,11 +20,13 @@ class StudyDocument(TrialDocument):
         return read_study(self.path)
 
     def state_subject(self, name: str, key: str, value: Any) -> None:
-        """State a value of a subject; None leaves it to the table of subjects that the study names, if any."""
+        """State a value of a subject; None removes it, so that the table of subjects of the study counts, if any."""
         changes = self._of_subject(name, {key: value})
         if key == GROUP:
             study = self.study
-            of = {each: study.of_subject(each, GROUP, "") for each in study.subjects} | {name: value or ""}
+            of = {subject: study.of_subject(subject, GROUP, "") for subject in study.subjects} | {
+                name: value or ""
+            }
             changes |= self._listed("groups", of.values())
         self.state_all(changes)
 
@@ -39,12 +41,12 @@ class StudyDocument(TrialDocument):
             if condition is not None:
                 changes["trials", name, "condition"] = condition or None
         if condition is not None:
-            used = [condition if each.name in moved else each.condition for each in study.trials]
+            used = [condition if trial.name in moved else trial.condition for trial in study.trials]
             changes |= self._listed("conditions", used)
         self.state_all(changes)
 
     def compare_with(self, key: str, first: str) -> None:
-        """Put a group or condition first, which the others are compared with. key: "groups" or "conditions"."""
+        """Make a group or condition the first, the reference of the others. key: "groups" or "conditions"."""
         self.state(("design", key), [first, *(name for name in self.named(key) if name != first)])
 
     def named(self, key: str) -> list[str]:
@@ -53,7 +55,9 @@ class StudyDocument(TrialDocument):
         if stated := study.design[key]:
             return list(stated)
         if key == "groups":
-            return in_order({str(each[GROUP]) for each in study.subjects.values() if each.get(GROUP)})
+            return in_order(
+                {str(subject[GROUP]) for subject in study.subjects.values() if subject.get(GROUP)}
+            )
         return in_order({trial.condition for trial in study.trials} - {""})
 
     def mending(self, found: Mapping[str, Finding]) -> Changes:

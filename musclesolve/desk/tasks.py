@@ -20,7 +20,7 @@ Request = tuple[str, dict[str, Any]]
 
 
 def compute(shared: None, request: Request, progress: Progress) -> Any:
-    """Do a task; an error of the input is returned, for the process goes on."""
+    """Do a task; an error of the input is returned, because the process continues."""
     name, arguments = request
     messages = _Messages(progress)
     log = logging.getLogger("musclesolve")
@@ -34,7 +34,7 @@ def compute(shared: None, request: Request, progress: Progress) -> Any:
 
 
 class _Messages(logging.Handler):
-    """Shows what is logged on the way as a stage: the first run on a machine compiles for a minute."""
+    """A handler that shows log messages as stages: the first run on a machine compiles for a minute."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class _Messages(logging.Handler):
 
 
 def check(progress: Progress, trial: Path) -> dict[str, Any]:
-    """Everything that is wrong with a trial, as `musclesolve check --json` prints it."""
+    """Check a trial; the document of `musclesolve check --json`."""
     progress("checking", 0.1)
     return examine(trial, progress).as_dict()
 
@@ -140,7 +140,7 @@ def recording(progress: Progress, job: Job) -> TrialRecord:
 
 
 def check_study(progress: Progress, study: Path) -> dict[str, Any]:
-    """Everything that is wrong with the trials of a study, as `musclesolve check --json` prints it."""
+    """Check the trials of a study; the document of `musclesolve check --json`."""
     from musclesolve.studies.study.check_study import check_study as examine_study
 
     return examine_study(study, progress=progress).as_dict()

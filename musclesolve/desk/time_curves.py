@@ -10,7 +10,7 @@ from nicegui.element import Element
 from musclesolve._util.arrays import Array
 
 MOST_POINTS = 1500
-"""Most points of a curve on the page."""
+"""Largest number of points of a curve on the page."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TimeCurves(Element, component="time_curves.js"):
 
 
 def _thinned(name: str, color: str, time: Array, value: Array) -> dict[str, Any]:
-    """A curve of few points: of each stretch of time the largest value, so that no peak is lost."""
+    """Thin a curve: the largest value of each stretch of time remains, so that no peak is lost."""
     step = -(-time.size // MOST_POINTS)
     ends = range(0, time.size, step)
     value = np.nan_to_num(value, nan=-np.inf)

@@ -1,4 +1,4 @@
-"""The trial file as the desk edits it: its text is the only state, and what is written by hand in it stays.
+"""The trial file as edited by the desk: its text is the only state, and handwritten parts are kept.
 
 Every change is on disk before the page shows it. A line that a draft has left open, `# stature_m = 1.86` below a
 `# TODO:`, is a suggestion: to state its value replaces it.
@@ -16,18 +16,19 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
+from musclesolve.drafting.choose_mapping import MARKER
 from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
 
 Place = tuple[str | int, ...]
-"""Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
+"""Place of a value: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
 _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
 Kept = TypeVar("Kept")
 MOST_STEPS = 100
-"""Most steps that can be taken back."""
+"""Largest number of changes that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Open:
     first: int
     last: int
 
+    @property
+    def names_marker(self) -> bool:
+        """Whether the decision is the marker of a landmark."""
+        return self.key is not None and self.table.rpartition(".")[2] == "mapping" and self.value == MARKER
+
 
 class TrialDocument:
     """A trial file that is open on the desk.
@@ -56,7 +62,7 @@ class TrialDocument:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = _read(path)
-        self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # of which text, its content and fault
+        self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # the text, its content and fault
         self._before: list[str] = []  # earlier texts, the last one last
 
     @property
@@ -243,11 +249,11 @@ class TrialDocument:
     def _open_at(self, place: Place) -> Open | None:
         """Return the open decision at a place: its value, or the whole table that contains the place."""
         wanted = ".".join(map(str, place[:-1]))
-        for each in self.opens:
-            if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
-                return each
-            if (each.table, each.key) == (place[0], None) and self.value(each.table) is None:
-                return each
+        for item in self.opens:
+            if (item.table, item.key) == (wanted, place[-1]) and self.value(*place) is None:
+                return item
+            if (item.table, item.key) == (place[0], None) and self.value(item.table) is None:
+                return item
         return None
 
     def _no_toml(self, error: Exception) -> InputError:

@@ -329,7 +329,7 @@ class View:
         if found is None or findings is None:
             return
         self._mended = None
-        still = next((each for each in findings["findings"] if each["code"] == found["code"]), None)
+        still = next((entry for entry in findings["findings"] if entry["code"] == found["code"]), None)
         with self._drawer:
             if still is None:
                 self.say("Checked again: it is mended.")

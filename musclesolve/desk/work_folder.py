@@ -107,7 +107,7 @@ class WorkFolder:
 def _meant(folder: Path) -> Path | None:
     """The folder that a new one is a slip of: of a like name with the same numbers; None where there is none."""
     try:
-        there = [each.name for each in folder.parent.iterdir() if each.is_dir()]
+        there = [path.name for path in folder.parent.iterdir() if path.is_dir()]
     except OSError:
         return None
     digits = re.findall(r"\d+", folder.name)

@@ -52,17 +52,17 @@ _PART = re.compile(
     r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"
     r"|top|bot|[a-d])?\d*$"
 )
-"""What follows the segment in the name of a marker that tracks it."""
+"""Endings of the names of tracking markers after the segment."""
 
 
 @dataclass(frozen=True)
 class NamedMarkers:
-    """Landmark -> how the mapping writes it; segment with side -> markers that track it; what no name explains."""
+    """Landmark -> its mapping; segment with side -> tracking markers; markers without a known meaning."""
 
     mapping: dict[str, Any]
     tracking: dict[str, list[str]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
-    vocabulary: str = ""  # the one that the recording speaks, and its source
+    vocabulary: str = ""  # vocabulary of the recording, and its source
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def _vocabularies() -> list[dict[str, Any]]:
 
 
 def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
-    """Folded name -> landmark of the vocabulary of which most is there, and which it is; empty where none is."""
+    """Folded name -> landmark of the best matching vocabulary, and its name; empty without a match."""
     sides: dict[str, set[Side]] = {}
     for name in names:
         for rest, side in _splits(name):
@@ -120,7 +120,7 @@ def folded(name: str) -> str:
 
 
 def named_markers(names: Iterable[str]) -> NamedMarkers:
-    """The landmarks that some markers show, by their names; the first marker of several that would do."""
+    """The landmarks that some markers show, by their names; the first of several possible markers."""
     shown: dict[str, str] = {}
     tracking: dict[str, list[str]] = {}
     unknown = []
@@ -150,7 +150,7 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
 
 
 SPOKEN = 0.6
-"""A recording speaks a vocabulary of which it has more than this share, both sides of each landmark."""
+"""Least share of a vocabulary in a recording that uses it, with both sides of each landmark."""
 
 
 def _splits(name: str) -> list[tuple[str, Side]]:
@@ -199,18 +199,18 @@ def _segment(name: str) -> str | None:
 
 FEWEST_MARKERS = 3
 RIGID = 0.03
-"""Skin, and markers put on anew, change the distance of two markers of a segment by less than this [m]."""
+"""Largest change of the distance of two markers of a segment by skin motion and placement [m]."""
 BROAD = 0.01
-"""Markers nearer to a line than this, rms, show no rotation about it that could carry a marker [m]."""
+"""Distance from a line, rms, below which markers do not show the rotation about it [m]."""
 SEEN = 0.95
-"""A cluster has markers that are seen in this share of the frames: a gap in one of them stops it."""
+"""Least share of frames in which markers of a cluster are seen: a gap in one of them stops it."""
 CARRIERS = {
     **dict.fromkeys(("asis", "psis", "sacrum"), ("pelvis",)),
     **dict.fromkeys(("knee_lateral", "knee_medial", "knee_center"), ("thigh", "shank")),
     **dict.fromkeys(("ankle_lateral", "ankle_medial", "ankle_center"), ("shank",)),
     **dict.fromkeys(("heel", "toe", "metatarsal_5"), ("foot",)),
 }
-"""Landmark -> the segments that can carry it, the better one first."""
+"""Landmark -> segments that can carry it, the better one first."""
 LANDMARKS = {
     "pelvis": ("asis", "psis", "sacrum"),
     "thigh": ("knee_lateral", "knee_medial"),
@@ -223,11 +223,11 @@ JOINTS = {
     "knee": ("knee_lateral", "knee_medial", "knee_center"),
     "ankle": ("ankle_lateral", "ankle_medial", "ankle_center"),
 }
-"""Joint -> the landmarks around it whose middle is near enough to it to know the segments apart."""
+"""Joint -> landmarks around it whose middle is near enough to distinguish the segments."""
 ALONG = {"thigh": (0.15, 0.92), "shank": (0.1, 1.0)}
-"""Share of the segment over which a marker on it lies: not the pelvis above it, nor the patella."""
+"""Range of a segment, as shares of its length, for its markers: without pelvis and patella."""
 ASIDE = 0.5
-"""A marker on a segment is not farther from its axis than this share of its length, on a wand."""
+"""Largest distance of a marker from the axis of its segment, as a share of its length, also on a wand."""
 NOWHERE = np.zeros((0, 3))
 
 
@@ -248,7 +248,7 @@ def tracking_clusters(
         walk: the motion.
         static: the standing trial.
         mapping: landmark -> marker -> weight, those included that only the standing trial shows.
-        named: what the names of the markers say.
+        named: meaning of the names of the markers.
         person: whose markers are meant, where there are several.
     """
     moving, standing = paths_of(walk, person), paths_of(static, person)
@@ -387,8 +387,10 @@ def _rigid(names: list[str], tracked: Mapping[str, Array], places: Mapping[str, 
 
 
 LEAST_SHARE = 0.5
-"""A set is considered where the recordings show this share of its landmarks."""
+"""Least share of the landmarks of a set in the recordings for the set to be considered."""
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
+MARKER = "MARKER"
+"""Stands for the name of a marker in the line of a landmark that a draft leaves open."""
 MOST_NAMES = 24
 
 
@@ -400,8 +402,8 @@ class MarkerChoice:
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
     mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
-    shows; clusters that the files show; landmarks whose markers are guessed by their places; the vocabulary that the
-    names of the markers are of, with its source.
+    shows; clusters that the files show; landmarks whose markers are guessed by their places; toes whose marker is the
+    only one ahead on the foot; the vocabulary that the names of the markers are of, with its source.
     """
 
     walk: Markers
@@ -420,6 +422,7 @@ class MarkerChoice:
     functional: tuple[str, ...] = ()
     shown_clusters: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
+    lone_toes: tuple[str, ...] = ()
     vocabulary: str = ""
 
     @property
@@ -443,11 +446,11 @@ class MarkerChoice:
 def choose_mapping(
     walk: Markers, static: Markers | None, bending: Mapping[str, Markers] | None = None
 ) -> MarkerChoice:
-    """Choose what the markers mean: what leaves least open; a set before names, of sets the one that shows most.
+    """Choose the meaning of the markers with the fewest open landmarks; a set before names, the most complete set.
 
     `bending` are recordings in which joints such as "knee_r" bend: they show those that no landmark shows.
     """
-    # Who has markers of the same name in the file, those with most markers first.
+    # Persons with markers of equal names in the file, the one with most markers first.
     labels = [split_label(label) for label in walk.names]
     count = Counter(person for person, _ in labels if person)
     twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
@@ -473,7 +476,18 @@ def choose_mapping(
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-    return _by_place(_by_motion(min(choices, key=rank), named, bending or {}), named)
+    return _with_lone_toes(_by_place(_by_motion(min(choices, key=rank), named, bending or {}), named))
+
+
+def _with_lone_toes(choice: MarkerChoice) -> MarkerChoice:
+    """The choice with the marker of the fifth metatarsal as the toe, where each foot has no other marker ahead."""
+    lone = {f"toe_{side}": f"metatarsal_5_{side}" for side in SIDES}
+    if not (lone.keys() <= set(choice.missing) and set(lone.values()) <= set(choice.mapping)):
+        return choice
+    kept = {name: way for name, way in choice.mapping.items() if name not in lone.values()}
+    toes = {toe: choice.mapping[other] for toe, other in lone.items()}
+    found = _resolved(replace(choice, mapping=kept | toes))
+    return replace(found, lone_toes=tuple(lone)) if len(found.missing) < len(choice.missing) else choice
 
 
 def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
@@ -599,7 +613,7 @@ def _instead(landmark: str, standing: bool) -> str:
 
 
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
-    """The choice with what the readers of trial files make of it."""
+    """Resolve a choice by the readers of trial files."""
     required = [name for name, landmark in landmarks().items() if landmark.required]
     document, content, _ = scratch(_WIDTHS + draft_text((), choice.tables))
     try:
@@ -660,8 +674,13 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "places on the standing subject; take what is right off the list"
         )
         by_set.append(Line("guessed", list(choice.guessed), "", todo))
+    guessed = dict.fromkeys(choice.guessed, "guessed by its place")
+    lone = {
+        name: f"check {name}: {choice.mapping[name]} is the only marker ahead on this foot"
+        for name in choice.lone_toes
+    }
     lines = [
-        Line(name, way, "guessed by its place" if name in choice.guessed else "")
+        Line(name, way, guessed.get(name, ""), lone.get(name, ""))
         for name, way in choice.mapping.items()
         if name not in choice.missing
     ]
@@ -670,7 +689,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         ways = [_instead(other, choice.static is not None) for other in landmark.instead]
         other = f" (or map {', or '.join(ways)})" if ways else ""
         todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
-        lines.append(Line(name, "MARKER", "", todo, open=True))
+        lines.append(Line(name, MARKER, "", todo, open=True))
     about = []
     if choice.set is None:
         about.append(
@@ -712,9 +731,9 @@ BANDS = {"knee": (0.40, 0.62), "ankle": (0.03, 0.17)}
 """Heights over that of the pelvis between which markers of a joint lie; by the proportions of Drillis & Contini (1966),
 as printed by Winter (1990), knees are at 0.52 and ankles at 0.07 of the height of the pelvis."""
 WIDTHS = {"knee": (0.06, 0.17), "ankle": (0.045, 0.13)}
-"""The lateral and the medial marker of a joint are apart by so much, with the markers on their skin [m]."""
+"""Range of the distance between the lateral and the medial marker of a joint, on the skin [m]."""
 OBLIQUE = 0.05
-"""They are apart by less than this square to the line from left to right [m]."""
+"""Largest distance of the two markers perpendicular to the line from left to right [m]."""
 SIDES_OF_JOINTS = ("knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial")
 
 

@@ -18,7 +18,7 @@ _ROLE_OF = {
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
 SIDE_WORDS = SIDE_LETTERS | {side: side for side in SIDES}
-"""What states a side in a name; whole words before letters."""
+"""Words and letters that state a side in a name; whole words first."""
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,10 @@ TITLE = (
 TIME = (
     "No [time]: for each leg, what was measured of it is found and analyzed; `musclesolve check` reports it."
 )
-KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose")
+KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
-"""What stands for the subject while the recording is looked at; nothing of it is written."""
+"""Placeholder of the subject while the recording is read; it is never written."""
 _NOBODY = GivenSubject()
 MODEL_KIND = "model_trial"
 """Name of the schema of trial files of OpenSim models."""
@@ -65,7 +65,7 @@ MODEL_KIND = "model_trial"
 
 @dataclass(frozen=True)
 class TrialDraft:
-    """A trial file that is not written yet: its path and text, what was recognized, and what is left open."""
+    """A draft of a trial file: path, text, recognized facts, and open decisions."""
 
     path: Path
     text: str
@@ -76,7 +76,7 @@ class TrialDraft:
 
 @dataclass(frozen=True)
 class FolderDraft:
-    """The drafts of a folder, and sentences on files that are no part of them."""
+    """The drafts of a folder, and sentences on unused files."""
 
     folder: Path
     trials: tuple[TrialDraft, ...]
@@ -95,7 +95,7 @@ def draft_folder(
             (AddBiomechanics, OpenCap), or of an OpenSim model with coordinates, in it or below.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in the name of the recording. A folder means `trial.toml` in it.
-        subject: what is stated of the subject.
+        subject: stated data of the subject.
     """
     check_given(subject)
     folder = file_path(folder)
@@ -112,12 +112,13 @@ def draft_folder(
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     if modeled:
-        called = [each.levels[-1] if len(modeled) > 1 else "" for each in modeled]
+        called = [trial_draft.levels[-1] if len(modeled) > 1 else "" for trial_draft in modeled]
         paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
         return FolderDraft(
             folder,
             tuple(
-                _draft_model(each, path, subject.mass_kg) for each, path in zip(modeled, paths, strict=True)
+                _draft_model(trial_draft, path, subject.mass_kg)
+                for trial_draft, path in zip(modeled, paths, strict=True)
             ),
         )
     trials = tuple(
@@ -142,7 +143,7 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     schemas = {
         schema_name(kind): schema_text(file).encode("utf-8")
         for kind, file in kinds.items()
-        if any(each.text.startswith(schema_line(kind)) for each in draft.trials)
+        if any(trial.text.startswith(schema_line(kind)) for trial in draft.trials)
     }
     write_files(folder / FOLDER, schemas)
     return write_files(folder, {trial.path.name: trial.text.encode("utf-8") for trial in draft.trials})
@@ -157,7 +158,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
-    """The error of a folder without a motion: what was found instead."""
+    """The error of a folder without a motion, with the files found instead."""
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
         remedy = "export the recordings again"
@@ -389,20 +390,20 @@ def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case
             path.write_text(draft_text((), (subject, named, *kept)), encoding="utf-8")
             return load(path)[0]
     except (MuscleSolveError, ArithmeticError, LookupError, ValueError):
-        # What is wrong with the recording is for `check` to say; the draft does without what it would show.
+        # `check` reports faults of the recording; the draft continues without the affected data.
         return None
 
 
 SAME_MASS = 0.02
-"""A stated mass that differs from that of the model by more is reported, as a share of it."""
+"""Difference of a stated mass from the mass of the model, as a share, above which it is reported."""
 
 
 def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
     """The trials of OpenSim models in a folder that have no trial file yet, but those without a model or a motion."""
     return tuple(
-        each
-        for each in study_trials(folder).trials
-        if {"model", "coordinates"} <= each.source.keys() and not each.exclude
+        trial
+        for trial in study_trials(folder).trials
+        if {"model", "coordinates"} <= trial.source.keys() and not trial.exclude
     )
 
 
@@ -412,7 +413,7 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     Args:
         trial: found in a folder.
         path: of the trial file.
-        stated_mass: of the subject, as somebody says it [kg]; the trial's own unless given.
+        stated_mass: stated mass of the subject [kg]; by default the mass of the trial.
     """
     model = read_osim(trial.source["model"])
     mass = trial.subject.get("mass_kg") if stated_mass is None else stated_mass

@@ -1,4 +1,4 @@
-"""A drafted trial file as text: values with where they come from, and values that are left open.
+"""A drafted trial file as text: values with their sources, and open values.
 
 The reader of trial files judges a draft before anything is written: a value that the reader refuses is left open
 instead.
@@ -18,10 +18,10 @@ from musclesolve.settings.json_schema import schema_line
 from musclesolve.settings.trial import RecordedSettings
 
 TODO = "# TODO: "
-"""What every line begins with that says what is left to decide."""
+"""Beginning of every line with an open decision."""
 WIDTH = 110
 COLUMN = 38
-"""Column at which comments behind values begin."""
+"""Column at which comments after values begin."""
 NAME = "trial.toml"
 
 
@@ -29,9 +29,9 @@ NAME = "trial.toml"
 class Line:
     """One key of a table.
 
-    value: None where there is nothing to suggest; an open line is then the key without a value. comment: where the
-    value comes from. todo: what is left to decide, and why. open: the line is written as a comment, so that the reader
-    of trial files does not see it.
+    value: None without a suggestion; an open line is then the key without a value. comment: source of the value. todo:
+    the open decision and its reason. open: the line is written as a comment, so that the reader of trial files does
+    not see it.
     """
 
     key: str
@@ -61,7 +61,7 @@ class Line:
 
 @dataclass(frozen=True)
 class DraftTable:
-    """One table of a trial file: its name, what to know about it, its lines; `listed`: one of several, [[name]]."""
+    """One table of a trial file: its name, remarks, and lines; `listed`: one of several, [[name]]."""
 
     name: str
     lines: tuple[Line, ...] = ()
@@ -121,7 +121,7 @@ def _wrapped(sentence: str, begin: str) -> list[str]:
 def read_back(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> tuple[DraftTable, ...]:
     """The tables of a draft, with every line open that the schema of trial files refuses.
 
-    A key that is missing because its line is open is what a draft leaves to its reader.
+    A missing key with an open line is no fault of a draft.
     """
     for _ in range(sum(len(table.lines) for table in tables) + 1):
         changed, (_, _, errors) = tables, scratch(draft_text(title, tables))
@@ -151,7 +151,7 @@ def _opened(table: DraftTable, error: InputError) -> DraftTable:
 
 
 def scratch(text: str) -> tuple[Document, RecordedSettings, list[InputError]]:
-    """The document of a text, its settings with defaults, as far as it is right, and all that is wrong with it."""
+    """The document of a text, its settings with defaults for faulty ones, and its errors."""
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         path = Path(folder) / NAME
         path.write_text(text, encoding="utf-8")

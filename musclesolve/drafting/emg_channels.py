@@ -1,6 +1,6 @@
 """Muscles that channels of EMG show, by name ("R_SOL", "soleus_r", "EMG VL right"), and the table [emg] of them.
 
-The side is what the name states, else what the signals show.
+The side comes from the name, else from the signals.
 """
 
 import re
@@ -23,14 +23,14 @@ from musclesolve.recording.trial.emg_channels import are_envelopes
 from musclesolve.settings.trial import EmgSettings
 
 _MOST_CHANNELS = 32
-"""Nobody records more muscles than this at once: a file with more was computed by a model."""
+"""Largest number of recorded muscles: a file with more was computed by a model."""
 _SHARE = 0.5
-"""Channels of a file are taken for EMG where so many of them name a muscle."""
+"""Least number of channels with names of muscles for a file of EMG."""
 STANCE_RATIO = 1.3
-"""The stance muscles of a leg are so many times as active while its own foot is loaded as while the other one is."""
+"""Least ratio of the activity of stance muscles with their own foot loaded to that with the other foot loaded."""
 LOADED_N = 50.0
 SLOWEST_RAW_HZ = 400.0
-"""Raw EMG is sampled faster than this."""
+"""Least sampling rate of raw EMG [Hz]."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class EmgChannels:
 
 @cache
 def muscles_by_name() -> dict[str, tuple[str, ...]]:
-    """The muscles that each folded name stands for."""
+    """Folded name -> muscles."""
     tables = bundled_toml(__package__, "emg_muscles.toml")
     known: dict[str, tuple[str, ...]] = {
         name: (muscle,) for muscle, names in tables["muscles"].items() for name in names
@@ -126,7 +126,7 @@ def _muscle_and_side(
 
 
 MOST_OFFERED, SHORTEST_OFFERED = 4, 3
-"""Most muscles that are offered for a channel, and the fewest letters that its name has in common with theirs."""
+"""Largest number of muscles offered for a channel, and least number of common letters in the names."""
 _SHORT_SIDES: dict[str, Side] = {"rt": "r", "lt": "l"}
 
 
@@ -218,7 +218,7 @@ def _side_by_signals(
 ) -> tuple[Side | None, str]:
     """The leg that channels without a side belong to, and how it was found; None where it was not.
 
-    That leg whose stance the stance muscles show: how active they are while either foot is loaded alone.
+    The stance muscles show the leg: their activity is compared while either foot is loaded alone.
     """
     bearing = [
         channel

@@ -1,8 +1,6 @@
 """Contents of a folder, file by file: markers, plates, EMG, files of OpenSim; unreadable files are noted.
 
-Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion.
-
-By what the files hold, and by what their names say.
+Contents and names of the files determine the standing trial, the motions, and the forces and EMG of each motion.
 """
 
 import re
@@ -34,7 +32,7 @@ _GROUND = "ground"
 
 @dataclass(frozen=True)
 class StatedLoad:
-    """One force of an ExternalLoads file: the foot, and what its columns begin with, by role."""
+    """One force of an ExternalLoads file: the foot, and the beginnings of its columns, by role."""
 
     body: str
     side: Side | None
@@ -69,7 +67,7 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
             return _loads(path, element)
         if element.tag == "ScaleTool":
             mass, height = _number(element, "mass"), _number(element, "height")
-            # In millimeters, unless it is no more than three.
+            # In millimeters, unless the number is at most three.
             stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
             return ScaleSetup(path, element.name or None, mass, stature)
     return root.children[0].tag if root.children else root.tag
@@ -101,7 +99,7 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
 
 
 def _number(element: Element, tag: str) -> float | None:
-    """A positive number; -1 or 0 stand for what is not known."""
+    """A positive number; -1 and 0 mean unknown."""
     try:
         value = float(_text(element, tag))
     except ValueError:
@@ -157,12 +155,14 @@ class FolderContents:
     others: list[str] = field(default_factory=list)
 
     def name_of(self, path: Path) -> str:
-        """A file as messages name it: with its folders below this one, as subjects have files of one name."""
+        """Name of a file in messages, with its folders below this one, because subjects may have files of equal
+        names.
+        """
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.name
 
 
 def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> FolderContents:
-    """Look at every file of a folder, not at its subfolders; or at the chosen files alone, wherever they lie."""
+    """Read every file of a folder, without subfolders; or only chosen files in any folder."""
     expected, remedy = "a folder with the recordings of one subject", "name that folder"
     try:
         if not folder.is_dir():
@@ -222,7 +222,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     if suffix == ".c3d":
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
-        if file.labels:
+        if file.shows_body:
             contents.markers.append(MarkerFile(path, file.markers(), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))
@@ -289,7 +289,7 @@ STILL, STILL_BY_NAME = 0.05, 0.2
 """A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
 by less than the second where the name of the file says that the subject stands. In no unit: headers may be wrong."""
 FEWEST_MOTION_FRAMES = 10
-"""A motion has at least so many frames."""
+"""Least number of frames of a motion."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
 _STATIC = re.compile(
     r"static|stand|statisch|neutral|t-?_?pose|n-?_?pose|(?:^|[^a-z])(?:cal|calib\w*|stat|ref)(?:[^a-z]|$)"
@@ -360,7 +360,7 @@ def travel(file: MarkerFile) -> float:
 
 
 def file_roles(contents: FolderContents) -> FileRoles:
-    """Decide which file is what."""
+    """Determine the roles of the files."""
     files, left_out = _once(contents)
     moves = {file.path: travel(file) for file in files}
     # Some who stand raise the arms, or come and go.

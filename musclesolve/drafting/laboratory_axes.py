@@ -1,6 +1,6 @@
 """Axis of the files that points up, and axis along which the subject walks: from the markers, else from the forces.
 
-Which foot each plate of a text file measures: by external loads, by the contacts, or by the names of its columns.
+The foot of each plate of a text file follows from external loads, contacts, or the names of its columns.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,9 @@ from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
 
 ALONG = 0.8
-"""A direction with this cosine to an axis is along it."""
+"""Least cosine between a direction and the axis along which it lies."""
 TRAVEL = 0.4
-"""A pelvis that goes on by so much shows the walking direction; else it is the way the subject faces [m]."""
+"""Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
 _LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
 _EITHER = "forward and up are two different axes of the files, such as +x, -y, +z"
@@ -189,7 +189,7 @@ def both(*landmarks: str) -> list[str]:
     return [f"{name}_{side}" for name in landmarks for side in SIDES]
 
 
-# Columns state no corners; these lie where no foot is.
+# Columns state no corners; these corners are far from any foot.
 _NOWHERE = Plate(
     1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
 )
@@ -249,7 +249,7 @@ def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) ->
             feet = {}  # heel and toe of one of them are never seen together
     plates = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
     if plates and all(plate.idle for plate in plates):
-        # Forces in other axes, or those on the plate: only the names are left.
+        # Forces in other axes, or on the plate instead of the foot: only the names remain.
         return [_by_name(plate.plate, "no contact of a foot with a plate was found") for plate in plates]
     return plates
 

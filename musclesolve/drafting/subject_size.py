@@ -1,4 +1,4 @@
-"""The subject: what files state, what plates and markers show, and what is left to enter."""
+"""The subject: values from files, from plates and markers, and open values."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,25 +25,25 @@ from musclesolve.recording.markers.marker_set import split_label
 from musclesolve.results.facts import SHORTEST_CARRIED
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
-"""What plates and markers show is taken for a subject within these [kg], [m]."""
+"""Ranges of mass and stature from plates and markers that are accepted [kg], [m]."""
 DISAGREE = 0.05
-"""A mass that the plates show and that is farther than this share from the one stated is pointed out."""
+"""Difference of the mass from plates from the stated mass, as a share, above which it is reported."""
 AGREE = 0.03
-"""All ways to measure the mass agree within this share: each of them is good to about 2 %."""
+"""Share within which all measurements of the mass must agree: each is accurate to about 2 %."""
 LONGEST_SHIFT = 0.03
-"""A subject who stands changes the force on the plates by less than this share, standard deviation."""
+"""Largest standard deviation of the force on the plates in quiet standing, as a share."""
 LEAST_S = 0.4
-"""No stride is shorter [s]."""
+"""Least duration of a stride [s]."""
 UNLIKE_STRIDES = 0.05
-"""Strides end with another vertical velocity than they begin with by so much, standard deviation [m/s]."""
+"""Standard deviation of the change of vertical velocity over a stride [m/s]."""
 LONGEST_STRIDE_S = 2.0
-"""Two heel strikes of a foot farther apart than this have a stride between them that no plate saw [s]."""
+"""Time between two heel strikes of a foot above which a stride without plates lies between them [s]."""
 SHOULDERS = 0.818
 """Height of the shoulders as a share of stature (Drillis & Contini 1966, as printed by Winter 1990)."""
 LOW_FLOOR = 0.15
-"""The lowest marker stands below this where the floor is the zero of the files [m]."""
+"""Largest height of the lowest marker above a floor at zero [m]."""
 SHOE_ANKLE = 0.095
-"""The lateral malleolus of bare feet is not so high [m]."""
+"""Height that the lateral malleolus of bare feet never reaches [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
 # Joint -> key of the width, between what it is, and what Vicon's PROCESSING calls it behind the side.
 _WIDTHS = {
@@ -64,7 +64,7 @@ class GivenSubject:
 
 @dataclass(frozen=True)
 class Value:
-    """A number and where it comes from."""
+    """A number and its source."""
 
     number: float
     source: str
@@ -78,7 +78,7 @@ class Mass(Value):
 
 
 def check_given(subject: GivenSubject) -> None:
-    """Refuse what the schema of trial files refuses of the subject."""
+    """Refuse values of the subject that the schema of trial files refuses."""
     stated = [Line(key, value) for key, value in vars(subject).items() if value is not None]
     text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
     for error in scratch(text)[2]:
@@ -161,7 +161,7 @@ def _mass(
     case: Case | None,
     subject: GivenSubject,
 ) -> Line:
-    """The body mass: as stated, by the user or a file; else what the plates carry, which the user is to confirm.
+    """The body mass: stated by the user or a file, else the mass on the plates, which the user has to confirm.
 
     Plates may be wrong, or miss a part of what carries the subject: a handrail, another plate. Left open where no two
     of several ways to measure it agree, or nothing shows it.

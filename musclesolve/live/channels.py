@@ -1,5 +1,4 @@
-"""Channels of a stream that has numbers without form: which of them are markers, plates and EMG; the channels of a
-frame.
+"""Channels of a stream of plain numbers: their meaning as markers, plates and EMG; and the channels of a frame.
 
 Labels of markers are the name and the axis, such as `R.ASIS_x`, with `_`, `.`, `:`, `-`, a blank or nothing between; or
 the channel names its marker and has the type PositionX, PositionY or PositionZ (XDF, content-type MoCap). Labels of
@@ -52,7 +51,7 @@ _COMPONENTS = [(role, axis) for role in ("force", "point", "moment") for axis in
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel as its stream describes it; what is not stated is ""."""
+    """The description of a channel by its stream; "" for missing entries."""
 
     label: str
     unit: str = ""
@@ -65,7 +64,7 @@ class Layout:
     """Layout of a sample of a stream: places of markers (n, 3), plates (P, 9) and channels of EMG (k,); -1 where
     absent.
 
-    scale: (c,) what the numbers of its channels are multiplied by [m, N, N m].
+    scale: (c,) factors on the numbers of its channels [m, N, N m].
     """
 
     wanted: Wanted

@@ -1,8 +1,8 @@
-"""The groups of muscles in one frame as frames of one problem: what a problem costs beside its solution is paid once.
+"""The groups of muscles in one frame as frames of one problem, to save the overhead of several problems.
 
-That goes where groups, such as two legs, differ only in what a problem has frame by frame: as many muscles, degrees of
-freedom and joints in each, and the same constants of the muscles as far as the cost looks at them. Otherwise each group
-is a problem by itself.
+Groups such as two legs can be joined if they differ only in frame-wise data: equal numbers of muscles, degrees of
+freedom and joints, and equal constants of the muscles as far as the cost uses them. Otherwise each group is a problem
+by itself.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.problem import Problem
 
 _CONSTANTS = ("max_isometric_force", "optimal_fiber_length", "joints_crossed")
-"""What a problem has of each muscle for all frames."""
+"""Constants of each muscle in a problem."""
 
 
 @dataclass(eq=False)

@@ -5,9 +5,9 @@ before t, by its own time; up to a quarter of its period after t counts as at t.
 half of its periods, or half a period of the markers where that is longer, is not used: what was not measured is NaN,
 and `Live` leaves it out.
 
-A sample goes out as soon as all it needs is there: no earlier sample is missing, and no stream can still have a
-reading for t. Where something is missing it is held for `wait_ms`, not longer; so late and reordered readings take
-their places, and where nothing is late nothing is delayed.
+A sample is released as soon as it is complete: no earlier sample is missing, and no stream can still have a reading for
+t. An incomplete sample is held for at most `wait_ms`; so late and reordered readings take their places, and without
+late readings nothing is delayed.
 
 Streams without a common clock are set by their arrival: with the shortest way d = min(received - time) of the last ten
 seconds, a reading of stream s is at the time t + d_s - d_m of the clock of the markers. The error is the difference of
@@ -41,13 +41,13 @@ from musclesolve.settings.live import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 
 AT = 0.25
-"""So much of its period after the time of a sample a reading counts as at that time."""
+"""Share of its period after the time of a sample within which a reading counts as simultaneous."""
 AGE = 1.5
 """Periods after which a reading is too old."""
 SILENT = 0.1
-"""A stream from which nothing came for so long is not waited for [s]."""
+"""Time of silence after which the program does not wait for a stream [s]."""
 READINGS_KEPT_S = 10.0
-"""So long readings of plates and EMG are kept [s]."""
+"""Duration for which readings of plates and EMG are kept [s]."""
 DELAY_WINDOW = 5.0
 """The shortest way is that of the present and the last stretch of this length [s]."""
 COUNTED = 32
@@ -61,11 +61,11 @@ OTHER_RATE = 0.01
 OTHER_STEP = 0.1
 """Share by which their median step may: stamps are often rounded to milliseconds."""
 RECORDING = "recording"
-"""Clock of a stream that begins when the first sample is waited for; what comes from others has passed by then."""
+"""Clock of a stream that starts with the wait for the first sample; earlier samples of other streams are skipped."""
 PASSING = 0.1
-"""So long streams are read, to leave out what came before [s]."""
+"""Duration for which streams are read to skip earlier samples [s]."""
 ANEW = 1.0
-"""Where times of markers jump by more than this, their clock has begun anew [s]."""
+"""Jump of marker times above which their clock has restarted [s]."""
 
 
 class Reading(NamedTuple):
@@ -85,7 +85,7 @@ class Reading(NamedTuple):
 class Stream(Protocol):
     """Stream of readings.
 
-    `read` is called again and again in a thread of its own, `close` when it is not called any more.
+    `read` is called repeatedly in a thread of its own, `close` at the end.
     """
 
     clock: str  # streams with the same word have a common clock
@@ -100,11 +100,11 @@ class Stream(Protocol):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Sentences on what was amiss, for the summary."""
+        """Sentences on faults, for the summary."""
         ...
 
     def close(self) -> None:
-        """Let go of what delivers the readings."""
+        """Release the source of the readings."""
         ...
 
 
@@ -139,7 +139,7 @@ class Wanted:
     def markers(self, position: ArrayLike, meters: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
 
-        A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
+        A marker at (0, 0, 0) is hidden: some programs have no other sign for hidden markers.
         """
         turned = np.asarray(position, float) * meters @ self.rotation.T
         turned[~turned.any(axis=1)] = np.nan
@@ -218,7 +218,7 @@ class _Past:
     def at(self, time: float, least: float) -> Reading | None:
         """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`.
 
-        Times only go on, so those before it are not needed any more.
+        Times only increase, so earlier readings are discarded.
         """
         last = time + max(AT * self.period, 1e-6)
         while len(self.readings) > 1 and self.readings[1].time <= last:
@@ -313,7 +313,7 @@ class Joined:
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences on what was amiss in the streams, and on readings that were left out."""
+        """Sentences on faults of the streams, and on readings that were left out."""
         counts = (self.late, "came too late"), (self.repeated, "came twice")
         own = [f"{count} readings of markers {how} and were left out." for count, how in counts if count]
         return [
@@ -325,8 +325,8 @@ class Joined:
             ),
             *(
                 f"{name}: {text}"
-                for name, each in zip(self._names, self._streams, strict=True)
-                for text in each.remarks
+                for name, stream in zip(self._names, self._streams, strict=True)
+                for text in stream.remarks
             ),
         ]
 
@@ -340,7 +340,7 @@ class Joined:
             stream.close()
 
     def _take(self, number: int, item: Reading | BaseException) -> None:
-        """Put a reading in its place, or end as its stream has ended."""
+        """Store a reading, or end in the same way as its stream."""
         if isinstance(item, StreamEnded):
             self._open -= 1
         elif isinstance(item, BaseException):
@@ -424,7 +424,7 @@ class Joined:
             )
 
     def _due(self, head: Reading, now: float) -> bool:
-        """Whether the earliest reading of markers has all it needs, or has been held long enough."""
+        """Return whether the earliest reading of markers is complete, or has been held long enough."""
         if now - head.received >= self._hold:
             return True
         missing = (head.time - self._last) * self._live.rate > AGE

@@ -1,6 +1,6 @@
 """Forces of muscles and joints while the subject moves, one frame after the other, computed as `run` computes them.
 
-What does not change is found before the first frame, as for a recording: the trial file gives subject, mapping and
+Constant data are computed before the first frame, as for a recording: the trial file gives subject, mapping and
 standing trial, and from these follow posture, model, muscle paths and parameters. Then each sample takes three steps:
 
 1. its markers show a pose, the nearest consistent one (`NearestPose`), from the pose of the sample before;
@@ -9,9 +9,8 @@ standing trial, and from these follow posture, model, muscle paths and parameter
 3. inverse dynamics, muscle paths, sharing and joint reactions of that one frame, by the functions of the offline
    analysis, with its certificate. Without force plates the frame predicts its ground reactions (`FrameReactions`).
 
-`Live.evaluate` is the third step alone: of the offline run's filtered coordinates and forces it makes the offline
-result. What is missing is bridged for `bridge_ms` and no longer; whatever cannot be trusted has a status that says so,
-and NaN.
+`Live.evaluate` is the third step alone: from the filtered coordinates and forces of an offline run it computes the
+offline result. Missing samples are bridged for at most `bridge_ms`; unreliable values are NaN, with a status.
 """
 
 import math
@@ -70,7 +69,7 @@ from musclesolve.settings.live import LAG_MS
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
-"""What a frame notes while the window of the filter is not full."""
+"""Note of a frame while the window of the filter is not full."""
 NOT_CARRIED = (
     "the feet cannot supply what the motion requires: see whether a marker jumps, the floor is where the recording of "
     "the trial has it, or something else carries the body"
@@ -84,12 +83,12 @@ something that is not measured; residuals of good recordings are half of it (Hic
 
 
 PEAK_HALF_LIFE = 2.0
-"""The largest ground force, by which residuals are judged, counts half after so long [s]."""
+"""Half-life of the largest ground force, by which residuals are judged [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One frame: everything that `run` says of it, in the order of the names of `Live`; NaN where it is not known.
+    """One frame: the values of `run`, in the order of the names of `Live`; NaN where unknown.
 
     time: of the frame [s], the lag before the time of the sample. coordinates, rates, accelerations: (K+6,) of the
     model [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global
@@ -97,7 +96,7 @@ class Frame:
     [m], activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
-    notes: sentences on what is missing or mended. taken: what became of the sample by its time. left_out: names of the
+    notes: sentences on missing or corrected data. taken: treatment of the sample by its time. left_out: names of the
     markers of the newest sample that were off their places. faults: notes that say which markers are off, and why.
     """
 
@@ -296,7 +295,7 @@ class Live:
         """The findings, with times of samples that count from `start` [s], the time of a sample."""
         of_samples = [found.since(start) for found in self.labels.findings]
         exchanged = {found.where.markers for found in of_samples}
-        # what the samples show too is said once
+        # findings that the samples show, too, are reported once
         of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
         if self.predicts:
             place = Where(self.trial.path, self.document.line("files", "forces"), "[files] forces")
@@ -313,7 +312,7 @@ class Live:
         """(2,) height of the ground under the right and the left foot [m], by the recording; 0 where it shows none."""
         under = {ground.side: ground.center_of_pressure[:, 2] for ground in self.body.mechanics.reactions}
         shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
-        return np.array([np.nanmedian(each) if np.isfinite(each).any() else 0.0 for each in shown])
+        return np.array([np.nanmedian(event) if np.isfinite(event).any() else 0.0 for event in shown])
 
     def _rows_of_parts(self) -> list[list[int]]:
         return [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
@@ -340,11 +339,11 @@ class Live:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew with the sample that the clock has taken."""
+        """Restart with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
-        for each in (self._coordinates, *self._wrenches):
-            each.clear()
+        for wrench in (self._coordinates, *self._wrenches):
+            wrench.clear()
         if self._reactions is not None:
             self._reactions.clear()
 
@@ -479,7 +478,7 @@ class Live:
             pose = Pose.from_coordinates(coordinates[None])
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
-            # What the markers do not show stays as it was.
+            # Coordinates that the markers do not show stay unchanged.
             pose = nearest.going_on(start, 1.0 / self.rate).converge(start, 1e-8, 60)
             cardan = np.ravel(to_cardan(pose.rotation))
             coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
@@ -652,7 +651,7 @@ class Live:
         )
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
-        """A frame of which nothing is known."""
+        """A frame without any known value."""
         count, sides = len(self.model.topology.dof_names), len(self.sides)
 
         def lost(*shape: int) -> Array:

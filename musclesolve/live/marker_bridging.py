@@ -1,4 +1,4 @@
-"""Markers that are hidden for a moment: put where their body carries them, as long as that is known.
+"""Bridging of briefly hidden markers: they are placed on their body as long as its pose is known.
 
 Every marker that is needed belongs to the body of the model against which it moves least in the recording of the trial,
 and stands at a place of that body. Where the subject stands still all through it, no motion shows the body: the body

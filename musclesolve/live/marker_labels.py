@@ -1,5 +1,4 @@
-"""Check that the markers of every sample are where their labels say: the shape of each group of markers, and its
-motion.
+"""Check of the labels of markers in every sample, by the shape and the motion of each group of markers.
 
 The markers of one body (landmarks and clusters, as `musclesolve check` measures distances between them) keep their
 shape. The reference is the mean shape in the motion of the trial, or the shape in the standing trial where the two
@@ -146,7 +145,9 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
     above = set(upper_markers(trial))
     shown = dict[tuple[int, ...], bool]()
     for markers, standing in bodies(trial).values():
-        members = tuple(sorted(names.index(each) for each in markers if each in names and each not in above))
+        members = tuple(
+            sorted(names.index(marker) for marker in markers if marker in names and marker not in above)
+        )
         if len(members) > 2:
             shown[members] = shown.get(members, False) or standing
     groups = []
@@ -333,7 +334,7 @@ class MarkerLabels:
         return self._filled(time, position, ~self._off & np.isfinite(position[:, 0]))
 
     def count_lost(self) -> None:
-        """Count a sample without a pose for the faults that last, if it is due to them."""
+        """Count a sample without a pose for the present faults, if they cause it."""
         if not self._unfilled:
             return
         for fault in {id(out.fault): out.fault for out in self._out.values()}.values():
@@ -662,7 +663,7 @@ class MarkerLabels:
             apart[marker] = np.inf
             out.right = out.right + 1 if all(right) and not np.nanmin(apart) < MERGED else 0
             if out.right >= FEWEST_FRAMES:
-                if out.fault.kind == "slipped":  # it did not stay there
+                if out.fault.kind == "slipped":  # the marker did not stay there
                     out.fault.name("ghost")
                 self._readmit(marker)
 

@@ -63,7 +63,7 @@ class PlateSides:
         force, point, moment = plates[:, :3], plates[:, 3:6], plates[:, 6:]
         wrench = origin_wrench(force, point, moment, self._below)
         on, amiss = self._stated.copy(), ""
-        # what the plate does not say of a loaded foot is not zero
+        # missing values of a loaded plate are not zero
         silent = np.asarray(~np.isfinite(force).all(axis=1))
         same = (plates == self._before).all(axis=1) & (np.abs(force[:, 2]) > self._below)
         self._repeated = np.where(same, self._repeated + 1.0, 0.0)
@@ -100,6 +100,6 @@ class PlateSides:
             if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
                 amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
-        # zero times what is not known is zero
+        # zero times an unknown value is zero
         each = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
         return np.asarray(each.sum(axis=0)), amiss

@@ -1,4 +1,4 @@
-"""The recording of a session: what came and what was computed goes to a folder as it comes.
+"""The recording of a session: samples and computed frames are written to a folder as they arrive.
 
 Markers are a TRC file, plates a MOT file, envelopes of EMG a STO file, each with a row for every slot of the clock of
 the stream: a lost sample is an empty row, which the readers fill or leave out as any other gap. The trial file beside
@@ -6,7 +6,7 @@ them is the session's with these files; it is written first, so that at every mo
 killed, `musclesolve run FOLDER/trial.toml` gives the offline result of what was recorded. Where the clock of the stream
 has changed, further files begin: `trial_2.toml` and those that it names.
 
-A thread writes what came a few times a second, so that a disk that hesitates holds up no frame. A row that was cut
+A thread writes the data a few times a second, so that a slow disk delays no frame. A row that was cut
 short when the power failed is left out by the readers.
 """
 
@@ -32,10 +32,10 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.trial_file import rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
@@ -46,13 +46,13 @@ from musclesolve.version import __version__
 
 LOG = logging.getLogger("musclesolve")
 WRITTEN = 0.1
-"""So often rows are written [s]: no more than this is lost where the process is killed."""
+"""Interval at which rows are written [s]: the largest loss if the process is killed."""
 SYNCED = 1.0
-"""So often the operating system is asked to have them on the disk [s]: no more is lost where the power fails."""
+"""Interval of writing to the disk [s]: the largest loss if the power fails."""
 LONGEST_GAP = 10.0
-"""After a longer time without samples further files begin [s]."""
+"""Time without samples after which further files begin [s]."""
 MOST_WAITING = 1 << 27
-"""Bytes that wait for a disk that is full; beyond it the recording ends."""
+"""Largest size of data that wait for a full disk [bytes]; then the recording ends."""
 FRAMES, NOTES = "frames.csv", "notes.csv"
 RECORDING_FILES = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
 """Files of a recording."""
@@ -99,7 +99,7 @@ class _Log:
             self._file.seek(0, os.SEEK_END)
 
     def sync(self) -> None:
-        """Have it on the disk."""
+        """Write the data to the disk."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -152,9 +152,8 @@ class Recorder:
     def begin(self, live: Live) -> None:
         """See Sink: the trial file and the headers."""
         self._live = live
-        laboratory = live.trial.document.content["laboratory"]
         # p_file = p_global R: row vectors
-        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+        self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
         count = len(live.plates)
         self._marker_rows = NumberRows(np.array([0, 8] + [5] * 3 * len(live.markers)), "\t", more=1)
         self._plate_rows = NumberRows(np.array([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count), "\t", "nan")
@@ -247,7 +246,7 @@ class Recorder:
     def _as_rows(self, items: Sequence[_Item]) -> None:
         """Append samples and frames of one part to what waits for each file."""
         live, count = self._live, len(items)
-        times = np.full(count, np.nan)  # of the slots [s]
+        times = np.full(count, np.nan)  # times of the slots [s]
         if taken := [item for item in items if item.slot is not None]:
             slots = np.array([item.slot for item in taken])
             # a row for every slot, empty where no sample came
@@ -278,15 +277,15 @@ class Recorder:
         stamps = [(item.part, item.arrival.sample.time, 1e3 * item.latency) for item in items]
         part, stamp, latency = np.array(stamps).T
         known: dict[str, Any] = {
-            name: np.array([getattr(frame, each.frame) for frame in frames])
-            for name, each in QUANTITIES.items()
-            if each.frame
+            name: np.array([getattr(frame, quantity.frame) for frame in frames])
+            for name, quantity in QUANTITIES.items()
+            if quantity.frame
         }
         known |= by_formula(known, "live")
         values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
         rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
         for frame, row in zip(frames, rows.split(b"\n"), strict=False):
-            words = ",".join(STATUS_NAMES[int(each)].lower() for each in frame.status)
+            words = ",".join(STATUS_NAMES[int(code)].lower() for code in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
             if (notes := item.frame.notes) != self._noted:
@@ -298,7 +297,7 @@ class Recorder:
                 self._notes.waiting += text.getvalue().encode()
 
     def _write_on(self) -> None:
-        """Write what waits until the session ends, whatever the disk does."""
+        """Write waiting data until the session ends, also after errors of the disk."""
         ended, synced, behind = False, perf_counter(), list[_Item]()
         while not ended:
             ended = self._ending.wait(WRITTEN)
@@ -319,7 +318,7 @@ class Recorder:
                     log.write()
                     if due:
                         log.sync()
-            except Exception as error:  # the session goes on, whatever it is
+            except Exception as error:  # the session continues after any error
                 self._fail(error, ended or not isinstance(error, OSError | InputError))
             else:
                 synced = perf_counter() if due else synced
@@ -328,7 +327,7 @@ class Recorder:
                     self._say(f"{self.folder} can be written again: nothing was lost.")
 
     def _fail(self, error: Exception, ended: bool) -> None:
-        """Say once that the folder cannot be written; end the recording where there is no hope."""
+        """Report once that the folder cannot be written; end the recording if the error is permanent."""
         gone = not self.folder.is_dir() or isinstance(error, FileNotFoundError)
         reason = str(getattr(error, "strerror", None) or getattr(error, "problem", error))
         reason = "its files are gone" if gone else reason
@@ -341,7 +340,7 @@ class Recorder:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of a recording, or say why there can be none."""
+    """Make the folder of a recording; refuse an impossible one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -368,7 +367,7 @@ def _recording_in(folder: Path) -> list[str]:
 
 def _recorded() -> dict[str, tuple[str, ...]]:
     """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
-    of_frame = {name: each.dims[1:] for name, each in QUANTITIES.items() if each.frame}
+    of_frame = {name: quantity.dims[1:] for name, quantity in QUANTITIES.items() if quantity.frame}
     formulas = {
         name: QUANTITIES[name].dims[1:]
         for name in in_set("live")
@@ -396,9 +395,15 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
-        for each in product(*(labels[dim] for dim in dims)):
-            own = unit if variable != "pelvis_residual" else "N" if each[0].startswith("force") else "N m"
-            columns.append((".".join([variable, *each]), own))
+        for combination in product(*(labels[dim] for dim in dims)):
+            own = (
+                unit
+                if variable != "pelvis_residual"
+                else "N"
+                if combination[0].startswith("force")
+                else "N m"
+            )
+            columns.append((".".join([variable, *combination]), own))
     return columns
 
 
@@ -448,7 +453,7 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
             attributes["long_name"] = QUANTITIES[variable].long_name
         shape = (len(kept), *(len(labels[dim]) for dim in dims))
         data[variable] = (("time", *dims), cells.reshape(shape), attributes)
-    return xr.Dataset(data | {dim: (dim, each) for dim, each in labels.items()}).set_coords("time")
+    return xr.Dataset(data | {dim: (dim, label) for dim, label in labels.items()}).set_coords("time")
 
 
 def plate_columns(plate: int) -> dict[str, str]:

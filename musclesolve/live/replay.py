@@ -1,4 +1,4 @@
-"""A recording through `Live`: sample by sample as they would have come, and the result as `run` writes it."""
+"""A recording through `Live`, sample by sample, and the result in the form of `run`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 
 SAME_RATE = 1e-3
-"""Rates that differ by less are one; the times of files are rounded."""
+"""Difference below which two rates are equal, because the times of files are rounded."""
 
 
 def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sample]:

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 OFF_GRID = 0.25
-"""A sample may come so much of a period before or after its time; one farther off is refused."""
+"""Largest deviation of a sample from its time, as a share of a period; a sample farther off is refused."""
 
 LONGEST_JUMP = 1.0
-"""A step ahead by more needs a second sample that confirms it [s]."""
+"""Step ahead above which a second sample has to confirm it [s]."""
 
 
 class Taken(NamedTuple):
     """Treatment of a sample.
 
-    slots: periods since the sample before that was taken; 0 of a first one, and where that is not known. anew: what
-    came before is no longer of use. refusal: why it is not taken, "" where it is.
+    slots: periods since the last accepted sample; 0 for a first one, and where unknown. anew: earlier samples are no
+    longer of use. refusal: reason of a refusal, "" for an accepted sample.
     """
 
     slots: int = 0
@@ -51,7 +51,7 @@ class SampleClock:
         """Note the time of a sample [s], and say whether it is taken."""
         if not np.isfinite(time):
             return Taken(refusal="a sample without a time was refused")
-        if self._refused > self._most:  # it is the clock that has changed
+        if self._refused > self._most:  # the clock has changed
             self.clear()
             self._newest = time
             return Taken(anew=True)

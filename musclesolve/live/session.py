@@ -1,4 +1,4 @@
-"""A session as the command has it: sources and sinks by name, one `Live`, everything closed at the end."""
+"""A session of the command: sources and sinks by name, one `Live`, all streams closed at the end."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack

@@ -20,24 +20,24 @@ from musclesolve.live.stream import Arrival
 
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
-"""A marker that is hidden, a plate without numbers or a lack of EMG for so long is reported [s]."""
+"""Duration from which a hidden marker, a plate without numbers or missing EMG is reported [s]."""
 FARTHEST_MARKER = 3.0
-"""No marker of a subject is farther from the middle of all of them [m]."""
+"""Largest possible distance of a marker from the middle of all markers [m]."""
 WATCH_WINDOW = 10.0
-"""Residuals and the zero of plates are looked at over so long [s]: several steps."""
+"""Duration over which residuals and the zero of plates are examined [s]: several steps."""
 WATCH_INTERVAL = 1.0
-"""So often they are looked at [s]."""
+"""Interval of the examination [s]."""
 REPEATED = 10.0
-"""A sentence is not said again for so long [s]."""
+"""Least time between two equal sentences [s]."""
 RESIDUAL = 0.1
-"""Median force at the pelvis, in body weights, that the ground forces leave unexplained; half of it is usual in good
+"""Limit of the median residual force at the pelvis [body weights]; half of it is usual in good
 recordings (Hicks et al. 2015, J Biomech Eng 137:020905)."""
 UNLOADED_SHARE = 0.1
 """Each foot is in the air for more than this share of any movement in which it leaves the floor at all."""
 
 
 class SessionWatch:
-    """A sink that says what goes wrong.
+    """A sink that reports faults during a session.
 
     Args:
         say: called with each sentence; default: the log of the package.
@@ -103,7 +103,7 @@ class SessionWatch:
         """See Sink."""
 
     def _look(self, time: float, markers: Array) -> None:
-        """Say what is true now; markers (n, 3) [m] of the newest sample."""
+        """Report the present faults; markers (n, 3) [m] of the newest sample."""
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")

@@ -33,7 +33,6 @@ from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
@@ -41,7 +40,7 @@ from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.model_trial import is_model_trial
-from musclesolve.recording.trial.trial_file import read_standing
+from musclesolve.recording.trial.trial_file import read_standing, rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.settings.trial import PREDICTED, RecordedSettings, is_predicted
@@ -56,20 +55,20 @@ NAMES = {
 UNKNOWN_MASS = 70.0
 """Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
 STILL = 0.05
-"""A marker of somebody who stands still stays within this of the middle of all of them [m]: the body may sway as a
+"""Largest motion of a marker relative to the middle of all markers in quiet standing [m]: the body may sway as a
 whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
 RAISED_DEG = 45.0
 """Arms that hang are nearer to the vertical [degrees]."""
 SEEN = 0.5
-"""A marker that is seen in a smaller share of the samples was not seen."""
+"""Least share of the samples in which a marker must be seen."""
 LOADED_PLATE_SHARE = 0.05
-"""A plate that carries less than this share of the load of all plates carries no foot."""
+"""Share of the load of all plates below which a plate carries no foot."""
 STANDS = 150.0
-"""Somebody stands on the plates where they carry so much [N]."""
+"""Load from which a person stands on the plates [N]."""
 ATTEMPTS = 3
-"""So often the subject may stand."""
+"""Largest number of attempts to stand."""
 PATIENCE = 10.0
-"""So long samples are waited for [s]: the first one, and any other before the standing counts as not measured."""
+"""Time to wait for samples [s]: for the first one, and for any later one before the attempt counts as not measured."""
 LONGEST_GAP = 1.0
 """After a longer time without samples the standing begins anew [s], as with another clock."""
 _AXES = ("forward", "left", "up")
@@ -143,7 +142,7 @@ class Standing:
             if not plates or not set(plates) <= set(SIDES):
                 raise self.document.error("live.not_known_plates_stream", "force")
         self.plates = tuple(plates)
-        # what the standing will say is not asked of the template
+        # data that the standing will supply are not required of the template
         self._stated = stated
         entries = [] if self._predicts else stated.get("force") or [{}] * len(self.plates)
         columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
@@ -172,8 +171,7 @@ class Standing:
         self.markers = tuple(dict.fromkeys([*written, *of_set]))
         self.optional = frozenset(of_set) - set(written)
         self.unloaded_below = settings.filter.unloaded_below_n
-        laboratory = settings.laboratory
-        self._axes = global_from_laboratory(laboratory.forward, laboratory.up)
+        self._axes = rotation_of(self.document, settings.laboratory)
 
     def _rate(self) -> float:
         """The rate of the recording that the template names [Hz]."""

@@ -172,7 +172,7 @@ class Passed:
         self.failed += not begins and not is_solved(frame.status[frame.status != Status.NOT_MEASURED]).all()
         self.samples += 1
         self.valid += valid
-        self.statuses.update({STATUS_NAMES[int(each)] for each in frame.status})
+        self.statuses.update({STATUS_NAMES[int(code)] for code in frame.status})
         if not valid and frame.notes:
             kind = NUMBER.sub("#", frame.notes[0])
             count, first = self.notes.get(kind, (0, frame.notes[0]))

@@ -21,13 +21,17 @@ BELT = 0.2
 """Speed of the ground [m/s] from which it is a belt, on which all feet stand at the same places."""
 
 
-def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarning]:
+def sole_warnings(
+    time: Array, points: Array, upward: Array, stated_deg: float | None = None
+) -> list[MotionWarning]:
     """Return warnings of a floor that is not level, and of standing feet that slide.
 
     Args:
         time: (T,) [s].
         points: (T, 2, P, 3) of the soles of both feet, z up [m].
         upward: (T, 2) vertical force on each foot [body weights].
+        stated_deg: `tilt_deg` of the trial of a recording [degrees]; None for a model, whose coordinates have no axes
+            of files.
     """
     stands = upward > STANDS
     if stands.sum() < 2:
@@ -46,7 +50,8 @@ def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarni
         warnings.append(MotionWarning("soles_slide", what, remedy, False, ()))
     place = places[frames, speed.argmin(axis=1)]
     away = place - place.mean(axis=0)
-    along = away[:, :2] @ np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
+    line = np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
+    along = away[:, :2] @ (line if line[0] >= 0.0 else -line)
     slope = float(along @ away[:, 2] / (along @ along)) if along.any() else 0.0
     tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
     if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
@@ -54,6 +59,11 @@ def sole_warnings(time: Array, points: Array, upward: Array) -> list[MotionWarni
             f"the floor is tilted by {tilt:.1f} degrees along the path: standing soles rise by "
             f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
         )
-        remedy = "turn the recording so that the floor is level; ground reactions are predicted on a level floor alone"
+        rises = float(np.degrees(np.arctan(slope)))
+        remedy = (
+            f"turn the markers by {tilt:.1f} degrees until the floor is level, and make the inverse kinematics anew"
+            if stated_deg is None
+            else f"write tilt_deg = {rises + stated_deg:.1f} in [laboratory]: the axes of the files are turned by it"
+        )
         warnings.append(MotionWarning("floor_tilted", what, remedy, False, ()))
     return warnings

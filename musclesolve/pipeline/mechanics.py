@@ -187,8 +187,13 @@ class Mechanics:
         weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
-    def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
-        """Return the warnings about an implausible motion, or implausible parts of it; causes first."""
+    def warnings(
+        self, mapping: Mapping[str, Mapping[str, float]], method: str, tilt_deg: float = 0.0
+    ) -> list[MotionWarning]:
+        """Return the warnings about an implausible motion, or implausible parts of it; causes first.
+
+        tilt_deg: of the floor in the files, by which the recording was turned [degrees].
+        """
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),
@@ -197,16 +202,16 @@ class Mechanics:
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
             *([] if self.change is None else self.change.warnings),
-            *(self._warnings_of_prediction() if self.predicted else []),
+            *(self._warnings_of_prediction(tilt_deg) if self.predicted else []),
         ]
 
-    def _warnings_of_prediction(self) -> list[MotionWarning]:
+    def _warnings_of_prediction(self, tilt_deg: float) -> list[MotionWarning]:
         """Warn about a body that its feet do not carry, feet that slide and a floor that is not level."""
         weight = self.model.mass.total * STANDARD_GRAVITY
         upward = {ground.side: ground.force[:, 2] / weight for ground in self.reactions}
         of_feet = np.stack([upward[side] for side in SIDES], axis=1)
         points = soles(self.model, self.motion)
-        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet)]
+        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet, tilt_deg)]
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:

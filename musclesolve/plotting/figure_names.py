@@ -1,4 +1,4 @@
-"""The figures that are written as files, by name: what draws them, what of, and where they are shown.
+"""The figures that are written as files, by name: drawing function, data, and place in pages.
 
 Reading the names loads no drawing; `drawings` does.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDING, MODEL, UNCERTAINTIES = "recording", "model", "uncertainty"
 COMPARISON, RESULTS = "comparison", "results"
 OF_LEG = (COMPARISON, RESULTS, "contributions")
-"""What has a page for each leg."""
+"""Kinds of datasets with a page for each leg."""
 PLACES = {
     "dof": ("joints", "Joint angles and moments"),
     "muscle": ("muscles", "Muscle forces"),
@@ -35,7 +35,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class FigureName:
-    """A figure; figures.toml says what the fields are. quantity: whose own figure it is."""
+    """A figure; figures.toml describes the fields. quantity: the quantity of which it is the own figure."""
 
     name: str
     of: tuple[str, ...]
@@ -47,7 +47,7 @@ class FigureName:
 
     @property
     def pages(self) -> list[str]:
-        """Names of its files without suffix: of a comparison one for each leg."""
+        """Names of its files without suffix; a comparison has one for each leg."""
         legs = not set(OF_LEG).isdisjoint(self.of)
         return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
 
@@ -69,21 +69,21 @@ FIGURE_NAMES = _figure_names()
 
 
 def figures_by(field: str) -> dict[str, list[FigureName]]:
-    """The figures by section, by tab or by another field that they have, in their order."""
+    """The figures by section, by tab or by another field, in order."""
     found: dict[str, list[FigureName]] = {}
-    for each in FIGURE_NAMES.values():
-        if value := getattr(each, field):
-            found.setdefault(value, []).append(each)
+    for figure in FIGURE_NAMES.values():
+        if value := getattr(figure, field):
+            found.setdefault(value, []).append(figure)
     return found
 
 
 def needs_of(kind: str) -> dict[str, str]:
-    """Figure -> the variable without which there is none, of the figures of a kind of dataset."""
-    return {name: each.needs for name, each in FIGURE_NAMES.items() if kind in each.of and each.needs}
+    """Figure -> variable that it needs, for the figures of a kind of dataset."""
+    return {name: figure.needs for name, figure in FIGURE_NAMES.items() if kind in figure.of and figure.needs}
 
 
 def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
-    """Figure -> the function that draws it, of the figures of a kind of dataset."""
+    """Figure -> drawing function, for the figures of a kind of dataset."""
 
     def drawing(each: FigureName) -> Callable[..., Figure]:
         module: Any = import_module(f"musclesolve.plotting.{each.module}")
@@ -92,26 +92,26 @@ def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
         function: Callable[..., Figure] = getattr(module, each.name)
         return function
 
-    return {name: drawing(each) for name, each in FIGURE_NAMES.items() if kind in each.of}
+    return {name: drawing(figure) for name, figure in FIGURE_NAMES.items() if kind in figure.of}
 
 
 def files_of(*kinds: str) -> tuple[str, ...]:
     """The names of the PNG files of all figures of some kinds of datasets."""
-    figures = [each for each in FIGURE_NAMES.values() if not set(kinds).isdisjoint(each.of)]
-    return tuple(f"{page}.png" for each in figures for page in each.pages)
+    figures = [figure for figure in FIGURE_NAMES.values() if not set(kinds).isdisjoint(figure.of)]
+    return tuple(f"{page}.png" for figure in figures for page in figure.pages)
 
 
 UNCERTAINTY, REPORT, STUDY_PAGE = "uncertainty.nc", "report.html", "study.html"
 
 
 def in_every_format(files: Iterable[str]) -> tuple[str, ...]:
-    """The names of these figure files with the suffix of every format: those that an earlier result may have."""
+    """The names of figure files with the suffix of every format, which an earlier result may have."""
     stems = dict.fromkeys(name.rpartition(".")[0] for name in files)
     return tuple(f"{stem}.{file_format}" for stem in stems for file_format in FORMATS)
 
 
 def group_figures_in(folder: Path) -> list[str]:
-    """The names of the files in a folder that figures of the groups of a study have, of any variable and format."""
+    """The names of the files of group figures of a study in a folder, of any variable and format."""
     variables = "|".join(map(re.escape, QUANTITIES))
     name = re.compile(rf"group_({variables})(_\d+)?\.({'|'.join(FORMATS)})")
     return [path.name for path in folder.iterdir() if name.fullmatch(path.name)]

@@ -25,9 +25,9 @@ from musclesolve.results.dataset.checked import MODEL, checked_result, other_kin
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
 FIGURES, OF_MODEL = drawings(RECORDING), drawings(MODEL_KIND)
-"""Names of the figures of a result of a recording and on an OpenSim model, each with the function that draws it."""
+"""Figures of a result of a recording, and of a result on an OpenSim model: name -> drawing function."""
 NEEDS = {**needs_of(RECORDING), **needs_of(MODEL_KIND)}
-"""Figures of a variable that results of earlier versions, or of other trials, do not have."""
+"""Figures of variables that earlier results, or results of other trials, lack."""
 NEEDED_OF_MODEL = (
     *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
     *("joint_angle", "joint_moment", "reserve_moment"),
@@ -75,7 +75,7 @@ def figure_files(
     only: Collection[str] = (),
     helper: Helper | None = None,
 ) -> dict[str, bytes]:
-    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
+    """The content of the file of every figure, by its name; figures of missing variables are left out.
 
     Args:
         result: of `musclesolve.run`, or on an OpenSim model.
@@ -106,7 +106,7 @@ def draw_task(
 def figures_again(
     result: xr.Dataset, progress: Progress | None = None, only: Collection[str] = ()
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of the files they replace."""
+    """Draw the figures of result.nc or of uncertainty.nc as in `figure_files`; also the names of replaced files."""
     if "quantile_samples" not in result.attrs:
         files = figure_files(result, progress, only)
         all_files = files_of(RECORDING, MODEL_KIND)
@@ -145,7 +145,7 @@ def drawable_of(
 
 
 def check(result: xr.Dataset) -> None:
-    """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
+    """Refuse a dataset that lacks data of the figures, or is damaged."""
     if kind := other_kind(result):
         raise input_error("plotting.other_kind_of_file", file=result.encoding.get("source"), kind=kind)
     of_model = MODEL in getattr(result, "attrs", {})

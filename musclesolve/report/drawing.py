@@ -1,4 +1,4 @@
-"""Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analyzed."""
+"""Drawings of datasets for a page: data of figures, moving pictures, and checks for changed recordings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 
 @dataclass(frozen=True)
 class DrawingTask:
-    """Something to make of one of the datasets."""
+    """A task for one of the datasets."""
 
     what: str  # figure, check or picture
     dataset: int  # its number
     kind: str  # of the dataset
     name: str  # of the figure
-    key: str  # its own in the page
-    label: str = ""  # what a figure shows
+    key: str  # unique in the page
+    label: str = ""  # description of a figure
 
 
 @dataclass(frozen=True)
 class Made:
-    """Output of a job, or the reason why there is none."""
+    """Output of a task, or the reason of its absence."""
 
     content: Any = None
     fault: str = ""
@@ -52,7 +52,7 @@ def make(
 
 
 def work(data: xr.Dataset, job: DrawingTask) -> Made:
-    """Do a job; what is wrong with the file that keeps it from being done is a sentence of the report."""
+    """Do a task; a fault of the file that prevents it becomes a sentence of the report."""
     try:
         if job.what == CHECK:
             return Made(recording_state(data))
@@ -71,7 +71,7 @@ def work(data: xr.Dataset, job: DrawingTask) -> Made:
 
 
 def recording_state(result: xr.Dataset) -> str:
-    """A sentence where the recording of a result is not as it was analyzed, then `Changed`, or not at hand; else ""."""
+    """A sentence if the recording of a result has changed since the analysis (`Changed`) or is missing; else ""."""
     path = analyzed_trial(result)
     if MODEL in result.attrs and (path is None or path.suffix != ".toml"):
         return ""  # the files were given to `share`

@@ -1,4 +1,4 @@
-"""Pages that the desk shows: the figures of a result or a comparison by kind, the answer to a question."""
+"""Pages for the desk: the figures of a result or a comparison by kind, the answer to a question."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +33,7 @@ def figure_page(result: Path) -> str:
     """The figures of a result and of its uncertainty, where that lies beside it, as one page for a browser."""
     beside = result.with_name(UNCERTAINTY)
     (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
-    kinds: dict[str, list[Picture]] = {each.tab: [] for each in FIGURE_NAMES.values() if each.tab}
+    kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
     for job in jobs_of(trial, 1, 0, picture=False):
         data = dataset_of(trial, job.kind)
         if job.what == FIGURE and data is not None:
@@ -59,7 +59,7 @@ def answer_page(path: Path, question: str) -> str:
 
 
 def _picture(key: str, name: str, draw: Callable[..., Any], data: xr.Dataset) -> Picture:
-    """Return the figure that `draw` makes of a dataset, or why it cannot be drawn."""
+    """Return the figure that `draw` makes of a dataset, or the reason of its absence."""
     label = caption(name, draw)
     try:
         return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))

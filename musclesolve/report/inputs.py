@@ -1,4 +1,4 @@
-"""The files of a report, recognized by their content and put together by trial."""
+"""The files of a report, recognized by their content and grouped by trial."""
 
 import os
 from collections.abc import Sequence
@@ -36,14 +36,14 @@ ANSWERS = {
     "what_if": "device_torque",
     "coordination": "synergy_weight",
 }
-"""Question about a trial -> a variable that its answer alone has."""
+"""Question about a trial -> a variable that only its answer has."""
 CHOICES = ("cost", "muscle_database", "passive", "strength")
-"""Attributes on which an uncertainty and the result that it is of agree."""
+"""Attributes that are equal in an uncertainty and its result."""
 
 
 @dataclass(frozen=True)
 class ReportFile:
-    """A file that was given, with its content."""
+    """An input file with its content."""
 
     path: Path
     kind: str  # one of KIND_NAMES
@@ -53,7 +53,7 @@ class ReportFile:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file that was given and cannot be used, with the reason."""
+    """An input file that cannot be used, with the reason."""
 
     path: Path
     reason: str
@@ -69,7 +69,7 @@ class TrialFiles:
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
     answers: dict[str, xr.Dataset] = field(default_factory=dict)  # by question
-    changed: str = ""  # since it was analyzed, in a sentence; known once the page is made
+    changed: str = ""  # sentence on changes since the analysis; known once the page is made
 
     @cached_property
     def facts(self) -> Facts:
@@ -90,7 +90,7 @@ class TrialFiles:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that a report is made of."""
+    """All inputs of a report."""
 
     trials: tuple[TrialFiles, ...]
     averages: tuple[ReportFile, ...]
@@ -122,7 +122,7 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
             unreadable.append(Unreadable(source.path, NO_RESULT))
         for trial in own[:1]:
             trial.answers.setdefault(source.kind, source.data)
-    left_out = {each.path for each in unreadable}
+    left_out = {failure.path for failure in unreadable}
     kept = tuple(source for source in sources if source.path not in left_out)
     if not trials and not averages:
         raise fault or input_error("report.answers_need_result", file=unreadable[0].path)
@@ -133,7 +133,7 @@ NO_RESULT = "it answers a question about another trial, or with another cost, th
 
 
 def _is_about(found: xr.Dataset, trial: TrialFiles) -> bool:
-    """Whether an answer is about a trial, computed with the same cost where it depends on one."""
+    """Return whether an answer belongs to a trial, with the same cost if it depends on a cost."""
     costs = str(np.atleast_1d(found.attrs.get("costs", found.attrs.get("cost", "")))[0])
     same_cost = costs in ("", str(trial.base.attrs.get("cost", "")))
     return identity(found) == identity(trial.base) and same_cost
@@ -142,7 +142,7 @@ def _is_about(found: xr.Dataset, trial: TrialFiles) -> bool:
 def _kind(data: xr.Dataset, path: Path) -> str:
     """Return the kind of a dataset; a dataset from elsewhere is refused."""
     for name, index in data.indexes.items():
-        if not index.is_unique:  # then nothing in it can be looked up
+        if not index.is_unique:  # names could not be looked up
             raise input_error(
                 "report.two_entries_same_name",
                 file=path,
@@ -156,7 +156,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
 
 
 def question_of(data: xr.Dataset) -> str:
-    """The question that a dataset answers, or why it has no answer; empty for any other dataset."""
+    """The question of an answer, also of one that has only a reason; empty for any other dataset."""
     stated = str(data.attrs.get(QUESTION, ""))
     return stated if stated in ANSWERS else next((name for name, own in ANSWERS.items() if own in data), "")
 
@@ -194,7 +194,7 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
 
 
 def identity(data: xr.Dataset) -> frozenset[str]:
-    """The hashes of the files that a dataset was computed from; results of earlier versions name their trial file."""
+    """The hashes of the input files of a dataset; results of earlier versions name their trial file."""
     hashes = frozenset(each.rpartition("sha256:")[2] for each in listed(data, "inputs"))
     return hashes or frozenset(listed(data, "trial_file"))
 
@@ -202,7 +202,7 @@ def identity(data: xr.Dataset) -> frozenset[str]:
 def first_cost(comparison: xr.Dataset) -> xr.Dataset:
     """The result under the first cost of a comparison."""
     name = str(comparison["cost"].values[0])
-    own = [each for each in comparison.data_vars if "other" not in comparison[each].dims]
+    own = [variable for variable in comparison.data_vars if "other" not in comparison[variable].dims]
     result = comparison[own].isel(cost=0).drop_vars("cost")
     if "least_cost" in result:
         result = result.rename(least_cost="cost")

@@ -1,4 +1,4 @@
-"""View of a result or an answer in a notebook: what it says in short, its main curves and numbers, its variables."""
+"""View of a result or an answer in a notebook: summary, main curves and numbers, variables."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ from musclesolve.results.tables import average_table, comparison_tables
 from musclesolve.results.tables.question_tables import judgement_document
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
-"""Style of figures: two beside each other in a cell of a wide window, one on a telephone."""
+"""Style of figures: two side by side in a cell of a wide window, one on a telephone."""
 WIDE = PageStyle(width_mm=160.0, font_pt=7.5, titled=False)
 """Style of the figures of answers, one below the other."""
 KEY = "ms-figure"
@@ -49,7 +49,7 @@ WANTED = {
     RESULT: ("function_groups", "joint_moments"),
     UNCERTAINTY: ("uncertainty_contact_forces", "joint_moments"),
 }
-"""Figures of a result, of those that it can have."""
+"""Names of the figures of a result in a view."""
 Draw = Callable[[], Figure]
 
 
@@ -59,7 +59,7 @@ class View:
 
     title: str
     headline: Headline | None
-    figures: Sequence[tuple[str, Draw]]  # caption and what draws it
+    figures: Sequence[tuple[str, Draw]]  # caption and drawing function
     tables: Callable[[], list[PageTable]]
     said: Sequence[Statement] = ()
     answer: Mapping[str, Any] = field(default_factory=dict)  # its sentences, remarks and judgement
@@ -69,8 +69,8 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
     """The view of a result, an uncertainty, a comparison, an average or an answer as HTML; None of any other dataset.
 
     Args:
-        result: a Dataset, whatever was done to it.
-        table: what xarray shows of it, HTML.
+        result: a Dataset, also after any operation on it.
+        table: HTML view of xarray.
     """
     try:
         kind = question_of(result) or kind_of(result)
@@ -83,7 +83,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
         make = partial(_answer, question=kind)
     try:
         view = make(result)
-    except DAMAGE:  # variables or names are gone that every view begins with: a part of a result
+    except DAMAGE:  # a part of a result, without variables or names that every view needs
         return None
     absent, figures, tables = list[str](), list[tuple[str, Markup]](), list[PageTable]()
     for label, draw in view.figures:
@@ -112,7 +112,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
 
 
 def _result(result: xr.Dataset, kind: str) -> View:
-    """The two verdicts, forces of the function groups or their uncertainty, moments, peaks of the contact forces."""
+    """The view of a result: verdicts, forces of function groups or their uncertainty, moments, contact peaks."""
     if "cost" in result.coords:  # one cost of a comparison
         result = result.assign_attrs(cost=str(result["cost"].values))
     trial = TrialFiles(result, kind, Path(), uncertainty=result if kind == UNCERTAINTY else None)
@@ -132,7 +132,7 @@ def _tables(trial: TrialFiles, section: Callable[[TrialFiles], dict[str, Any]]) 
         first, *others = section(trial)["tables"]
     except Absent:
         return []
-    return [replace(first, note=""), *(replace(each, compact=True) for each in others)]
+    return [replace(first, note=""), *(replace(view, compact=True) for view in others)]
 
 
 def _comparison(result: xr.Dataset) -> View:
@@ -142,7 +142,7 @@ def _comparison(result: xr.Dataset) -> View:
         for draw in (partial(compare_group_forces, side=side) for side in frames.sides(result))
     ]
     tables = comparison_tables.tables
-    return View(identity(result), None, figures, lambda: [from_rich(each) for each in tables(result)[:2]])
+    return View(identity(result), None, figures, lambda: [from_rich(table) for table in tables(result)[:2]])
 
 
 def _average(result: xr.Dataset) -> View:
@@ -171,6 +171,6 @@ def _answer(found: xr.Dataset, question: str) -> View:
 
 
 def _svg(draw: Draw, label: str, style: PageStyle) -> str:
-    """A figure whose ids follow from its content: alike figures of a notebook may have the same, others never do."""
+    """Draw a figure with ids from its content: only equal figures of a notebook have equal ids."""
     svg = inline_svg(draw, KEY, label, style)
     return svg.replace(KEY, f"ms{hashlib.sha256(svg.encode()).hexdigest()[:10]}")

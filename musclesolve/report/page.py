@@ -1,4 +1,4 @@
-"""A report: one HTML page that needs nothing but itself, made of the files of trials and written beside them."""
+"""A report: one self-contained HTML page, made of the files of trials and written beside them."""
 
 import os
 from collections.abc import Sequence
@@ -46,14 +46,14 @@ from musclesolve.studies.questions.answers import answers_beside, asked_of, file
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
-"""A page is kept below 10 MB: figures of the last trials are left out where it would not be."""
+"""Largest size of a page, below 10 MB: figures of the last trials are left out where it would be exceeded."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
 SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
 class TrialPage:
-    """A trial as the templates take it."""
+    """The data of a trial for the templates."""
 
     key: str
     title: str
@@ -68,7 +68,7 @@ def write_report(
     geometry: str | Path | None = None,
     questions: Sequence[str] = (),
 ) -> tuple[Path, Inputs]:
-    """Write a report of results, with what was computed of the same trials besides.
+    """Write a report of results, with further files computed of the same trials.
 
     Args:
         paths: result.nc, uncertainty.nc, comparison.nc, average.nc and answers to questions (margins.nc, ...), in any
@@ -147,13 +147,13 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     """
     report = progress or no_progress
     report("drawing", 0.0)
-    # everything that takes time, and the datasets that it is made of, all kinds of each trial and one of each average
+    # all slow tasks and their datasets, all kinds of each trial and one of each average
     jobs, datasets = list[DrawingTask](), list[xr.Dataset]()
     for number, trial in enumerate(inputs.trials, start=1):
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
         of_kinds = (dataset_of(trial, kind) for kind in KINDS)
-        datasets += [none if each is None else each for each in of_kinds]
+        datasets += [none if dataset is None else dataset for dataset in of_kinds]
     for number, source in enumerate(inputs.averages, start=1):
         for name, draw in figures_of(source.data, AVERAGE).items():
             jobs.append(
@@ -162,7 +162,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         datasets.append(source.data)
     made = make(datasets, jobs, report)
     report("writing", 1.0)
-    size = 0  # of a page that would be too large the last figures are left out
+    size = 0  # the last figures of a too large page are left out
     for job in jobs:
         if job.what != CHECK and made[job.key].content:
             size += len(made[job.key].content)
@@ -223,7 +223,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:
-    """A name for each trial, its own."""
+    """A unique name for each trial."""
     names = [trial_name(trial.base) or trial.path.stem for trial in trials]
     if len(set(names)) == len(names):
         return names

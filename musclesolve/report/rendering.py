@@ -1,4 +1,4 @@
-"""The templates of the report and of what a notebook shows, filled."""
+"""Filling of the templates of reports and notebook views."""
 
 from importlib import resources
 
@@ -8,7 +8,7 @@ from musclesolve.plotting.browser import page_parts
 
 
 def rendered(name: str, /, **values: object) -> str:
-    """A template with its values; whatever is not Markup is escaped."""
+    """A template with its values; texts other than Markup are escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     filled = Environment(
@@ -22,7 +22,7 @@ def rendered(name: str, /, **values: object) -> str:
 
 
 def parts() -> dict[str, Markup]:
-    """Return the parts of a page that are not filled as the templates are: its style and scripts."""
+    """Return the parts of a page that are no templates: its style and scripts."""
     return {
         "style": Markup("\n".join((template("style.css"), page_parts.style()))),
         "script": Markup(template("script.js")),

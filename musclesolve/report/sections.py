@@ -1,4 +1,4 @@
-"""The headline of a trial and its sections: what each of them says, its figures, or why it is absent."""
+"""The headline of a trial and its sections: content, figures, or the reason of absence."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from musclesolve.results.judgement import Judgement, judge, judge_findings
 from musclesolve.results.statements import Number, Statement, chosen, number
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
-"""Kinds of the datasets of a trial that figures are of."""
+"""Kinds of the datasets of a trial with figures."""
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
 )
@@ -32,18 +32,18 @@ LAST = "further"
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a section, or why it is not there."""
+    """A figure of a section, or the reason of its absence."""
 
     key: str  # its own in the page
     name: str
     label: str
-    data: str = ""  # what a browser draws it from, safe
+    data: str = ""  # escaped data from which a browser draws it
     fault: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section as the templates take it."""
+    """The data of a section for the templates."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class Section:
     figures: Sequence[Picture]
     said: Sequence[Statement] = ()
     absent: str = ""
-    note: str = ""  # why there are no figures
+    note: str = ""  # reason without figures
     template: str = ""
 
 
@@ -69,7 +69,7 @@ class Headline:
 
 
 def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
-    """The headline of one trial, of what its result says."""
+    """Make the headline of a trial from the statements on its result."""
     judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
     rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
     for peak in facts.contact_peaks:
@@ -77,7 +77,14 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         shown = number(f"contact_peak {peak.joint}", value, digits)
         rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
     unit = "body weights" if known else "N"
-    emg = next((each for each in said if each.path == ("emg",) and each.value and facts.correlations), None)
+    emg = next(
+        (
+            statement
+            for statement in said
+            if statement.path == ("emg",) and statement.value and facts.correlations
+        ),
+        None,
+    )
     return Headline(
         judged,
         " ".join(judged.why),
@@ -104,7 +111,7 @@ def specifications() -> dict[str, dict[str, Any]]:
 
 
 def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
-    """The dataset that figures of a kind are of."""
+    """The dataset of the figures of a kind."""
     if kind in ANSWERS:
         return trial.answers.get(kind)
     return {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}[kind]
@@ -147,16 +154,16 @@ def sections_of(
     named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
     for name, spec in specifications().items():
-        # an answer that there is not says why
+        # a missing answer has a reason
         there = name in trial.answers or spec.get("only_with", "time") in trial.base
         if not there:
             continue
         wanted = spec["figures"]
         if name == LAST:
-            wanted = [each for each in figures if each not in named]
+            wanted = [figure for figure in figures if figure not in named]
             if not wanted:
                 continue
-        # a result that lacks or damages a part has the other sections still
+        # a result with a missing or damaged part still has the other sections
         said, absent = dict[str, Any](), ""
         try:
             said = _content(name, trial, key, made)
@@ -199,6 +206,6 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
             return {}
         case _ if name in ANSWERS:
             return content.answer(trial.answers[name], name)
-        case _:  # a section that needs nothing but the files of the trial
+        case _:  # a section that needs only the files of the trial
             build: Callable[[TrialFiles], dict[str, Any]] = getattr(content, name)
             return build(trial)

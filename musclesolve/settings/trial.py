@@ -150,6 +150,14 @@ class LaboratorySettings(Settings):
     static_up: str | None = setting(
         "text", "axis of the file of the standing trial that points up; up when absent", choices=AXES
     )
+    tilt_deg: float = setting(
+        "number",
+        "angle by which the floor rises along forward in the files, whose axes are tilted against it; they are turned "
+        "back by it [degrees]",
+        default=0.0,
+        minimum=-15.0,
+        maximum=15.0,
+    )
 
 
 REDUCED = "reduced"

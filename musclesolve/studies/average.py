@@ -1,4 +1,4 @@
-"""Results of several trials averaged over the cycles of their movement, each leg for itself, side by side."""
+"""Averages of the results of several trials over the cycles of their movement, by leg."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,24 +22,24 @@ from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import read_result
 
 FIGURE_VARIABLES = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
-"""What the figures of an average draw."""
+"""Variables in the figures of an average."""
 
 
 def average_results(
     paths: Sequence[str | Path], *, partial: bool = False, units: Mapping[str, str] | None = None
 ) -> xr.Dataset:
-    """Average the cycles of results that are kept in files.
+    """Average the cycles of results stored in files.
 
     Args:
         paths: one or more ``result.nc``.
-        partial: whether cycles count of which the frames cover less than 95 %.
+        partial: also include cycles of which the frames cover less than 95 %.
         units: kind -> unit, as `normalized` takes them. Unless given, the results of one person stay in the units they
             have, results of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
             isometric force.
 
     Returns:
-        What ``average_cycles`` gives for each leg, over the dimension side, names without side. A leg of which no
-        result has a complete cycle is not in it.
+        The output of ``average_cycles`` for each leg, over the dimension side, names without side. A leg without any
+        complete cycle is left out.
     """
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -57,7 +57,7 @@ def average_results(
     every = [each for leg in of_legs.values() for each in leg]
     used = [each for each in every if each.sizes["cycle"]]
     if not used:
-        return average_cycles(every)  # refuses, with the reason
+        return average_cycles(every)  # raises the error with the reason
     check_alike(used)
     legs = {
         side: average_cycles(leg) for side, leg in of_legs.items() if any(each.sizes["cycle"] for each in leg)
@@ -65,7 +65,7 @@ def average_results(
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )
-    # what both legs have in common, and the sentences on either of them
+    # attributes common to both legs, and the sentences on each leg
     attributes, subjects = common(used), persons(used)
     attributes.pop("side", None)
     if len(subjects) > 1:
@@ -78,7 +78,7 @@ def average_results(
 
 
 def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
-    """Units by kind from texts such as "moment=N m/kg"; None of none."""
+    """Units by kind from texts such as "moment=N m/kg"; None without texts."""
     units = {}
     for text in texts:
         kind, equals, unit = (part.strip() for part in text.partition("="))

@@ -7,8 +7,8 @@ problem in two unknowns, bounded by the outline of the sole, a convex polygon ar
 model. f(d) = 1/2 |A d - b|^2 is least at its unconstrained minimum where that lies inside, else at the least of the
 minima along the edges: f is convex, so its minimum lies on the boundary then. In closed form for all frames at once.
 
-It is reported, nothing is corrected by it: the residual has other causes too (masses, accelerations, the force itself),
-and all of them are put on the center of pressure.
+The point is only reported: the residual has other causes, too (masses, accelerations, the force itself), and this
+correction attributes all of them to the center of pressure.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def least_residual(
     worse = np.linalg.norm(after, axis=1) > np.linalg.norm(right, axis=1)
     outside = distance_outside(outline, point)
     kept = worse & (outside > 0.0)
-    # Round-off of a residual that is zero already is no correction either.
+    # Round-off of a zero residual is no correction.
     shift, after = (np.where(worse[:, None], old, new) for old, new in ((0.0, shift), (right, after)))
     status = np.where(kept, OFF_THE_FOOT, np.where(bound & ~worse, AT_BOUND, CORRECTED))
     return {
@@ -168,7 +168,7 @@ def _sentence(correction: dict[str, Array]) -> str:
 def polygon_least_squares(matrix: Array, right: Array, polygon: Array) -> tuple[Array, Mask]:
     """Minimizers (T, 2) of |A d - b| over convex polygons (T, V, 2), counter-clockwise; A (T, r, 2), b (T, r).
 
-    Also which of them lie at the boundary because the unconstrained one lies outside, (T,).
+    Also the mask (T,) of minimizers on the boundary, whose unconstrained minimizers lie outside.
     """
     square = np.swapaxes(matrix, 1, 2) @ matrix
     pull = np.einsum("trd,tr->td", matrix, right)

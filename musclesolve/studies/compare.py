@@ -28,7 +28,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
 
 RENAMED = {"cost": "least_cost"}
-"""The name of the dimension, `cost`, cannot be that of a variable as well."""
+"""Name of the variable of costs: `cost` is already the name of the dimension."""
 
 
 def compare(
@@ -38,22 +38,22 @@ def compare(
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """One trial shared among the muscles under several costs.
+    """Share the moments of one trial among the muscles under several costs.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
         costs: two or more, names or Cost objects with names of their own.
-        solver: name of a solver, or a Solver, for all costs. Unless given it is the trial file's, and for a cost
-            that this one cannot minimize the first of `solvers()` that can; the attribute `solver` says which.
+        solver: name of a solver, or a Solver, for all costs. The default is the solver of the trial file, and for a
+            cost that it cannot minimize the first of `solvers()` that can; the attribute `solver` names it.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        The Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one) for what
-        depends on it: activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
+        The Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one) for
+        activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
-        function_group), and how well every cost agrees with every other one per muscle and per function group, as
-        `musclesolve.results.comparison_facts` says.
+        function_group), and the agreement of every pair of costs per muscle and per function group, see
+        `musclesolve.results.comparison_facts`.
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
@@ -128,7 +128,7 @@ def compare_into(
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
     """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
-    # with elastic tendons the state of the muscles depends on the cost too
+    # with elastic tendons the state of the muscles depends on the cost, too
     concerned = following("solution", "solver") + (following("state") if is_elastic(first) else [])
     variables = {}
     for name in concerned:
@@ -152,7 +152,7 @@ LEAST_MOMENT = 1e-6
 
 
 def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The share of the muscle moments about each degree of freedom that cancels, 0 to 1.
+    """Compute the share of the muscle moments about each degree of freedom that cancels, 0 to 1.
 
         2 M_antagonists / (M_agonists + M_antagonists)
 

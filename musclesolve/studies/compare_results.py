@@ -1,6 +1,6 @@
-"""Results beside each other, of two trials or of one under two choices: mean curves of their cycles, and peaks.
+"""Comparison of results of two trials, or of one trial with two choices: mean curves of their cycles, and peaks.
 
-Trials have different times, so that curves are compared over their cycles, 0 to 100 %, each leg with the same leg:
+Trials have different times, so curves are compared over their cycles, 0 to 100 %, each leg with the same leg:
 
     F_group(p) = mean over the cycles, of those with a valid frame at p, of sum_{muscles of the group} F_i(p)
     R_joint(p) = mean over the cycles of |R(p)|                             (contact force, where it is known)
@@ -31,7 +31,7 @@ from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.tables.lines import csv_text
 
 MOST = 6
-"""Results that can be told apart in a figure."""
+"""Largest number of results that can be distinguished in a figure."""
 QUANTITIES = {"group_force": "function_group", "contact_force": "joint"}
 """Curves, and the dimension of their names."""
 
@@ -40,7 +40,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
     """Mean curves of the cycles of several results.
 
     Args:
-        results: name -> path of result.nc, two to six; the first is what the others are compared with.
+        results: name -> path of result.nc, two to six; the others are compared with the first.
 
     Returns:
         group_force (result, side, percent, function_group) and contact_force (result, side, percent, joint), in body

@@ -1,15 +1,15 @@
 """The offset between the clocks of EMG and motion, estimated from how activations agree with envelopes.
 
-With activation a_k(t) under a cost of effort, which knows nothing of EMG, and the envelope e_k(t) of channel k,
+With activation a_k(t) under a cost of effort, which does not use EMG, and the envelope e_k(t) of channel k,
 
     r_k(d) = Pearson correlation of a_k(t) and e_k(t - d),    R(d) = mean over channels of r_k(d),
 
-the lag at which R is largest is what the signals of all channels share: the delay of activation behind EMG, which
-physiology puts at 30 to 100 ms, and the offset of the clocks. The two cannot be separated by these data; the offset is
+the lag at which R is largest is common to all channels: the delay of activation behind EMG, 30 to 100 ms by
+physiology, plus the offset of the clocks. The two cannot be separated by these data; the offset is
 the lag less the delay that is assumed ([emg] delay_s). Its uncertainty comes from the bootstrap over the channels
 (Efron 1979, Ann Stat 7:1-26): channels are drawn with replacement, and the best offset of each draw is sought. R has
-several maxima where channels disagree, which estimates that leave out one channel at a time do not see. The activation
-of an informed sharing follows the envelopes where they are now and would confirm any offset: it is not used.
+several maxima where channels disagree, which leave-one-out estimates miss. The activation of an informed sharing is not
+used: it follows the present envelopes and would confirm any offset.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 
 FEWEST_CHANNELS = 3
-"""Fewest channels of which an uncertainty can be said."""
+"""Least number of channels for an uncertainty."""
 DRAWS = 2000
 """Draws of the bootstrap."""
 
@@ -52,7 +52,7 @@ class SharedLag:
 
     @property
     def best(self) -> int:
-        """Number of the offset that agrees best."""
+        """Number of the offset with the best agreement."""
         return int(self.agreement.argmax())
 
     @property
@@ -71,7 +71,7 @@ def shared_lag(measured: MeasuredActivation, time: Array, curves: Array, longest
     if count == 0:
         return None
     of_channels = correlation[:, known]
-    # how often each channel is drawn, (DRAWS, k)
+    # number of times that each channel is drawn, (DRAWS, k)
     drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), size=DRAWS)
     best = moved[(of_channels @ drawn.T).argmax(axis=0)]
     return SharedLag(moved, correlation, of_channels.mean(axis=1), best, count)
@@ -84,7 +84,7 @@ def emg_offset(
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Estimate what [emg] offset_s should be; nothing is changed by it.
+    """Estimate the value of [emg] offset_s; nothing is changed.
 
     Args:
         trial: a trial with EMG, or the path of its file.
@@ -95,7 +95,7 @@ def emg_offset(
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        Dataset over offset [s] (what [emg] offset_s would be) and channel: correlation (offset, channel) and agreement
+        Dataset over offset [s] (values of [emg] offset_s) and channel: correlation (offset, channel) and agreement
         (offset), their mean. Attributes: offset_s, the best one; standard_error_s and interval_s, 95 % of the bootstrap
         over channels; present_offset_s; assumed_delay_s, which the lag holds beside the offset; at_end, whether the
         best one is at an end of the range, so that it is no estimate.

@@ -1,8 +1,8 @@
 """Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
 
 With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the
-points (m, f) lie on a convex curve of slope -w: what of effort is paid for what of misfit. Which point is right the
-curve does not say. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
+points (m, f) lie on a convex curve of slope -w: the price in effort of a smaller misfit. The curve does not show which
+point is right. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
 """
 
@@ -93,12 +93,12 @@ def emg_trade_off(
         shared.append(share(body, replace(body.sharing, cost=informed)))
         predicted.append(predicted_channels(shared[-1]))
     parts = [[analysis.parts[place] for place in concerned] for analysis in shared]
-    # frames of each part that no weight needs a reserve in
+    # frames of each part without a reserve at any weight
     frames = [
         np.all([of.solution.status == Status.SOLVED for of in same], axis=0)
         for same in zip(*parts, strict=True)
     ]
-    count, compared = sum(int(each.sum()) for each in frames), 0
+    count, compared = sum(int(frame.sum()) for frame in frames), 0
     totals = np.zeros((len(tried), 2))
     for place, solved in enumerate(frames):
         known = np.isfinite(parts[0][place].part.emg[solved])  # type: ignore[index]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
-"""What a run is differentiated by, each relative to its own size."""
+"""Parameters by which a run is differentiated, each relative to its own size."""
 
 IN_PROBLEM = ("max_isometric_force", "optimal_fiber_length")
 POINTS_AT_ONCE = 8
@@ -52,8 +52,8 @@ POINTS_AT_ONCE = 8
 class LegSensitivity:
     """The muscle forces of one leg as functions of the parameters of its muscles, to first order.
 
-    leg: what was solved; derivatives: of the force-sharing problem, with `unique`, `margin` and `sentence`. Whatever
-    these do not determine is NaN. Forces are those at the tendon, passive ones included [N].
+    leg: the solved leg; derivatives: of the force-sharing problem, with `unique`, `margin` and `sentence`. Undetermined
+    derivatives are NaN. Forces act at the tendon and include passive forces [N].
     """
 
     leg: SolvedGroup
@@ -92,7 +92,7 @@ class LegSensitivity:
             joints = MuscleJoints.from_model(model, state.muscles)
             first = (model.topology.dof_names[dof] for dof in joints.dofs)
             pulls = [found.pull(model.distal_bodies(dof)) for dof in first]
-            # a knee carries the quadriceps through the patellar ligament, by its moment arms
+            # the quadriceps loads a knee through the patellar ligament, by its moment arms
             head = np.isin(found.muscle, joints.heads)
             for joint, row in zip(*joints.knees[1:3], strict=True):
                 arms = found.moment_arm[:, row, head]

@@ -1,7 +1,7 @@
-"""Names that the result of a trial will have, from its trial file and what that names; no recording is read.
+"""Names that the result of a trial will have, from its trial file and the files of set, skeleton or model.
 
-Names of degrees of freedom, joints and muscles stand in skeleton and muscle set, or in the OpenSim model. So a misspelt
-name is found before anything is computed.
+Skeleton and muscle set, or the OpenSim model, define the names of degrees of freedom, joints and muscles. So a misspelt
+name is found before any computation; no recording is read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,13 +38,13 @@ NOT_NAMED = ("time", "side", "contact", "stride", "cycle")
 
 @dataclass(frozen=True)
 class KnownNames:
-    """Labels of a trial without side, by dimension, and the questions that it asks."""
+    """Labels of a trial without side, by dimension, and the questions of its file."""
 
     labels: Mapping[str, frozenset[str]]
     asked: frozenset[str]
 
     def curves(self, variable: str) -> list[str] | None:
-        """The names of the curves of a quantity; None where a dimension has other names than are known here."""
+        """The names of the curves of a quantity; None where the labels of a dimension are not known here."""
         dims = ["part" if dim == "of" else dim for dim in QUANTITIES[variable].dims if dim not in NOT_NAMED]
         named = [FIXED.get(dim) or sorted(self.labels.get(dim, ())) for dim in dims]
         if not all(named):
@@ -59,7 +59,7 @@ class KnownNames:
 
 
 def known_names(path: Path) -> KnownNames:
-    """The names that the curves of a trial will have, of its trial file and what that names; no recording is read."""
+    """Find the names of the curves of a trial from its trial file and set, skeleton or model; read no recording."""
     of_model = is_model_trial(trial_document(path).content)
     document = trial_document(path, ModelSettings if of_model else RecordedSettings)
     labels: dict[str, set[str]] = {"dof": set(), "joint": set(), "muscle": set()}

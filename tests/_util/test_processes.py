@@ -1,4 +1,4 @@
-"""How many threads compiled code uses: one in each of the program's own processes."""
+"""Number of threads of compiled code: one in each of the program's own processes."""
 
 from __future__ import annotations
 

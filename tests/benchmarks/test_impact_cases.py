@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from here import computed_here
 from thorough import THOROUGH
 
 from benchmarks import recorded_figures, tackle_map
@@ -27,7 +28,10 @@ from benchmarks.tackle_map import (
     powers,
     said,
 )
+from benchmarks.timing import side_by_side
+from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import MuscleSolveError
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
 
 
@@ -76,8 +80,9 @@ def test_a_run_gives_the_recorded_numbers(belted_run):
 
 
 def test_recorded_numbers_keep_the_laws_of_their_definitions():
-    """Of every run: balances; a criterion is at most its window of the peak, and at most the severity index (Jensen);
-    both bounds of a throw are one formula (Searle). The printed force on the torso alone keeps neither (C16).
+    """Check in every run that the balances hold, that a criterion is at most its window of the peak and at most the
+    severity index (Jensen), and that both bounds of a throw are one formula (Searle). The printed force on the torso
+    alone is exempt from the balances (C16).
     """
     looked = 0
     for case, runs in recorded().items():
@@ -250,6 +255,19 @@ def test_a_map_that_is_stopped_goes_on(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         tackle_map.main([str(table), "--runs", "4", "--speed", "4", "--resume"])
     assert "runs of another map" in capsys.readouterr().err
+
+
+def product(shared, task, _):
+    return shared * task
+
+
+def test_tasks_side_by_side_say_how_long_they_take_and_name_a_process_that_dies(capsys, monkeypatch):
+    with computed_here():
+        assert dict(side_by_side(product, 2, [3, 4], 1, "products")) == {0: 6, 1: 8}
+    assert "2 products, 1 at a time: some 0.0 minutes" in capsys.readouterr().out
+    monkeypatch.setattr(Pool, "results", lambda pool: ((0, Lost(f"{task} died")) for task in pool.tasks))
+    with pytest.raises(MuscleSolveError, match="3 died"):
+        list(side_by_side(product, 2, [3], 1, "products"))
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_springs_of_the_printed_pose_carry_the_printed_weight(model):
     up, unsprung = np.array([0.0, 0.0, 1.0]), (22.7 + 1.73) * WEIGHT
 
     def lever(about, at, direction):
-        """Of a force about an axis forward."""
+        """Return the lever arm of a force about an axis forward."""
         return np.cross(np.asarray(at) - about, direction)[0]
 
     def push(axle):

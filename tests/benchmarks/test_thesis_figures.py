@@ -22,6 +22,7 @@ from benchmarks.thesis_figures.perturbation import mass_of, mechanics_by, on_bra
 from benchmarks.thesis_figures.routes_overlaid import by_route
 from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
+from benchmarks.thesis_figures.stick_figure import paths_in_space
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
@@ -172,7 +173,7 @@ def test_optimizers_of_the_source_meet_the_moments_and_the_optimum(study) -> Non
 
 
 def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(study) -> None:
-    """What is compared counts the same frames; the defaults are those of the package."""
+    """Both configurations count the same frames; the defaults are those of the package."""
     finding = configurations(study)
     heading, *rows = finding.table
     assert heading[1].startswith("source: silva_2003, passive table, stress_cubed")
@@ -211,7 +212,7 @@ def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
 
 
 def test_noise_that_residual_analysis_finds_is_the_planted_one(study) -> None:
-    """Of all points, to a tenth at the median; two markers of a joint have less by the square root of two."""
+    """The median noise of all points agrees to a tenth; two markers of a joint have less by the square root of two."""
     found, by = points(study), analysis(study)
     seen = by.verdict == CutoffVerdict.FOUND
     assert seen.mean() > 0.8
@@ -247,3 +248,10 @@ def test_twitches_add_up_to_the_closed_form(rate) -> None:
     mean = np.trapezoid(sustained(whole, rate), whole) * rate
     assert mean == pytest.approx(np.e * rate * PEAK, rel=1e-6)
     assert twitch(PEAK) == pytest.approx(1.0) and twitch(np.linspace(0.0, 1.0, 1001)).max() <= 1.0
+
+
+def test_the_stick_figure_has_every_muscle_as_long_as_the_result(study) -> None:
+    bones, paths = paths_in_space(study, frame := int(study.cycle.index[0]))
+    lengths = [np.linalg.norm(np.diff(points, axis=0), axis=1).sum() for points in paths.values()]
+    np.testing.assert_allclose(lengths, study.result["musculotendon_length"].values[frame], atol=1e-9)
+    assert len(paths) == 43 and len(bones) > 33

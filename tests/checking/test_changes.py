@@ -1,4 +1,4 @@
-"""What a finding says the trial file has to state, mends it: stated so, the recording has this fault no more."""
+"""The change of the trial file that a finding proposes removes the fault: with it, the trial has no such finding."""
 
 from __future__ import annotations
 

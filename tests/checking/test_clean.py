@@ -1,4 +1,4 @@
-"""What is unusual but right is not blamed; what is off is measured."""
+"""Unusual but correct recordings have no findings; findings about faults state their size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 
 
 def test_a_recording_is_read_and_posed_once(walk_with_emg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `check` and `run` ask of it twice is known the second time; EMG too."""
+    """Results that `check` and `run` both need are computed once, those of EMG too."""
     asked: Counter[str] = Counter()
 
     def counted(place: object, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What a report looks like, and what the command prints."""
+"""The form of a report, and the output of the command."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_every_code_is_explained_and_used() -> None:
 
 
 def test_every_text_gets_the_values_it_names() -> None:
-    """What a call of ``finding`` gives is what the text of that name is filled with, where both stand in the code."""
+    """A call of ``finding`` gives all values that the text of its name contains, where both are in the code."""
     seen = 0
     for file, source in ((file, file.read_text(encoding="utf-8")) for file in SOURCES):
         for name, given in calls_of_finding(ast.parse(source)) if "finding(" in source else ():

@@ -1,4 +1,4 @@
-"""What lies clearly beyond a documented limit is reported, what lies clearly within it is not."""
+"""A fault clearly beyond a documented limit is reported; a deviation clearly within it is not."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ finally:
 
 
 def completed(*words: str) -> tuple[list[str], list[str]]:
-    """What bash is offered behind these words, the last one incomplete, and what was loaded for it."""
+    """Return the completions that bash offers after these words, the last one incomplete, and the modules loaded for
+    them.
+    """
     asked = {"_MUSCLESOLVE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words)}
     env = os.environ | asked | {"COMP_CWORD": str(len(words) - 1)}
     code = CODE.format(heavy=HEAVY)

@@ -268,7 +268,7 @@ def test_a_reader_that_has_gone_and_a_narrow_encoding(tmp_path):
 
 
 def test_numbers_are_written_as_people_write_them():
-    """Of 1 / 3, which has no end, fifteen digits."""
+    """A number without an end, 1 / 3, is written with fifteen digits."""
     text = json_text({"numbers": [0.1 + 0.2, 12.000000000000002, 1.0 / 3.0, 1e-300, -2e300]})
     assert text.split()[3:5] == ["0.3,", "12.0,"] and "0.333333333333333," in text
     np.testing.assert_allclose(

@@ -37,7 +37,7 @@ def trial(request, tmp_path_factory) -> tuple[str, Path]:
 
 @pytest.fixture(scope="module")
 def said(trial) -> Judgement:
-    """What `check` says."""
+    """Return the output of `check`."""
     judgement = check(trial[1]).judgement
     assert judgement is not None
     assert PLANTED[trial[0]] in (None, judgement.verdict), judgement.sentence

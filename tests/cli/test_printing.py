@@ -1,4 +1,4 @@
-"""What the command line prints keeps its column on a terminal, and its lines elsewhere."""
+"""The output of the command line keeps its column on a terminal, and its lines elsewhere."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from musclesolve.cli.printing import mode, progress
 
 
 def shown(steps: list[float], seconds: float) -> str:
-    """What a terminal shows at the last of steps that take so many seconds each."""
+    """Return the text on a terminal at the last of several steps that take so many seconds each."""
     clock = {"time": 0.0}
     out = Console(file=io.StringIO(), force_terminal=True, width=100, get_time=lambda: clock["time"])
     with progress(out) as report:

@@ -27,7 +27,7 @@ finally:
 
 
 def loaded_by_command(tmp_path, names, *words, **environment):
-    """Which modules a whole command has loaded."""
+    """Return the modules that a whole command has loaded."""
     code = COMMAND.format(names=names, found=str(tmp_path / "found"))
     command = [sys.executable, "-c", code, *words]
     env = {**os.environ, **environment}

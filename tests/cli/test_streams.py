@@ -1,4 +1,4 @@
-"""What a command prints never ends it with a traceback: closed pipes, full disks, narrow encodings, closed streams."""
+"""Output never ends a command with a traceback: closed pipes, full disks, narrow encodings, closed streams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MUSCLESOLVE = [sys.executable, "-m", "musclesolve"]
 
 @pytest.fixture
 def ended(monkeypatch):
-    """How `main` ends in this process, with given streams."""
+    """Run `main` in this process with given streams, and return how it ends."""
 
     def run(arguments, stdout, stderr=None):
         monkeypatch.setattr(sys, "argv", ["musclesolve", *map(str, arguments)])
@@ -113,7 +113,7 @@ def test_streams_of_somebody_else_are_left_alone(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no head")
 def test_in_processes_of_their_own():
-    """What only shows at the end of a process: the last flush, and what Python says of it."""
+    """Test the end of a process: the last flush, and the messages of Python about it."""
     told = subprocess.Popen([*MUSCLESOLVE, "muscles"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     told.stdout.close()
     assert (told.stderr.read(), told.wait()) == (b"", 0)

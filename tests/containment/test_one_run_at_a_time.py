@@ -25,7 +25,7 @@ from musclesolve.studies.many_trials.trial_record import Outcome
 
 
 def elsewhere(function, *arguments):
-    """What a function raises in another thread, for which a lock is the same as for another process."""
+    """Return the exception of a function in another thread, for which a lock is the same as for another process."""
     raised = []
 
     def call():

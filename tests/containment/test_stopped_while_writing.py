@@ -56,7 +56,7 @@ class Presser:
 
 
 class Done(NamedTuple):
-    """How a command has ended."""
+    """The end of a command: its exit code and its output."""
 
     exit_code: int | str | None
     stdout: str
@@ -64,7 +64,7 @@ class Done(NamedTuple):
 
 
 def pressed_at(n, watched, arguments):
-    """What a command does when Ctrl-C is pressed at its n-th line, and whether it got so far."""
+    """Run a command, press Ctrl-C at its n-th line, and return its end and whether it reached this line."""
     presser, out, err, code = Presser(n, watched), io.StringIO(), io.StringIO(), None
     before, handler = sys.gettrace(), signal.getsignal(signal.SIGINT)
     with pytest.MonkeyPatch.context() as patch:

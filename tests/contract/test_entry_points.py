@@ -1,4 +1,4 @@
-"""What another package adds by entry points is registered and passes the contract; a broken one hinders nobody."""
+"""Objects that another package adds by entry points are registered and pass the contract; broken ones hinder nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may use the page: the right token, host and origin; the size of a request is counted."""
+"""The page is open only to the right token, host and origin; the size of a request is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the desk shows of markers: which landmark each shows, what is suggested, what is wrong, and the picture."""
+"""The markers on the desk: the landmark of each, the suggestions, the errors, and the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is brought to the desk: plain names of recordings, counted bytes, archives that lead nowhere else."""
+"""Uploads to the desk: plain names of recordings, counted bytes, archives that lead nowhere else."""
 
 from __future__ import annotations
 

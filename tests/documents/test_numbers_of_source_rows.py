@@ -234,7 +234,7 @@ LABELS = re.compile(r"\(?\b[A-E]\d+\b|`[^`]*`|\[[^]]*\]\([^)]*\)|(?:eq|table|fig
 
 
 def test_every_row_with_figures_is_computed_or_held():
-    """Of the thesis and of the papers of Hof and of Silva and Ambrosio.
+    """Check the rows of the thesis and of the papers of Hof and of Silva and Ambrosio.
 
     Figures of the cases of chapter 4 are recorded by their command, which tests/benchmarks/test_impact_cases.py holds;
     the rows of Blajer say how exact they are, and the tests of the planar body hold them.

@@ -1,4 +1,4 @@
-"""What a draft writes is read again as it was meant, whatever the names and values."""
+"""The text of a draft is read with the meaning with which it was written, whatever the names and values."""
 
 from __future__ import annotations
 

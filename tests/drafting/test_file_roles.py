@@ -1,4 +1,4 @@
-"""Which file is what: standing trials, motions, forces and EMG of each, one recording in two formats."""
+"""Roles of files: standing trials, motions, forces and EMG of each, one recording in two formats."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_c3d_files_give_the_moments_of_text_files(tmp_path: Path) -> None:
 def test_wands_without_medial_markers_are_offered_with_all_that_they_need(
     tmp_path: Path, standing: bool
 ) -> None:
-    """Who follows the sentence at once, width and standing trial included, has a trial without errors."""
+    """A user who follows the sentence at once, width and standing trial included, has a trial without errors."""
     folder = recordings(tmp_path, marker_set="helen_hayes")
     renamed(
         folder,

@@ -1,4 +1,4 @@
-"""What cannot be is refused where it comes in, by name and frame: numbers, names, shapes, settings."""
+"""Impossible input is refused at the entry, by name and frame: numbers, names, shapes, settings."""
 
 import warnings
 from dataclasses import replace

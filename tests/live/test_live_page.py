@@ -378,7 +378,7 @@ def test_a_frame_that_is_not_valid_is_drawn_without_subject_and_values(page, liv
 
 
 def test_a_recording_waits_for_the_first_browser(live, monkeypatch):
-    """What has drawn a message shows the page; without one the wait ends in time, or when it shall stop."""
+    """The wait ends when a browser has drawn a message; without a browser it ends in time, or when it shall stop."""
     monkeypatch.setattr(page_sink, "FIRST_BROWSER", 0.2)
     page = LivePage(opens=False)
     try:

@@ -1,4 +1,4 @@
-"""What a session records is read by the project, whatever happens to the session."""
+"""The project reads the recording of a session, whatever happens to the session."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ FROM, TO = 42, 72
 
 
 def faulty_session(live, folder, plant):
-    """What is counted, the recorder and the frames of a session; plant: changes a sample with the fault."""
+    """Return the counts, the recorder and the frames of a session; plant: changes a sample with the fault."""
 
     def changed(k, sample):
         sample = sample._replace(

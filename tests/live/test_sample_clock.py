@@ -1,4 +1,4 @@
-"""Which samples are taken by their times alone."""
+"""Samples are chosen by their times alone."""
 
 from __future__ import annotations
 

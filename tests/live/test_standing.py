@@ -273,7 +273,9 @@ class InRealTime(Stream):
 
 
 def test_a_standing_begins_when_it_is_asked_for(stride, tmp_path):
-    """What arrived before, while the last attempt was looked at, is of somebody who has not been asked yet."""
+    """Samples that arrived while the last attempt was examined show somebody who has not been asked yet, and do not
+    count.
+    """
     standing, said = Standing(reference_stride(), tmp_path, rate_hz=60.0), list[str]()
     asked, begun = list[float](), perf_counter()
 

@@ -174,7 +174,7 @@ def test_every_sink_is_closed_even_where_another_fails(live):
 
 
 def answer(source: Joined) -> Arrival | None:
-    """What comes of a reading that was put in, however long that takes; None where it was left out as late."""
+    """Return the result of a reading that was put in, however long that takes; None if it was left out as late."""
     late, until = source.late, perf_counter() + 60.0
     while perf_counter() < until:
         if (arrival := source.wait(0.01)) or source.late > late:
@@ -260,7 +260,7 @@ def test_a_sample_waits_for_plates_that_come_later(live, monkeypatch):
 
 
 def test_plates_in_readings_of_their_own_of_one_time_are_all_used(live, monkeypatch):
-    """Whatever comes first; one that is not measured any more is not waited for longer than `wait_ms`."""
+    """The order does not matter; a plate that is not measured any more is not waited for longer than `wait_ms`."""
     monkeypatch.setattr(joining, "SILENT", 60.0)
 
     def part(time: float, number: int) -> Reading:
@@ -502,7 +502,7 @@ def test_frames_go_out_as_json_that_names_its_numbers(live, port):
 
 
 def test_a_sink_that_cannot_send_does_not_end_the_session(live, caplog):
-    """What the system answers to a broadcast that nobody allowed."""
+    """The system refuses a broadcast that nobody allowed; one remark states it."""
     sample = next(samples(live, live.trial))
     sink = open_sink("udp:255.255.255.255:5006")
     sink.begin(live)

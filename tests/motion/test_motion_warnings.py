@@ -1,4 +1,4 @@
-"""What is not refused but reported, and what is refused because it fits no body."""
+"""Motions that are not refused but reported, and motions that are refused because they fit no body."""
 
 from __future__ import annotations
 

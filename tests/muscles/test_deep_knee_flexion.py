@@ -87,7 +87,7 @@ def test_only_the_gastrocnemii_of_the_wrapped_set_differ():
 
 @pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_calibrated_quadriceps_extend_a_bent_knee_as_much_as_was_measured(model, name):
-    """From 80 to 120 degrees, by 4.5 N m more at most."""
+    """From 80 to 120 degrees they extend by at most 4.5 N m more than was measured."""
     muscles = scale_muscles(model, muscle_db.load(name), "r", passive="calibrated")
     quadriceps = [group == "quadriceps_femoris" for group in muscles.groups]
     sweeps = [sweep for sweep in published_sweeps() if sweep.dof == "knee_flexion"]

@@ -1,4 +1,4 @@
-"""What muscles can do against differences of their parameters and path points."""
+"""Derivatives of the moments that muscles can produce, against differences of their parameters and path points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a socket names: paths as OpenSim follows them; components wherever they stand."""
+"""Targets of sockets: paths as OpenSim follows them; components wherever they are in the file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_leads_nowhere_or_to_several_is_refused(tmp_path: Path, socket: str
     ("socket", "expected"), [("femur_r", ("femur_r", 0.0)), ("nested", ("femur_r", 0.375))]
 )
 def test_names_alone_before_version_4(tmp_path: Path, socket: str, expected: tuple[str, float]) -> None:
-    """Of a body, or of the only frame of this name; OpenSim 4 refuses them in its own files, and so do we."""
+    """A name alone means a body, or the only frame of this name; OpenSim 4 refuses it in its own files, as we do."""
     old = ALIKE.replace('Version="40000"', 'Version="30516"')
     assert place(attached_to(tmp_path, socket, old)) == pytest.approx(expected)
     with refused("unknown_name", "2 frames", "spot"):

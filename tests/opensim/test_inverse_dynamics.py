@@ -141,7 +141,7 @@ def test_a_load_in_the_frame_of_a_body_is_that_in_the_ground(small: OpenSimModel
 
 
 def test_a_pin_joint_by_hand(tmp_path: Path) -> None:
-    """Of the planar patella: gravity and the acceleration of a point mass on a slider."""
+    """The force along the slider of the planar patella follows from gravity and the acceleration of a point mass."""
     model = read_osim(save_model(tmp_path))
     motion = sine_motion(model, TIME)
     dynamics = inverse_dynamics(model, motion)

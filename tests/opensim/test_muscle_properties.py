@@ -70,7 +70,7 @@ def changed(text: str, name: str, value: str) -> str:
 
 
 def outcome(path: Path) -> OpenSimModel | InputError:
-    """What becomes of a model: it is refused, or shares the moment of the ankle with finite forces."""
+    """Return the outcome of a model: it is refused, or shares the moment of the ankle with finite forces."""
     try:
         model = read_osim(path)
         time = 0.01 * np.arange(FRAMES)

@@ -63,7 +63,7 @@ def test_lengths_are_those_of_the_model(public_model, name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_moment_arms_about_the_knee_are_those_of_the_model(public_model, name: str) -> None:
-    """Of the length of the set, by differences; the tabulated frames must not be rough."""
+    """Moment arms are differences of the length of the set; the tabulated frames must not be rough."""
     model, database = public_model(SETS[name]), muscle_db.load(name)
     given, step = poses(model, "knee_angle_r"), 1e-4
     own, theirs = (
@@ -105,7 +105,9 @@ def test_the_left_leg_is_the_mirror_image(public_model, name: str) -> None:
 
 
 def test_depths_of_the_pelvis_are_those_of_the_models_markers(model_folder: Path) -> None:
-    """From between the ASIS to the sacrum, or between the PSIS; Hamner's model of 2010 has the pelvis of gait2392."""
+    """The depth is from between the ASIS to the sacrum, or between the PSIS; Hamner's model of 2010 has the pelvis of
+    gait2392.
+    """
     for name, file, behind in (
         ("gait2392", "hamner_2010.osim", ["V.Sacral"]),
         ("rajagopal_2023", "rajagopal_lai_uhlrich_2023.osim", ["RPSI", "LPSI"]),

@@ -182,7 +182,7 @@ def test_a_covariance_with_a_negative_variance_is_refused(tmp_path: Path) -> Non
     ],
 )
 def test_a_number_that_is_not_that_of_its_factor_is_refused(tmp_path: Path, line: str, code: str) -> None:
-    """Who changes a number of a muscle by hand learns that it is the factor that counts."""
+    """A user who changes a number of a muscle by hand learns that it is the factor that counts."""
     path = saved(tmp_path, TEXT + f"\n[muscles.one_r]\n{line}\n")
     if not code:
         assert ms.files.read_person(path).numbers["one_r"][LENGTH]["parent"] == 0.1

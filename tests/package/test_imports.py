@@ -98,7 +98,7 @@ def known(name: str) -> str:
 
 @cache
 def graph() -> dict[str, set[str]]:
-    """What every module imports; a package whose names stand in a stub imports what the stub does."""
+    """Return the imports of every module; a package whose names are in a stub imports the modules of the stub."""
     edges = {}
     for name, path in sources().items():
         is_package = path.name == "__init__.py"

@@ -1,4 +1,4 @@
-"""What `import musclesolve as ms` offers: every name is there, is described, and stands in a document."""
+"""Public names of `import musclesolve as ms`: every name exists, is described, and is in a document."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_solution_introduces_itself_in_a_line():
 
 
 def test_old_attributes_of_trials_name_their_place():
-    """Of recordings and of models; a name that never was is none."""
+    """Old attributes of recordings and of models name their new place; a name that never was one is an error."""
     for kind, holds in (("Trial", RecordedSettings), ("ModelTrial", ModelSettings)):
         settings = holds()
         trial = object.__new__({"Trial": Trial, "ModelTrial": ModelTrial}[kind])

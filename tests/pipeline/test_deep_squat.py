@@ -38,7 +38,9 @@ TRUNK_DEG, TILT_DEG = 50.0, 5.0
 
 @pytest.fixture(scope="module")
 def squat(model) -> tuple[Motion, list[Wrench]]:
-    """From standing to the deepest pose, at rest; half of what holds the body acts on each foot."""
+    """Return a motion from standing to the deepest pose, at rest; half of the force that holds the body acts on each
+    foot.
+    """
     depth = np.linspace(0.0, 1.0, FRAMES)
     coordinates = np.zeros((FRAMES, len(model.topology.dof_names)))
     angles = {f"{dof}_{side}": angle for dof, angle in DEEPEST_DEG.items() for side in "rl"}

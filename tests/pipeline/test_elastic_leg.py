@@ -25,14 +25,14 @@ def values(name: str) -> np.ndarray:
 
 
 def cos_pennation() -> np.ndarray:
-    """Of a fiber of constant thickness."""
+    """Return the cosine of the pennation of a fiber of constant thickness."""
     data = elastic_result()
     thickness = (data["optimal_fiber_length"] * np.sin(data["pennation_angle"])).values
     return np.sqrt(1.0 - np.square(thickness / values("fiber_length")))
 
 
 def tendon_rate() -> np.ndarray:
-    """Of the tendon length, a cubic spline through the frames."""
+    """Return the rate of the tendon length, a cubic spline through the frames."""
     basis = TimeBasis.from_times(elastic_result()["time"].values)
     return basis.rates(basis.coefficients(values("tendon_length")))
 

@@ -16,11 +16,12 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import with_predicted_spans
+from musclesolve.recording.trial.trial_file import rotation_of, with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic.running_stride import running_stride
@@ -98,6 +99,28 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     assert float(np.sqrt((off**2).mean("time")).max()) < 0.15 * result.attrs["subject_mass_kg"]
 
 
+@pytest.mark.parametrize(("hip", "ankle", "carried"), [(60.0, 25.0, True), (90.0, 0.0, False)])
+def test_a_squat_is_carried_by_the_feet_and_a_sitting_body_is_not(
+    hip: float, ankle: float, carried: bool
+) -> None:
+    """At rest each foot of a squat carries half of the weight; the weight of a sitting body lies behind its soles."""
+    found = recorded("walk")
+    model, time = found.model, np.arange(20) / 100.0
+    pose = np.zeros((len(time), len(model.topology.dof_names)))
+    for side in "rl":
+        for name, degrees in (("hip_flexion", hip), ("knee_flexion", 85.0), ("ankle_dorsiflexion", ankle)):
+            pose[:, model.dof(f"{name}_{side}")] = np.radians(degrees)
+    still = motion_from(model, time, pose, 0.0 * pose, 0.0 * pose)
+    reactions = reactions_of_motion(model, still)
+    held = replace(found, motion=still, reactions=reactions, predicted=True)
+    assert held.support.carries.all() == carried
+    if carried:
+        for each in reactions:
+            np.testing.assert_allclose(
+                each.force[:, 2] / (model.mass.total * STANDARD_GRAVITY), 0.5, atol=0.02
+            )
+
+
 def test_a_tilted_laboratory_is_named() -> None:
     """The axes are turned about the line across the path: the floor rises by as many degrees along the walk."""
     trial, angle = ms.read_trial(without_plates()), np.radians(3.0)
@@ -109,7 +132,25 @@ def test_a_tilted_laboratory_is_named() -> None:
     found = [each.warnings(trial.mapping, "nearest") for each in (level, tilted)]
     assert [each.code for each in found[0]] == []
     (of_floor,) = [each for each in found[1] if each.code == "floor_tilted"]
-    assert "2.9 degrees" in of_floor.what
+    assert "2.9 degrees" in of_floor.what and "tilt_deg = 2.9 in [laboratory]" in of_floor.remedy
+
+
+def test_a_tilted_laboratory_is_turned_back(tmp_path: Path) -> None:
+    """The remedy of `floor_tilted`: markers of motion and standing trial are written tilted, and read with tilt_deg."""
+    path, angle = without_plates(), np.radians(3.0)
+    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    level = recording_of(path, "this test")
+    axes = rotation_of(level.document, level.settings.laboratory)
+    for name in ("walk.trc", "static.trc"):
+        markers = read_trc(path.parent / name)
+        tilted = markers.position @ (axes.T @ turn @ axes).T
+        write_trc(tmp_path / name, replace(markers, position=tilted, path=tmp_path / name))
+    text = path.read_text(encoding="utf-8").replace("[laboratory]", "[laboratory]\ntilt_deg = 3.0")
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    turned = recording_of(tmp_path / "trial.toml", "this test")
+    assert turned.static is not None and level.static is not None
+    np.testing.assert_allclose(turned.markers.position, level.markers.position, atol=2e-5)
+    np.testing.assert_allclose(turned.static.position, level.static.position, atol=2e-5)
 
 
 def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:

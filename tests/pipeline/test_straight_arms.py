@@ -41,7 +41,7 @@ def test_nothing_is_found_on_straight_arms(tmp_path):
 
 @pytest.mark.parametrize("seed", [19, 35])
 def test_arms_go_on_live_as_offline(tmp_path, seed):
-    """From the past alone a straight arm lags behind what the whole motion shows; the legs hardly know of it."""
+    """Computed from the past alone, a straight arm lags behind its pose in the whole motion; the legs hardly differ."""
     live = Live(write_straight_arms(tmp_path, seed))
     recorded, near, poses = live.body.mechanics, None, []
     for position in filtered_markers(live.trial, recorded.measured.filter, MARGIN).position:

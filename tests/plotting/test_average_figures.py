@@ -70,7 +70,7 @@ def test_the_full_line_ends_where_cycles_are_missing(average):
 
 
 def test_where_a_cycle_needed_a_reserve_the_mean_is_dotted(average):
-    """Of activations and moments; angles do not depend on the muscles."""
+    """The means of activations and moments are dotted; angles do not depend on the muscles."""
     needed = (average["cycles_with_reserve"].sel(side="r") > 0).values
     assert 3 <= needed.sum() <= 12
     for draw, title, several in (

@@ -97,7 +97,7 @@ def test_a_process_beside_is_for_a_core_that_has_nothing_to_do(monkeypatch, thre
 
 
 def gray(color: str) -> float:
-    """How light a color is in gray, 0 to 1 (ITU-R BT.601, as printers and Pillow have it)."""
+    """Return the lightness of a color in gray, 0 to 1 (ITU-R BT.601, as printers and Pillow have it)."""
     return float(np.dot(to_rgb(color), (0.299, 0.587, 0.114)))
 
 

@@ -41,7 +41,7 @@ def test_the_nearest_motion_is_nearer_in_every_frame(found):
 
 @pytest.mark.parametrize("side", "rl")
 def test_driven_by_angles_the_leg_drifts_outwards(found, side):
-    """What the knee's one angle cannot follow is not shared with the hip: the foot bears it."""
+    """The motion that the knee's one angle cannot follow is not shared with the hip: the foot bears it."""
     recorded = found["angles"]
     shift = dict(zip(recorded.fit.points, rms(recorded.marker_residual), strict=True))
     ends = 0.5 * (shift[f"heel_{side}"] + shift[f"toe_{side}"])

@@ -125,7 +125,7 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
 
 
 def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
-    """What each sentence proposes, given as strength of the trial, solves the frame that it is about."""
+    """The proposal of each sentence, given as strength of the trial, solves the frame that the sentence is about."""
     told = [
         re.search(r"at ([\d.]+) s;.* strength = ([\d.]+) in", reason) for reason in result.attrs["reasons_r"]
     ]

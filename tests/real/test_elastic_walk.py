@@ -100,7 +100,9 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
 
 
 def test_reference_agrees_on_the_walk(right):
-    """From the solution it finds nothing better; of the first third of the walk unless the run is thorough."""
+    """Started at the solution, the reference finds nothing better; of the first third of the walk unless the run is
+    thorough.
+    """
     part = right if THOROUGH else right.frames(slice(0, len(right.time) // 3))
     found, muscles = solve_motion(part, "stress_cubed"), part.muscles
     z = muscles.curves.tendon.inverse(

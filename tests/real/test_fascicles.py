@@ -43,7 +43,7 @@ def walk(data: Path, folder: Path, number: int, tendon: str = "rigid", further: 
 def test_how_far_the_fibers_of_the_model_are(
     folder: Path, tmp_path: Path, number: int, tendon: str, mean: float, rms: float, r: float
 ) -> None:
-    """Of the unscaled tendon of the model; recomputed here from the file and the fiber lengths."""
+    """The errors with the unscaled tendon of the model; recomputed here from the file and the fiber lengths."""
     result = walk(folder, tmp_path, number, tendon)
     table = np.loadtxt(folder / f"measured_fascicle_length_{number}.csv", delimiter=",", skiprows=1)
     measured = np.interp(result["time"].values, *table.T)

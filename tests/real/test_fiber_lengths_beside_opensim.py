@@ -50,7 +50,7 @@ def elastic_lengths(walk: str) -> np.ndarray:
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_normalized_fiber_lengths_are_those_of_opensim(walk: str) -> None:
-    """Of all muscles, rigid tendons on both sides; the path's own lengths give the gastrocnemii others."""
+    """All muscles agree, with rigid tendons on both sides; the path's own lengths give the gastrocnemii others."""
     file, problem = shared(walk)
     model, names = problem.model, list(problem.whole.state.parameters.names)
     values = coordinate_values(model, problem.motion.by_name(problem.motion.value))[::EVERY]

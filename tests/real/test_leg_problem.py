@@ -1,4 +1,4 @@
-"""From a result back to the problem of one leg."""
+"""The problem of one leg, rebuilt from a result."""
 
 from __future__ import annotations
 

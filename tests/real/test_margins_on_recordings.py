@@ -23,7 +23,7 @@ ASIDE = 0.01
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_one_percent_above_is_solved_and_one_below_is_infeasible(name: str, recorded_walk: Path) -> None:
-    """Of each muscle at the frame that needs most; the solver decides, with its certificate and its proof."""
+    """Test each muscle at the frame that needs most of it; the solver decides, with its certificate and its proof."""
     path = recorded_walk.parent / RECORDINGS[name]
     if not path.exists():
         pytest.skip(f"{path} is not there")

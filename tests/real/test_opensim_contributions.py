@@ -80,7 +80,7 @@ def test_parts_are_the_whole(trial: Path, found: xr.Dataset) -> None:
 
 @pytest.fixture(scope="module")
 def compared(trial: Path, recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory):
-    """What a newton in each muscle and gravity induce on one foot or both: here, and by the analysis of OpenSim.
+    """Return the reactions that a newton in each muscle and gravity induce on one foot or both: here, and in OpenSim.
 
     OpenSim holds the point of its constraint that the file states, not the center of pressure of the external force;
     so the file of each frame states the center of pressure.

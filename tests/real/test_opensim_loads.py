@@ -1,4 +1,4 @@
-"""From inverse kinematics and ground reactions of the recorded walk to contact forces, on a scaled OpenSim model."""
+"""Inverse kinematics and ground reactions of the recorded walk give contact forces, on a scaled OpenSim model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_frame_is_solved(shared: xr.Dataset) -> None:
 
 
 def test_moments_are_near_those_of_opensim(recorded_walk: Path, shared: xr.Dataset) -> None:
-    """Of another knee: the ankle differs by 2 N m, as OpenSim's own result for this model does."""
+    """The knee is another one: the ankle differs by 2 N m, as OpenSim's own result for this model does."""
     table = read_mot(recorded_walk / "reference" / "opensim_id.sto")
     for name in shared["dof"].values:
         difference = shared["joint_moment"].sel(dof=name).values - table[f"{name}_moment"]

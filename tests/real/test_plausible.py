@@ -1,4 +1,4 @@
-"""What recordings are recognized as, and what is said of them, on real data."""
+"""Recognition of recordings, and the findings about them, on real data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What errors do to the joint moments of the recorded walk, in the sizes that the thesis prints (5.5)."""
+"""Effects of errors on the joint moments of the recorded walk, in the sizes that the thesis prints (5.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is read back by OpenSim itself: the same labels, times, numbers, units and gaps."""
+"""OpenSim itself reads the written files back: the same labels, times, numbers, units and gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result, whatever was done to the Dataset before; the moving picture in a cell."""
+"""The view of a result in a notebook, whatever was done to the Dataset before; the moving picture in a cell."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def shown(data: xr.Dataset) -> str:
 
 
 def plain(data: xr.Dataset) -> str:
-    """What xarray shows, without its random ids."""
+    """Return the view of xarray, without its random ids."""
     return RANDOM.sub("", xr.Dataset._repr_html_(data))
 
 

@@ -1,4 +1,4 @@
-"""What stands at the top of a report is what the dataset holds."""
+"""The values at the top of a report are those of the dataset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from musclesolve.sharing.status import Status
 
 
 def limits(data) -> str:
-    """What to be careful about, and the limits of the trial."""
+    """Return the cautions of a report, and the limits of the trial."""
     return " ".join(each.sentence for each in chosen(statements(data), "careful", "limit"))
 
 

@@ -64,7 +64,7 @@ def test_a_bound_as_a_constraint_is_the_bound(make_leg, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_multiplier_is_the_derivative_of_the_least_cost(make_leg, solver):
-    """Of a constraint that is not linear, with constants and a field of the problem."""
+    """Test a constraint that is not linear, with constants and a field of the problem."""
     leg = make_leg(2)
     free = ms.solve(leg, "force_squared")
     share = np.sum((free.force / leg.max_isometric_force) ** 2, axis=1)

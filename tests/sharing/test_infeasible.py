@@ -22,7 +22,7 @@ def mixed(make_leg, frames=40, dofs=4, muscles=12, seed=1):
 
 
 def reachable(problem):
-    """What linear programming says."""
+    """Return the answer of linear programming."""
     bounds = [(0, 1)] * problem.n_muscles
     zero = np.zeros(problem.n_muscles)
     rows = zip(problem.moment_matrix, problem.moment, strict=True)

@@ -1,4 +1,4 @@
-"""What costs tend to, and how they are related."""
+"""Limits of the costs, and relations between them."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def test_where_no_frame_has_a_solution(moments):
 
 
 def test_curvatures_that_are_infinite_at_rest():
-    """Of a^1.5, with moments that are almost alike: forward and backward agree, and the moments are produced."""
+    """With a^1.5 and moments that are almost alike, forward and backward agree, and the moments are produced."""
     arm = np.array([[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]])
     capacity, cost = np.full(4, 1000.0), ActivationPower(exponent=1.5)
     problem = Problem(arm, 1000.0 * arm @ [0.5, 0.4, 0.0, 0.3], capacity, capacity)
@@ -353,7 +353,7 @@ def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
 
 
 def test_muscles_whose_curvatures_hardly_compare():
-    """Of sum a^7 they span ten orders of magnitude and more: forward and backward still agree in every frame."""
+    """With sum a^7 they span ten orders of magnitude and more: forward and backward still agree in every frame."""
     random = np.random.default_rng(6)
     arm, capacity = 0.05 * random.normal(size=(200, 6, 8)), random.uniform(50.0, 2000.0, 8)
     moment = np.einsum("tmn,tn->tm", arm * capacity, random.random((200, 8)) ** 3)

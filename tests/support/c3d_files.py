@@ -37,7 +37,9 @@ class PlateOnPaper:
         return np.array(self.center) + (signs * self.half) @ self.axes[:, :2].T
 
     def channels(self, force: Array, point: Array, free: Array) -> Array:
-        """What it measures, in N and N mm, of a force (S, 3) [N] at a point [m] and a free moment [N m]."""
+        """Return the channels of the plate, in N and N mm, under a force (S, 3) [N] at a point [m] and a free moment [N
+        m].
+        """
         f = force @ self.axes
         from_middle = 1000.0 * (point - np.array(self.center)) @ self.axes
         torque = 1000.0 * free @ self.axes
@@ -139,7 +141,7 @@ def vax(number: float) -> bytes:
 
 @dataclass(frozen=True)
 class Machine:
-    """How a processor writes numbers: Intel (84), DEC (85), MIPS (86)."""
+    """Notation of numbers of a processor: Intel (84), DEC (85), MIPS (86)."""
 
     processor: int
 

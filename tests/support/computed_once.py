@@ -1,4 +1,4 @@
-"""What many tests need and none doubts is computed once.
+"""Computations that many tests need and none examines, done once.
 
 Numbers of the same text, plates under the bundled stride, synthetic recordings of the same options, and what an
 examination finds in the same recording: every run of a recording examines it.

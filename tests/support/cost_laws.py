@@ -1,4 +1,4 @@
-"""What holds for every cost: its derivatives and its expression agree with its value."""
+"""Laws of every cost: its derivatives and its expression agree with its value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def separately(problem, cost, activation):
 
 
 def derivatives_agree_with_central_differences(problem, cost):
-    """Of the terms by themselves, muscle by muscle, so that small terms are not lost in the sum."""
+    """Compare the derivatives of the terms, muscle by muscle, so that small terms are not lost in the sum."""
     activation = activations_inside(problem)
     step = 1e-6 * activation
     up, down = activation + step, activation - step

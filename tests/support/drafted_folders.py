@@ -124,7 +124,7 @@ def moments(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def largest_difference(one: Path, other: Path) -> float:
-    """Of all moments that both trials have [N m]."""
+    """Return the largest difference of all moments that both trials have [N m]."""
     (first, a), (second, b) = moments(one), moments(other)
     _, i, j = np.intersect1d(first, second, return_indices=True)
     assert i.size > 60

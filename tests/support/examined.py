@@ -1,4 +1,4 @@
-"""What `check` finds in a recording, without the forces that it shares to judge them: a third of its time."""
+"""Findings of `check` in a recording, without the forces that it shares to judge them: a third of its time."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Task = dict[str, Any]
 
 
 def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) -> Task:
-    """What to compute for coordinates (K names) with value, speed and acceleration, (T, K) each."""
+    """Return the task for coordinates (K names) with value, speed and acceleration, (T, K) each."""
     given = dict(
         zip(("value", "speed", "acceleration"), (np.asarray(each).tolist() for each in arrays), strict=False)
     )
@@ -28,7 +28,7 @@ def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) ->
 
 
 def answers(*tasks: Task) -> list[Any]:
-    """What OpenSim computes for each task; the test is skipped where it is not installed."""
+    """Return the results of OpenSim for each task; the test is skipped where it is not installed."""
     if importlib.util.find_spec("opensim") is None:
         pytest.skip("OpenSim is not installed (pip install opensim)")
     with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log where it runs

@@ -19,13 +19,13 @@ ROLES = ("force", "point", "moment")
 
 
 def about_vertical(degrees: float) -> Array:
-    """What rows of vectors in the global frame are multiplied with to rotate them to the left, (3, 3)."""
+    """Return the matrix (3, 3) that rotates rows of vectors in the global frame to the left, from the right."""
     rotation: Array = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians(degrees)).T
     return rotation
 
 
 def walk_obliquely(copy: Copy, degrees: float) -> None:
-    """Return the walk toward the left of the forward axis: markers, forces and points rotate together."""
+    """Rotate the walk to the left of the forward axis: markers, forces and points rotate together."""
     rotation = about_vertical(degrees)
     copy.put(copy.walk.position @ copy.rotation.T @ rotation @ copy.rotation)
     for plate in copy.plates():

@@ -18,7 +18,7 @@ TRIALS = 60
 
 
 def random_muscles(random: np.random.Generator, count: int, family: str) -> ElasticMuscles:
-    """Of all sizes, some without a tendon, some without passive force."""
+    """Return muscles of all sizes, some without a tendon, some without passive force."""
     strongest = random.uniform(100.0, 3000.0, count)
     slack = random.uniform(0.02, 0.4, count) * (random.random(count) > 0.1)
     passive = strongest * (random.random(count) > 0.3)
@@ -65,7 +65,7 @@ def random_motion(seed: int) -> MotionProblem:
 
 
 def _with_moments(problem: MotionProblem, random: np.random.Generator) -> MotionProblem:
-    """Of tendon motions, where one was found that its muscle can make; without the other muscles."""
+    """Return the problem with the moments of random tendon motions, without muscles that can make none of them."""
     found = np.zeros_like(problem.musculotendon_length)
     able = np.zeros(found.shape[1], dtype=bool)
     for calm in 0.9 ** np.arange(TRIALS):
@@ -97,7 +97,7 @@ def _tendon_motion(problem: MotionProblem, random: np.random.Generator, calm: fl
 
 
 def _possible(problem: MotionProblem, z: np.ndarray) -> np.ndarray:
-    """Of which muscles the activation lies and changes within its limits."""
+    """Select the muscles whose activation lies and changes within its limits."""
     basis = TimeBasis.from_times(problem.time)
     rate = basis.rates(basis.coefficients(z))
     path = problem.musculotendon_length, problem.musculotendon_velocity

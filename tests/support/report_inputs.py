@@ -44,7 +44,7 @@ def with_emg(data: xr.Dataset) -> xr.Dataset:
 
 
 def uncertain(data: xr.Dataset) -> xr.Dataset:
-    """What `run --uncertainty` would add for it: 10 % on every force, from one source."""
+    """Return the uncertainty that `run --uncertainty` would add: 10 % on every force, from one source."""
     weight = np.sqrt((data["joint_reaction"] ** 2).sum("axis"))
     found = data[["status", "valid", "ground_reaction_force", "muscle_force", "activation", "group"]]
     found = found.assign(contact_force=weight).assign_coords(
@@ -87,7 +87,7 @@ def written(data: xr.Dataset, folder: Path, name: str) -> Path:
 
 @dataclass
 class Parsed(HTMLParser):
-    """What tests ask of a page."""
+    """Parts of a page that the tests read."""
 
     text: str
     ids: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a result and an uncertainty say, as the summary of the command line and as the document of --json."""
+"""Statements of a result and an uncertainty, as the summary of the command line and as the document of --json."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def crosses_the_ankle(database: MuscleDatabase, number: int) -> bool:
 
 
 def _signed(axes: Array, side: str) -> Array:
-    """Of the left leg, adduction and rotation are about the opposite axes."""
+    """Return axes with signs by side: in the left leg, adduction and rotation are about the opposite axes."""
     return axes if side == "r" else axes * [[1.0], [-1.0], [-1.0]]
 
 

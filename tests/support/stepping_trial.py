@@ -27,7 +27,7 @@ LATE = RAMP * THRESHOLD / WEIGHT
 
 @dataclass(frozen=True)
 class Steps:
-    """How the person walks; the right foot comes down at `first`, the left one half a stride later [s, m/s]."""
+    """Steps of the person; the right foot comes down at `first`, the left one half a stride later [s, m/s]."""
 
     stride: float = 1.1
     stance: float = 0.62

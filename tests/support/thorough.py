@@ -17,5 +17,5 @@ def some(cases: Iterable[Case], every: int) -> list[Case]:
 
 
 def examples(count: int) -> int:
-    """How many inputs hypothesis draws: a third, and all of them in a thorough run."""
+    """Return the number of inputs that hypothesis draws: a third, and all of them in a thorough run."""
     return count if THOROUGH else count // 3

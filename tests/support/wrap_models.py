@@ -43,7 +43,7 @@ class Thing:
 
 
 def random_thing(kind: str, quadrant: str, method: str, seed: int, along: float = 0.0) -> Thing:
-    """Of any size and orientation, at a place along x."""
+    """Return a wrap object of any size and orientation, at a place along x."""
     rng = np.random.default_rng(seed)
     radii, turn = rng.uniform(0.025, 0.06, 3), rng.uniform(-1.5, 1.5, 3)
     return Thing(kind, quadrant, method, radii, turn, CENTER + np.array([along, 0.0, 0.0]))

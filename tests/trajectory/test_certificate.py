@@ -112,7 +112,7 @@ def test_zero_where_the_cost_is_one_of_activation():
 def lagrangian(
     problem: MotionProblem, cost: str, c: np.ndarray, a: np.ndarray, found: MotionAttempt
 ) -> float:
-    """Of certificate.py, from lengths, curves and multipliers alone."""
+    """Return the Lagrangian of certificate.py, from lengths, curves and multipliers alone."""
     basis, muscles = TimeBasis.from_times(problem.time), problem.muscles
     curves, optimal = muscles.curves, muscles.parameters.optimal_fiber_length
     z, y = basis.values(c), basis.rates(c)

@@ -1,4 +1,4 @@
-"""What chains do to the moments: blocks of S within a reach and products with all of it, against dense matrices."""
+"""Coupling of the moments by chains: blocks of S within a reach and products with all of it, against dense matrices."""
 
 from __future__ import annotations
 

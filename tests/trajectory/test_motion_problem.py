@@ -1,4 +1,4 @@
-"""What a motion problem refuses, and what it says then."""
+"""Refusals of a motion problem, and their sentences."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def right_sides(chains: Chains) -> tuple[np.ndarray, np.ndarray]:
 
 
 def misses(chains: Chains, found: tuple, given: tuple, share: np.ndarray | None = None) -> float:
-    """Of the two equations of the system, with dense matrices, over the size of their terms."""
+    """Return the residuals of both equations of the system, with dense matrices, over the size of their terms."""
     (change, multiplier), (right, short) = found, given
     shares = np.zeros(chains.shape[2]) if share is None else share
     own, moved, size = [], chains.compliance.ravel() * multiplier.ravel(), 0.0

@@ -33,7 +33,7 @@ def calibrate_body(
 ) -> None:
     """Fit masses, centers of mass, clock and plates of one subject, so that motion and ground forces agree.
 
-    Nothing is applied: what is written is used where the tables subject and plates of a trial file name it.
+    Nothing is applied: the written file is used where the tables subject and plates of a trial file name it.
     """
     from musclesolve.recording.text.text_file import check_place
     from musclesolve.results.files.atomic_writing import reserved

@@ -143,7 +143,7 @@ def analyze(
 ) -> None:
     """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
-    figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
+    figures: also as files; False: neither figures nor page. show: write the page in any case, and open it.
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
@@ -175,7 +175,7 @@ def finish_result(
 ) -> None:
     """Summarize a result, with its uncertainty where that is known; afterward write answers and page, and open it.
 
-    answers: what makes the files of answers to questions, by their names.
+    answers: makers of the files of answers to questions, by file name.
     """
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
@@ -487,7 +487,7 @@ def live(
         raise typer.BadParameter(
             f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
-    replays = any(each.partition(":")[0] == "replay" for each in source or [])
+    replays = any(text.partition(":")[0] == "replay" for text in source or [])
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
     if not page and (no_open or page_settings or given.page_port):
@@ -514,7 +514,9 @@ def live(
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 
-    feet: Any = None if given.plate is None else [None if each == AUTO else each for each in given.plate]
+    feet: Any = (
+        None if given.plate is None else [None if number == AUTO else number for number in given.plate]
+    )
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
     check_streams(source or [], sink or [])  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
@@ -556,8 +558,8 @@ def live(
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
             joined, going = open_session(Wanted.from_live(standing, *axes), source or [], sinks, **joining)
-            for each in going:
-                closing.callback(each.close)
+            for item in going:
+                closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
             say = logging.getLogger("musclesolve").warning
             ready, chosen = stand_first(

@@ -1,4 +1,4 @@
-"""Commands on what there is, and how fast: `muscles`, `markers`, `faults`, `install` and `benchmark`."""
+"""Commands on the contents of the package: `muscles`, `person`, `markers`, `faults`, `install` and `benchmark`."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def install(
         bool, typer.Option("--optional", help="A machine that cannot have it is no error (exit code 0).")
     ] = False,
 ) -> None:
-    """Install what a solver of force sharing needs, into the environment of this Python."""
+    """Install the packages of a solver of force sharing into the environment of this Python."""
     from musclesolve.errors import InputError
     from musclesolve.sharing.solver.install_solver import install_solver
 

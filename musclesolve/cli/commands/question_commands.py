@@ -41,7 +41,7 @@ def answered(
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 
     with progress() as report, reserved(output):
-        for other in ANSWERS:  # answers on two trials in one folder could not be told apart
+        for other in ANSWERS:  # answers on two trials in one folder could not be distinguished
             check_folder(output, f"{other}.nc", trial)
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), output, [f"{name}.csv"])
@@ -169,7 +169,9 @@ def what_if(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what_if.nc and the figures.")],
     side: Sides = Side.both,
 ) -> None:
-    """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
+    """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, compared with
+    now.
+    """
     from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         judgement_document,
@@ -187,7 +189,7 @@ def what_if(
         lambda found: answer_files(found, "what_if"),
     )
     facts = scenario_facts(found)
-    failed = any(each["without_solution"] for each in facts)
+    failed = any(fact["without_solution"] for fact in facts)
     text: list[RenderableType] = [*scenario_tables(found), "\n".join(scenario_lines(found))]
     finish(
         "what-if",

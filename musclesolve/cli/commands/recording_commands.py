@@ -89,7 +89,7 @@ def _init_study(folder: Path, output: Path | None, force: bool, stated: list[str
 
 
 def _print_study(draft: StudyDraft) -> None:
-    """Print what was recognized of a study, what cannot be read, what is open, and the next command."""
+    """Print the recognized facts of a study, unreadable files, open decisions, and the next command."""
     from musclesolve.results.tables.lines import line, lines
 
     for subject, statement in draft.recognized:
@@ -104,7 +104,7 @@ def _print_study(draft: StudyDraft) -> None:
 
 
 def _print_draft(draft: FolderDraft) -> None:
-    """Print what was recognized, what was left out, and what is open, trial by trial."""
+    """Print recognized facts, unused files, and open decisions, trial by trial."""
     from musclesolve.results.tables.lines import line, lines
 
     for trial in draft.trials:
@@ -167,7 +167,7 @@ def check(
 
 
 def _check_study(file: Path) -> None:
-    """Print what is wrong with the trials of a study: how much of each, and each fault once with its trials."""
+    """Print the faults of the trials of a study: numbers by trial, and each fault once with its trials."""
     from musclesolve.cli.tables.check_tables import study_tables
     from musclesolve.results.tables.lines import lines
     from musclesolve.studies.study.check_study import check_study

@@ -1,4 +1,4 @@
-"""Commands that show results and hand them on: `report`, `picture`, `plot` and `export`."""
+"""Commands that show and export results: `report`, `picture`, `plot` and `export`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -56,8 +56,8 @@ def report(
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))
-    for each in inputs.unreadable:
-        print_summary(line("left out", f"{each.path}: {each.reason}"))
+    for failure in inputs.unreadable:
+        print_summary(line("left out", f"{failure.path}: {failure.reason}"))
     print_files([written])
 
 

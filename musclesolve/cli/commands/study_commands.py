@@ -104,14 +104,16 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     study, records = result.computed.study, result.computed.records
     count = Counter(record.outcome for record in records.values())
     count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
-    parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
+    parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
     yield line("trials", f"{len(study.trials)}: {parts}")
-    verdicts = Counter(each.measures.verdict for each in records.values() if each.measures is not None)
+    verdicts = Counter(record.measures.verdict for record in records.values() if record.measures is not None)
     counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
     if counted:
         yield line("verdicts", f"{counted}; trials that are not plausible count")
     yield from lines("note", result.computed.notes)
-    if unsolved := [each.name for each in records.values() if each.outcome.has_result and not each.fine]:
+    if unsolved := [
+        record.name for record in records.values() if record.outcome.has_result and not record.fine
+    ]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
     reasons: dict[str, list[str]] = {}
     for name, reason in result.not_averaged.items():  # those that differ by their numbers alone are one

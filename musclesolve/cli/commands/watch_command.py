@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from musclesolve.studies.many_trials.trial_record import TrialRecord
 
 LOOK = 0.5
-"""So often is the folder looked at [s]."""
+"""Interval at which the folder is searched [s]."""
 
 
 @with_settings(SessionSettings, session_arguments("watch"))
@@ -82,7 +82,7 @@ def watch(
 
 
 def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> None:
-    """Print what has become of recordings since they were printed last."""
+    """Print the outcomes of recordings since the last output."""
     from musclesolve.results.judgement import LABELS
 
     for record in records:

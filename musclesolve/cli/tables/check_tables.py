@@ -33,9 +33,14 @@ def trial_tables(report: Report) -> list[Table]:
     printed = []
     for severity in SEVERITIES:
         rows = [
-            (each.code, str(each.where), each.sentence, *([] if severity == "note" else [each.remedy]))
-            for each in report.all_findings
-            if each.severity == severity
+            (
+                finding.code,
+                str(finding.where),
+                finding.sentence,
+                *([] if severity == "note" else [finding.remedy]),
+            )
+            for finding in report.all_findings
+            if finding.severity == severity
         ]
         if rows:
             title = f"{severity}s" if len(rows) > 1 else severity
@@ -49,7 +54,10 @@ def study_tables(found: StudyCheck) -> list[Table]:
     for name in found.refused:
         counts.add_row(name, "1", "", LABELS[NOT_USABLE])
     for name, report in found.reports.items():
-        of = [sum(each.severity == severity for each in report.all_findings) for severity in SEVERITIES[:2]]
+        of = [
+            sum(finding.severity == severity for finding in report.all_findings)
+            for severity in SEVERITIES[:2]
+        ]
         if any(of) and report.judgement is not None:
             counts.add_row(name, *map(str, of), report.judgement.label)
     printed = [counts] if counts.row_count else []
@@ -59,9 +67,9 @@ def study_tables(found: StudyCheck) -> list[Table]:
             for name, message in found.refused.items():
                 alike.setdefault(("refused", message, ""), {})[name] = ""
         for name, report in found.reports.items():
-            for each in (found for found in report.all_findings if found.severity == severity):
-                own = alike.setdefault((each.code, each.sentence, each.remedy), {})
-                own[name] = _where(each, report.path.name)
+            for finding in (found for found in report.all_findings if found.severity == severity):
+                own = alike.setdefault((finding.code, finding.sentence, finding.remedy), {})
+                own[name] = _where(finding, report.path.name)
         rows = [
             (
                 code,

@@ -29,12 +29,12 @@ def _table(title: str, *columns: Any, rows: Iterable[Iterable[str]], caption: st
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:
     """One line per muscle set."""
     default, rows = load().name, []
-    for each in databases:
-        points = [point for muscle in each for point in muscle.path]
-        moving = sum(point.moving is not None or point.frame in each.frames for point in points)
-        counts = (len(each), len(points), moving, len(each.wrap_objects))
-        name = f"{each.name} (default)" if each.name == default else each.name
-        rows.append((name, *map(str, counts), each.curves, each.source.partition(";")[0]))
+    for database in databases:
+        points = [point for muscle in database for point in muscle.path]
+        moving = sum(point.moving is not None or point.frame in database.frames for point in points)
+        counts = (len(database), len(points), moving, len(database.wrap_objects))
+        name = f"{database.name} (default)" if database.name == default else database.name
+        rows.append((name, *map(str, counts), database.curves, database.source.partition(";")[0]))
     return _table(
         "muscle sets",
         *names("name"),
@@ -130,7 +130,10 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
     wraps = _table("wrap objects", *columns, "center [mm]", "side", "points", rows=rows)
 
     if muscle.deviations:
-        remarks = ["deviates from the printed source:", *(f"  {each}" for each in muscle.deviations)]
+        remarks = [
+            "deviates from the printed source:",
+            *(f"  {deviation}" for deviation in muscle.deviations),
+        ]
     elif any(each.deviations for each in database):
         remarks = ["as printed in the source"]
     else:
@@ -155,12 +158,14 @@ def person_table(person: PersonMuscles) -> Group:
     """
     rows = (
         (
-            each.name if each.quantity in each.name else f"{each.name} ({each.quantity})",
-            ", ".join(each.muscles),
-            *(f"{each.factor:.3f}", f"{100.0 * each.sd:.1f}", f"{100.0 * each.prior_sd:.1f}"),
-            "yes" if each.determined else "hardly",
+            parameter.name
+            if parameter.quantity in parameter.name
+            else f"{parameter.name} ({parameter.quantity})",
+            ", ".join(parameter.muscles),
+            *(f"{parameter.factor:.3f}", f"{100.0 * parameter.sd:.1f}", f"{100.0 * parameter.prior_sd:.1f}"),
+            "yes" if parameter.determined else "hardly",
         )
-        for each in person.parameters
+        for parameter in person.parameters
     )
     parent = person.parent if person.parent_file is None else person.parent_file.name
     tables = [
@@ -185,7 +190,7 @@ def person_table(person: PersonMuscles) -> Group:
         tables.append(_table(title, *names("muscle"), *shown, rows=cells, caption=caption))
     trials = ", ".join(Path(name).name for name in person.trials)
     calibrated = [f"calibrated with {tendons(person.tendon)} and {trials}"] * bool(trials)
-    return Group(*tables, "", *calibrated, *(f"note: {each}" for each in person.warnings))
+    return Group(*tables, "", *calibrated, *(f"note: {warning}" for warning in person.warnings))
 
 
 def _number_of_person(number: Mapping[str, float] | None, quantity: str) -> str:

@@ -54,7 +54,7 @@ def _cells(record: TrialRecord) -> list[str]:
 def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """Return lines on the number of trials by outcome, the place of the table, and the next step."""
     count = Counter(record.outcome for record in records)
-    parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
+    parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
     found = [line("trials", f"{len(records)}: {parts}"), line("files", str(output / CSV))]
     own = {record.folder.name for record in records}
     if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - own):

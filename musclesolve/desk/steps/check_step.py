@@ -1,4 +1,4 @@
-"""Check: what is wrong with the recording and the trial file, before anything is computed; and where to mend it."""
+"""Check: faults of the recording and the trial file before any computation, with the places to correct them."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -36,7 +36,7 @@ STEP_OF = {
 
 
 def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
-    """The step that shows the place of a finding, and the place to look at; None: the text of the trial file.
+    """The step with the place of a finding, and the place in the step; None: the text of the trial file.
 
     Args:
         where: `Where.as_dict` of the finding.
@@ -101,7 +101,7 @@ class Check:
     def _on_task(self) -> None:
         if self._state != self._shown:
             if self._unknown and not self.desk.runner.busy and not self._was_canceled:
-                self._begin()  # another task was on its way before
+                self._begin()  # another task was running before
             self._said.refresh()
 
     @property
@@ -118,20 +118,20 @@ class Check:
         ui.label(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         ).classes("ms-why")
-        for each in opens:
+        for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign")
                 with ui.column().classes("ms-words"):
                     name = (
-                        f"{title_of(each.table)}: {title_of(each.key)}" if each.key else title_of(each.table)
+                        f"{title_of(item.table)}: {title_of(item.key)}" if item.key else title_of(item.table)
                     )
                     ui.label(name).classes("ms-what")
-                    ui.label(capitalized(each.why)).classes("ms-remedy")
-                    if each.value is not None and each.key:
-                        ui.label(f"Suggested: {each.value}").classes("ms-suggested")
+                    ui.label(capitalized(item.why)).classes("ms-remedy")
+                    if item.value is not None and item.key:
+                        ui.label(f"Suggested: {item.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
-                    self._show_button(target(where_of(each), self._steps), name)
-                    done = ui.button("Done", on_click=lambda _, each=each: self._done(each))
+                    self._show_button(target(where_of(item), self._steps), name)
+                    done = ui.button("Done", on_click=lambda _, item=item: self._done(item))
                     done.props("outline dense no-caps").props["aria-label"] = f"Done: {name}"
 
     def _done(self, each: Open) -> None:
@@ -207,7 +207,7 @@ def color(judgement: Mapping[str, Any]) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Green for a usable trial alone with nothing left to decide; unknown until checked since the last change."""
+    """Return green only for a usable trial without open decisions; unknown until checked since the last change."""
     if desk.trial is None:
         return ""
     if desk.check_failure is not None:

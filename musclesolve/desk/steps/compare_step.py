@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ComparedFacts
 
 MOST = 6
-"""Costs or results that can be told apart in a figure."""
+"""Largest number of costs or results in a figure."""
 COMPARISON, COMPARED = "comparison.nc", "compared.nc"
 
 
@@ -44,7 +44,7 @@ def compared_results(path: Path) -> ComparedFacts:
 
 
 def columns_of(facts: ComparedFacts) -> list[dict[str, Any]]:
-    """Columns of the table of peaks: each result, and how much it differs from the first."""
+    """Columns of the table of peaks: each result, and its difference from the first."""
     names = [*NAMES, column("unit", "Unit", align="left")]
     for number, name in enumerate(facts.columns):
         shown = name.replace("_", " ")
@@ -212,7 +212,7 @@ class Compare:
                 table.refresh(await in_thread(read, path))
                 try:
                     shown.refresh(await in_thread(figures, path, True))
-                except Exception as error:  # the table is worth showing without them
+                except Exception as error:  # the table is shown without figures
                     shown.refresh(None, str(error))
 
         table()
@@ -221,7 +221,7 @@ class Compare:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where costs or results were compared."""
+    """Return the state of the step: never needed; done where costs or results were compared."""
     if desk.trial is None:
         return ""
     compared = desk.folder.path / RESULTS / "compared" / COMPARED

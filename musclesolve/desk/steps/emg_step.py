@@ -1,4 +1,4 @@
-"""EMG: which muscle each channel shows, and of which leg."""
+"""EMG: the muscle and the leg of each channel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from musclesolve.settings.trial import RecordedSettings
 
 LEGS: dict[str, str] = {"": "leg: choose"} | {side: f"{name} leg" for side, name in SIDE_NAMES.items()}
 FURTHER = drawn_keys(RecordedSettings, "emg", "file")
-"""Keys beside the channels that are asked for."""
+"""Keys of the table beside the channels."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class EmgChannelsStep:
         self.view, self.desk = view, view.desk
         self.file: EmgFile | None = None
         self.rows = dict[str, Shown]()
-        self.chosen = dict[str, Shown]()  # what lacks a muscle or a leg, so that it is not stated yet
+        self.chosen = dict[str, Shown]()  # channels without a muscle or a leg, which are not stated yet
         self.signals = dict[str, Signal]()
 
     def show(self) -> None:
@@ -212,7 +212,7 @@ def state(desk: Desk) -> State:
     """Return the state of the step; nothing is needed here, but decisions that a draft left open remain."""
     if desk.trial is None:
         return ""
-    if any(each.table.partition(".")[0] == "emg" for each in desk.trial.opens):
+    if any(item.table.partition(".")[0] == "emg" for item in desk.trial.opens):
         return "open"
     return "done" if desk.trial.value("emg") is not None else ""
 

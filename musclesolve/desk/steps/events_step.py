@@ -27,12 +27,12 @@ SOURCES = {
 START, END = "start", "end"
 RANGE = "#3d434b"
 EVENT_SPACING_S = 0.02
-"""Events of a kind and foot stay so far apart [s]."""
+"""Least time between two events of a kind and foot [s]."""
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """An event, its name on the page, and the times of all of its kind and foot that were seen or stated [s]."""
+    """An event, its name on the page, and the times of all recorded or stated events of its kind and foot [s]."""
 
     event: Event
     id: str
@@ -45,7 +45,7 @@ class Numbered:
 
 
 def numbered(events: Iterable[Event], first: float, last: float) -> list[Numbered]:
-    """The events within the recorded time, those that are only assumed left out."""
+    """The events within the recorded time, without assumed events."""
     shown = [event for event in events if event.source != "periodic" and event.kind in KINDS]
     shown = [event for event in shown if first <= event.time <= last]
     found = list[Numbered]()
@@ -127,21 +127,21 @@ class Events:
             Handle(START, start, "start of the analyzed range", "start", RANGE, high=end - 0.1, row=2),
             Handle(END, end, "end of the analyzed range", "end", RANGE, low=start + 0.1, row=2, turned=True),
         ]
-        for each in self.shown:
-            name, short = KINDS[each.event.kind]
-            before = [time for time in each.alike if time < each.event.time]
-            after = [time for time in each.alike if time > each.event.time]
+        for event in self.shown:
+            name, short = KINDS[event.event.kind]
+            before = [time for time in event.alike if time < event.event.time]
+            after = [time for time in event.alike if time > event.event.time]
             handles.append(
                 Handle(
-                    each.id,
-                    each.event.time,
-                    f"{SIDE_NAMES[each.event.side]} {name}, {SOURCES[each.event.source]}",
-                    f"{short} {each.event.side.upper()}",
-                    SIDE_COLOR[each.event.side],
-                    dashed=each.event.source != "stated",
+                    event.id,
+                    event.event.time,
+                    f"{SIDE_NAMES[event.event.side]} {name}, {SOURCES[event.event.source]}",
+                    f"{short} {event.event.side.upper()}",
+                    SIDE_COLOR[event.event.side],
+                    dashed=event.event.source != "stated",
                     low=max(before) + EVENT_SPACING_S if before else None,
                     high=min(after) - EVENT_SPACING_S if after else None,
-                    row=0 if each.event.side == "r" else 1,
+                    row=0 if event.event.side == "r" else 1,
                 )
             )
         return handles
@@ -179,19 +179,19 @@ class Events:
     def _line(self, side: Side, kind: EventKind, name: str) -> None:
         """The events of one kind and foot, each as a number."""
         assert self.desk.trial is not None
-        alike = [each for each in self.shown if (each.event.side, each.event.kind) == (side, kind)]
+        alike = [event for event in self.shown if (event.event.side, event.event.kind) == (side, kind)]
         key = f"{kind}_{side}"
         with ui.row().classes("items-center"):
             ui.label(f"{SIDE_NAMES[side].capitalize()} {name}").classes("ms-kind")
-            for each in alike:
-                number = ui.number(value=round(each.event.time, 3), step=0.01, format="%.3f")
+            for item in alike:
+                number = ui.number(value=round(item.event.time, 3), step=0.01, format="%.3f")
                 number.props(f'outlined dense suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
                     "ms-time"
-                ).tooltip(SOURCES[each.event.source])
-                number.on("change", lambda _, n=number, id=each.id: self._moved(id, n.value))
-                ui.button(on_click=lambda _, id=each.id: self._removed(id)).props(
+                ).tooltip(SOURCES[item.event.source])
+                number.on("change", lambda _, n=number, id=item.id: self._moved(id, n.value))
+                ui.button(on_click=lambda _, id=item.id: self._removed(id)).props(
                     f'flat dense round size=sm icon=close aria-label="Remove {SIDE_NAMES[side]} {name} at '
-                    f'{each.event.time:.2f} s"'
+                    f'{item.event.time:.2f} s"'
                 )
             if self.desk.trial.value("events", key) is not None:
                 ui.button("As found", on_click=lambda: self._state(("events", key), None)).props(
@@ -215,14 +215,14 @@ class Events:
             self.view.state_all(values)
             await self._look()
             return
-        each = next(each for each in self.shown if each.id == name)
+        each = next(event for event in self.shown if event.id == name)
         times = [time if before == each.event.time else before for before in each.alike]
         await self._state(("events", each.key), sorted(round(t, 3) for t in times))
 
     async def _removed(self, name: str) -> None:
         if name in (START, END):
             return
-        each = next(each for each in self.shown if each.id == name)
+        each = next(event for event in self.shown if event.id == name)
         left = [round(time, 3) for time in each.alike if time != each.event.time]
         if not left:
             self.view.say(
@@ -235,7 +235,7 @@ class Events:
         if time is None:
             self.view.say("Type the time, or click the curves at it.", bad=True)
             return
-        there = next((each.alike for each in self.shown if each.key == key), ())
+        there = next((event.alike for event in self.shown if event.key == key), ())
         await self._state(("events", key), sorted(round(t, 3) for t in (*there, time)))
 
     async def _range_found(self) -> None:

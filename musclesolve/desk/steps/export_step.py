@@ -26,7 +26,7 @@ FOR = {
     "mat": "MATLAB",
     "parquet": "data frames",
 }
-"""What each format of data is for."""
+"""Use of each format of data."""
 SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
 USUAL_SPEED = 0.5
 
@@ -167,7 +167,7 @@ def download(text: str, place: str, name: str) -> None:
 
 
 def state(desk: Desk) -> State:
-    """Done where there is a report of the result."""
+    """Return the state of the step: done where there is a report of the result."""
     if desk.trial is None or (result := desk.result) is None:
         return ""
     page = result.with_name(REPORT)

@@ -1,4 +1,4 @@
-"""Files: bring recordings into the folder, see what they are, and draft the trial file from them."""
+"""Files: bring recordings into the folder, show their contents, and draft the trial file from them."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Markers: which marker shows which landmark, in a picture and as a list; what the names suggest is marked as such."""
+"""Markers: the landmark of each marker, in a picture and as a list; suggestions from names are marked."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -61,7 +61,7 @@ JOINTS_AND_GAPS = {
 AROUND = 0.6
 """Size of the surroundings of a chosen landmark in the picture [m]."""
 MOST_FAULTS = 4
-"""Most faults that this step shows; step Check shows all."""
+"""Largest number of faults in this step; step Check shows all."""
 LEGEND = (*SIDE_NAMES.items(), ("m", "middle"), ("", "not mapped"))
 
 
@@ -154,7 +154,7 @@ class MarkersStep:
             or self.desk.trial is not trial
             or (trial.text, self.shown.which) != (text, which)
         ):
-            return  # the step is shown no more, or something else is looked for already
+            return  # the step is not shown any more, or another search has started
         with self.root:
             self._take(meaning, picture)
             self.view.refresh_steps()
@@ -726,7 +726,7 @@ class MarkersStep:
 
 
 class Drawn:
-    """A part of the page that is drawn anew as a whole.
+    """A part of the page that is drawn again as a whole.
 
     Args:
         content: draws it.
@@ -740,7 +740,7 @@ class Drawn:
             self._box = ui.element("div").classes("ms-drawn")
 
     def draw(self) -> None:
-        """Draw it by what is known now."""
+        """Draw the part with the present data."""
         self._box.clear()
         if self._expansion is None or self._expansion.value:
             with self._box:
@@ -788,7 +788,9 @@ def state(desk: Desk) -> State:
         return "open" if meaning.missing or meaning.axes_to_state else "done"
     chosen = marker_sets().get(desk.trial.value("markers", "set") or "")
     mapped = {*(desk.trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
-    needed = [each for each in landmarks().values() if each.required and each.name not in mapped]
+    needed = [
+        landmark for landmark in landmarks().values() if landmark.required and landmark.name not in mapped
+    ]
     return "open" if any(mapped.isdisjoint(each.instead) for each in needed) else "done"
 
 

@@ -1,4 +1,4 @@
-"""Plates: what each force plate measured, which foot stands on it, and the way of the feet over the floor."""
+"""Plates: the forces of each plate, the foot on it, and the paths of the feet over the floor."""
 
 from html import escape
 
@@ -20,7 +20,7 @@ from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
 FOUND, UNUSED = "found", "unused"
 FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
 SCALE = 220.0
-"""Pixels of the plan for a meter, as far as there is room."""
+"""Pixels per meter of the plan, as far as there is room."""
 MARGIN = 0.15
 PLAIN = "#6b7480"
 
@@ -145,7 +145,7 @@ class Plates:
 
 
 def _usual(plate: SeenPlate) -> str:
-    """The foot of a plate of a C3D file as it is counted now; UNUSED where nobody or both step on it."""
+    """The present foot of a plate of a C3D file; UNUSED where no foot or both feet step on it."""
     sides = {side for *_, side in plate.steps if side is not None}
     return plate.stated or (next(iter(sides)) if len(sides) == 1 else UNUSED)
 

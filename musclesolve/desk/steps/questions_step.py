@@ -1,4 +1,4 @@
-"""Questions: what a result answers beyond its forces, each by a button, with the answer in words and figures."""
+"""Questions about a result, each with a button, and the answers in words and figures."""
 
 import shlex
 from pathlib import Path
@@ -96,7 +96,7 @@ class Questions:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where a question is answered for the present result."""
+    """Return the state of the step: never needed; done where a question is answered for the present result."""
     if desk.trial is None or desk.result is None:
         return ""
     return "done" if any(is_answered(desk, name) for name in NAMES) else ""

@@ -78,7 +78,7 @@ class Result:
             for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
                 try:
                     shown.refresh(await in_thread(make, result))
-                except Exception as error:  # the verdict is worth showing without it
+                except Exception as error:  # the verdict is shown without the picture
                     shown.refresh(None, str(error))
 
     @ui.refreshable_method
@@ -147,7 +147,7 @@ def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]])
 
 
 def state(desk: Desk) -> State:
-    """Done where the result is of the trial as it is, and may be used; to be looked at where that is not certain."""
+    """Return the state of the step: done for a usable result of the present trial; to be examined where uncertain."""
     if desk.trial is None or desk.result is None:
         return ""
     if desk.changed_inputs:

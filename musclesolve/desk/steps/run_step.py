@@ -27,14 +27,14 @@ USE_OF = {
     "min_max": "the largest load of any muscle as small as possible",
     "emg_tracking": "activations that follow your EMG as far as the moments allow",
 }
-"""What each cost is for, as docs/choose_a_cost.md recommends them."""
+"""Use of each cost, as recommended in docs/choose_a_cost.md."""
 USUAL = (
     *(("sharing", "cost"), ("muscles", "database"), ("muscles", "tendon")),
     *(("filter", "cutoff_hz"), ("filter", "unloaded_below_n"), ("time", "movement")),
 )
 """Settings with a field of their own, here or in the steps before."""
 FURTHER_TABLES = ("time", "filter", "consistency", "muscles", "sharing", "knee")
-"""Tables whose other settings stand here as well."""
+"""Tables whose other settings are in this step, too."""
 LEGS = {"both": "both legs", "r": "right leg", "l": "left leg"}
 SAMPLES: dict[int | str, str] = {
     0: "none",
@@ -73,7 +73,7 @@ def further_settings(is_model: bool) -> list[tuple[str, str]]:
     """Table and key of every setting without a field of its own."""
     file = ModelSettings if is_model else RecordedSettings
     keys = [(table, key) for table in FURTHER_TABLES for key in drawn_keys(file, table)]
-    return [each for each in keys if each not in USUAL]
+    return [key for key in keys if key not in USUAL]
 
 
 class Run:
@@ -186,7 +186,7 @@ class Run:
 
 
 def state(desk: Desk) -> State:
-    """Done where there is a result of the trial as it is now."""
+    """Return the state of the step: done where the present trial has a result."""
     if desk.trial is None:
         return ""
     if desk.run_failure is not None:

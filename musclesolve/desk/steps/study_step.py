@@ -17,7 +17,7 @@ from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
-from musclesolve.desk.trial_document import change_title
+from musclesolve.desk.trial_document import Open, Place, change_title
 from musclesolve.desk.view import State, Step, View
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
@@ -82,7 +82,7 @@ class StudyStep:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Whatever changes the study file; other windows show it, and an error is said."""
+        """Change the study file: other windows show the change, and an error is reported."""
         with self.view.saying():
             yield
             self.desk.changed("text", by=self.view)
@@ -112,10 +112,10 @@ class StudyStep:
                     ui.label(f"{title}: {name}").classes("ms-suggested")
 
     def _tree(self, root: Path) -> None:
-        """The folders; those inside one are looked at when it is opened."""
+        """The tree of folders; subfolders are read when a folder is opened."""
 
         def node(path: Path, depth: int) -> dict[str, Any]:
-            inside = [node(each, depth - 1) for each in self.study.folders(path)] if depth else []
+            inside = [node(folder, depth - 1) for folder in self.study.folders(path)] if depth else []
             return {"id": str(path), "label": path.name or str(path), "children": inside}
 
         def opened(event: events.ValueChangeEventArguments) -> None:
@@ -140,7 +140,7 @@ class StudyStep:
         tree = ui.tree(nodes, on_select=chosen, on_expand=opened).classes("ms-tree")
         tree.props("selected-color=ms-chosen")
         tree.props["selected"] = str(self.study.folder)
-        tree.expand([str(root), *(str(each) for each in self.study.folder.parents)])
+        tree.expand([str(root), *(str(parent) for parent in self.study.folder.parents)])
 
     async def _draft(self) -> None:
         self.view.say("Looking at the recordings; this takes some seconds for each.")
@@ -164,15 +164,33 @@ class StudyStep:
         opens = self._document.opens
         if opens:
             heading("Please decide")
-        for each in opens:
+        for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 with ui.column().classes("ms-words"):
-                    ui.label(f"{capitalized(each.why)}.").classes("ms-what")
-                done = ui.button("Done", on_click=partial(self._decided, each))
-                done.props("outline dense no-caps").props["aria-label"] = f"Done: {each.why}"
+                    ui.label(f"{capitalized(item.why)}.").classes("ms-what")
+                if item.names_marker and item.key is not None:
+                    place = *item.table.split("."), item.key
+                    field = ui.input(f"Marker of {item.key}").props("dense outlined")
+                    take = partial(self._take, place, field)
+                    field.on("keydown.enter", take)
+                    button = ui.button("Take", on_click=take).props("outline dense no-caps")
+                    button.props["aria-label"] = f"Take the marker of {item.key}"
+                    continue
+                done = ui.button("Done", on_click=partial(self._decided, item))
+                done.props("outline dense no-caps").props["aria-label"] = f"Done: {item.why}"
 
-    def _decided(self, each: Any) -> None:
+    def _take(self, place: Place, field: ui.input) -> None:
+        """Write the name of a marker that was entered for an open landmark."""
+        name = (field.value or "").strip()
+        if not name:
+            self.view.say(f"Enter the name of the marker of {place[-1]} as it stands in the recordings.")
+            return
+        with self._changing():
+            self._document.state(place, name)
+        self.view.refresh()
+
+    def _decided(self, each: Open) -> None:
         with self._changing():
             self._document.decided(each)
         self.view.refresh()
@@ -182,25 +200,25 @@ class StudyStep:
     @ui.refreshable_method
     def _trials(self) -> None:
         study, conditions = self._document.study, self._document.named("conditions")
-        heading(f"Trials: {len(study.trials)} of {len({each.subject for each in study.trials})} subjects")
+        heading(f"Trials: {len(study.trials)} of {len({trial.subject for trial in study.trials})} subjects")
         ui.label(
             "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
             "and files, and move them together."
         ).classes("ms-why")
-        columns = [*conditions, *([""] if any(not each.condition for each in study.trials) else [])]
+        columns = [*conditions, *([""] if any(not trial.condition for trial in study.trials) else [])]
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Subject", *(name or "no condition" for name in columns)):
                     _cell("th", title).props('scope="col"')
             with ui.element("tbody"):
-                for subject in dict.fromkeys(each.subject for each in study.trials):
+                for subject in dict.fromkeys(trial.subject for trial in study.trials):
                     with ui.element("tr"):
                         _cell("th", subject).props('scope="row"')
                         for condition in columns:
                             own = [
-                                each
-                                for each in study.trials
-                                if (each.subject, each.condition) == (subject, condition)
+                                trial
+                                for trial in study.trials
+                                if (trial.subject, trial.condition) == (subject, condition)
                             ]
                             self._place(subject, condition, own)
         self._moving(study, conditions)
@@ -236,7 +254,7 @@ class StudyStep:
         def by_words(event: events.GenericEventArguments) -> None:
             words = str(sought.value or "").casefold().split()
             self._chosen = {
-                each.name for each in study.trials if words and all(word in _said(each) for word in words)
+                trial.name for trial in study.trials if words and all(word in _said(trial) for word in words)
             }
             self._trials.refresh()
 
@@ -310,7 +328,7 @@ class StudyStep:
                 for title in ("Subject", *(title_of(key, rules[key]) for key in KEYS)):
                     _cell("th", title).props('scope="col"')
             with ui.element("tbody"):
-                for name in dict.fromkeys([*study.subjects, *(each.subject for each in study.trials)]):
+                for name in dict.fromkeys([*study.subjects, *(trial.subject for trial in study.trials)]):
                     with ui.element("tr"):
                         _cell("th", name).props('scope="row"')
                         for key in KEYS:
@@ -341,7 +359,7 @@ class StudyStep:
         if rule.kind == "number":
             entry = number_field("", rule, value, taken)
         elif rule.choices:
-            choices = {"": "not stated"} | {each: each for each in rule.choices}
+            choices = {"": "not stated"} | {choice: choice for choice in rule.choices}
             entry = ui.select(choices, value=value or "", on_change=lambda event: taken(event.value))
         else:
             text = entry = ui.input(value=str(value or ""))
@@ -390,9 +408,9 @@ class StudyStep:
         change: Mapping[Any, Any],
         alike: Sequence[tuple[str, Finding]] = (),
     ) -> None:
-        differ = len({each.sentence for _, each in alike}) > 1
+        differ = len({item.sentence for _, item in alike}) > 1
         reasons = dict.fromkeys(names, sentence.splitlines()[0])
-        reasons |= {name: each.sentence.splitlines()[0] for name, each in reversed(alike)}
+        reasons |= {name: item.sentence.splitlines()[0] for name, item in reversed(alike)}
         with ui.row().classes(f"ms-finding ms-{severity}"):
             ui.icon(SIGNS[severity]).classes("ms-sign").props["aria-label"] = HEADINGS[severity]
             with ui.column().classes("ms-words"):
@@ -404,9 +422,9 @@ class StudyStep:
                 ui.label(", ".join(names)).classes("ms-place")
                 if differ:
                     with ui.expansion(f"All {len(alike)} findings of this kind").classes("w-full"):
-                        for name, each in alike:
-                            place = f" ({each.where})" if str(each.where) else ""
-                            ui.label(f"{name}: {each.sentence}{place}").classes("ms-remedy")
+                        for name, item in alike:
+                            place = f" ({item.where})" if str(item.where) else ""
+                            ui.label(f"{name}: {item.sentence}{place}").classes("ms-remedy")
             with ui.column().classes("ms-turn-small"):
                 if change:
                     title = (
@@ -455,7 +473,7 @@ class StudyStep:
         def apply() -> None:
             with self._changing():
                 document.write(text.value)
-            self.view.refresh()
+                self.view.refresh()  # only then: a faulty text stays in the field
 
         with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
             text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
@@ -475,7 +493,7 @@ def _said(trial: StudyTrial) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where there is a page of the study as it is."""
+    """Return the state of the step: never needed; done where the present study has a page."""
     study = desk.study
     if study.document is None:
         return ""

@@ -19,13 +19,13 @@ from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 LOOK = 1.0
-"""So often is the table looked at [s]."""
+"""Interval at which the table is read [s]."""
 SIGNS = {"good": "check_circle", "warning": "warning", "error": "error", "waits": "hourglass_empty"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A recording in the list: its name, verdict or status, what is to be known of it, and its files.
+    """A recording in the list: its name, verdict or status, remarks, and files.
 
     css: "good", "warning", "error" or "waits". page: None where there is no result. trial: the trial file.
     """

@@ -1,4 +1,4 @@
-"""The verdict on the result of the trial that is open, as several steps show it."""
+"""The verdict on the result of the open trial, which several steps show."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _imported() -> Callable[..., ResultFacts]:
 
 
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:
-    """The verdict, why, and what to be careful about; above it what has changed since."""
+    """Show the verdict, reasons and cautions; above them the changes since the computation."""
     show_age(desk)
     with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
         ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
@@ -44,7 +44,7 @@ def show_verdict(desk: Desk, facts: ResultFacts) -> None:
 
 
 def show_age(desk: Desk) -> None:
-    """A bar that says what has changed since the result was computed, as soon as it has."""
+    """Show a bar that names changes since the result was computed."""
     bar = ui.label().classes("ms-verdict ms-warning").props('role="status"')
 
     def update() -> None:

@@ -1,4 +1,4 @@
-"""Watch: every recording that is saved into the folder becomes a result and a page, by the open trial file."""
+"""Watch: each new recording in the folder becomes a result and a page, by the open trial file."""
 
 import shlex
 from pathlib import Path
@@ -66,7 +66,7 @@ class WatchStep:
         self._switch.refresh()
 
     def _open(self, trial: Path) -> None:
-        """Open the trial file of a recording, at its result, or at the check of what is wrong with it."""
+        """Open the trial file of a recording, at its result, or at step Check without a result."""
         with self.view.saying():
             self.desk.open(trial, by=self.view)
         self.view.refresh_frame()
@@ -74,7 +74,7 @@ class WatchStep:
 
 
 def state(desk: Desk) -> State:
-    """Never needed; done where recordings were computed."""
+    """Return the state of the step: never needed; done where recordings were computed."""
     if desk.trial is None:
         return ""
     return "done" if desk.watching is not None or (desk.watched / CSV).is_file() else ""

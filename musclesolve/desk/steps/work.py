@@ -11,7 +11,7 @@ from musclesolve.desk.view import View
 
 
 def in_words(seconds: float) -> str:
-    """A time that something still takes."""
+    """A remaining time, in words."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
@@ -45,13 +45,13 @@ def no_result(view: View) -> None:
 
 
 class Work:
-    """A part of a step that tasks belong to.
+    """A part of a step with tasks.
 
     Args:
         view: the window.
         names: of the tasks that belong to it.
-        show: draws what is shown unless one of these is on its way.
-        kept: the sentence on what there is after one was canceled.
+        show: draws the part while none of these tasks runs.
+        kept: the sentence on remaining results after a task was canceled.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Work:
 
     @ui.refreshable_method
     def draw(self) -> None:
-        """The task that is on its way; else how the last one has ended, and what is shown without any."""
+        """Show the running task; else the end of the last one and the content of the part."""
         self._shown = self._state
         if (task := self._task) is not None:
             if task.ended is None:

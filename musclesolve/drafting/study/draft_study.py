@@ -45,14 +45,14 @@ HEAD = (
 _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
-"""What every subject should state: results are normalized by mass and stature."""
+"""Keys that every subject should have: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
-"""What a cell of the drafted table of subjects holds where a file states the value."""
+"""Content of a cell of the drafted table of subjects whose value is in a file."""
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study file that is not written yet: its path and text, what was recognized, and what is left open.
+    """A draft of a study file: path, text, recognized facts, and open decisions.
 
     table: text of the table of what lacks of the subjects, "" where nothing does or a table is there.
     """
@@ -107,7 +107,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     count = len(found.trials)
     files, levels = [path for path, _ in recordings], [levels for _, levels in recordings]
     drafted = recorded_trials(folder, files, levels, roles(paths, sources)[count:], target)
-    recorded = {count + each.place: each for each in drafted.trials}
+    recorded = {count + trial.place: trial for trial in drafted.trials}
     if not found.trials and not recorded:
         raise _no_trial(folder, found, drafted.unread)
     counted = [k < count or k in recorded for k in range(len(paths))]
@@ -203,7 +203,7 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 
 def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
-    """Groups and conditions in an order in which the first is the one that others are compared with."""
+    """Groups and conditions in order; the first one is the reference."""
     lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
@@ -253,12 +253,12 @@ def _people(
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
         of_recordings = [each for k in own if (each := recorded[k]) is not None]
-        for key in dict.fromkeys(key for each in of_recordings for key in each.measured):
+        for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
             if key not in values[name] and key not in tabled and key not in differing:
-                found = [each.measured[key] for each in of_recordings if key in each.measured]
+                found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
-        needed = dict.fromkeys(key for each in of_recordings for key in each.needs)
+        needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
         required = _BODY if of_recordings or not all("model" in trials[k].source for k in own) else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in values[name] and key not in tabled and key not in differing:

@@ -30,7 +30,7 @@ from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
 
 SUBJECT, FILES, TIME = "subject", "files", "time"
 _CONFIRM = "confirm"
-"""What the note on a mass begins with that no file states and the plates show."""
+"""Beginning of the note on a mass from the plates, without a stated one."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ def recorded_trials(
         for k in own:
             parts[levels[k][:-1], roles[k].session].append(files[k])
         contents = {key: folder_contents(root, sorted(paths)) for key, paths in parts.items()}
-        read = {key: file_roles(each) for key, each in contents.items()}
+        read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
-        for each in contents.values():
-            drafted.unread += each.unread
+        for content in contents.values():
+            drafted.unread += content.unread
         for key, part in read.items():
             drafted.left_out += part.left_out
             for files_of in part.motions:
@@ -101,13 +101,21 @@ def recorded_trials(
 
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
-    """Functional movements in a folder of their own belong to the motions of the session, and are none themselves."""
-    other = any(not says_functional(each.motion.path.stem) for part in read.values() for each in part.motions)
+    """Move functional movements of a separate folder to the motions of the session; they are no motions themselves."""
+    other = any(
+        not says_functional(drafted_motion.motion.path.stem)
+        for part in read.values()
+        for drafted_motion in part.motions
+    )
     shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
     for key, part in read.items():
-        moved = [each.motion for each in part.motions if other and says_functional(each.motion.path.stem)]
+        moved = [
+            drafted_motion.motion
+            for drafted_motion in part.motions
+            if other and says_functional(drafted_motion.motion.path.stem)
+        ]
         shown[key[1]] += [*part.functional, *moved]
-        kept = tuple(each for each in part.motions if each.motion not in moved)
+        kept = tuple(drafted_motion for drafted_motion in part.motions if drafted_motion.motion not in moved)
         read[key] = replace(part, motions=kept)
     for key, part in read.items():
         read[key] = replace(part, functional=tuple(shown[key[1]]))

@@ -73,7 +73,7 @@ _IDLE = frozenset(
 )
 """Words that name no condition, even where they vary."""
 _COUNTS_TO = 20
-"""Greatest number that counts repetitions."""
+"""Largest number that can count repetitions."""
 _FEWEST_IDS, _LONGEST_ID = 2, 3
 """Fewest numbers that letters of folders have in the names of subjects, and the most letters."""
 _SHARE = 0.8
@@ -85,7 +85,7 @@ ORDERED = (
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
 )
-"""Words in the order in which groups and conditions are listed: what others are compared with first."""
+"""Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
 
 
@@ -109,7 +109,7 @@ class Word:
 
     @property
     def text(self) -> str:
-        """Both."""
+        """The letters and the number."""
         return self.letters + self.number
 
     @property
@@ -351,22 +351,22 @@ def in_order(names: set[str]) -> list[str]:
 
 
 RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "average.nc"})
-"""Files of results: the folders that hold them, and what is below, are no inputs."""
+"""Names of result files: folders with such files, and their subfolders, are no inputs."""
 RAW = (".c3d", ".trc")
 _RECORDED = (*RAW, ".csv", *STORAGE, ".xml")
-"""Suffixes of the recordings of a trial, and of what describes their forces."""
+"""Suffixes of the recordings of a trial, and of descriptions of their forces."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
     "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
     "marker markers trc mot analog plates".split()
 )
-"""Words of files and folders that say what they hold, not which trial it is of."""
+"""Words of files and folders that name the kind of content, not the trial."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
 _HEADER_BYTES = 1 << 16
 _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
-"""What coordinates are called, where no model says it."""
+"""Usual names of coordinates, without a model."""
 _SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
-"""Names of folders that OpenCap makes up."""
+"""Generated names of folders of OpenCap."""
 _COORDINATE = re.compile(r'<Coordinate name="([^"]+)"')
 _MOST_OTHERS = 0.6
 """Largest share of columns of other names in a file of coordinates: those of a fuller model are among them."""
@@ -406,7 +406,7 @@ class FoundStudy:
 
 
 def study_trials(folder: Path) -> FoundStudy:
-    """Look at a folder and all below it but results and hidden folders."""
+    """Search a folder and its subfolders, except results and hidden folders."""
     expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
     if not folder.is_dir():
         raise input_error(
@@ -423,14 +423,16 @@ def study_trials(folder: Path) -> FoundStudy:
             levels: tuple[str, ...] = place.relative_to(folder).parts
             if service_of(place):
                 named = levels or (place.name,)
-                trials += [_of_service(each, named, place) for each in service_trials(place)]
+                trials += [
+                    _of_service(service_trial, named, place) for service_trial in service_trials(place)
+                ]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             written = [
                 found for path in files if path.suffix == ".toml" and (found := _of_file(path, levels))
             ]
             trials += written
-            for path in (each for each in files if each.suffix.casefold() == SUFFIX):
+            for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:
                     trials += _of_b3d(path, levels)
                 except InputError as error:
@@ -450,9 +452,18 @@ def study_trials(folder: Path) -> FoundStudy:
             reason=reason.strerror or reason,
         ) from reason
     modeled, misread = _of_models(folder, loose)
-    known = {path.resolve() for each in trials if "file" in each.source for path in _named_files(each)}
-    modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
-    known |= {path.resolve() for each in modeled for path in each.source.values() if isinstance(path, Path)}
+    known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
+    modeled = [
+        trial_draft
+        for trial_draft in modeled
+        if Path(trial_draft.source["coordinates"]).resolve() not in known
+    ]
+    known |= {
+        path.resolve()
+        for trial_draft in modeled
+        for path in trial_draft.source.values()
+        if isinstance(path, Path)
+    }
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
     by_name = {
@@ -468,7 +479,7 @@ def study_trials(folder: Path) -> FoundStudy:
         if _is_text(str(path))
     }
     # A recording of the same name as coordinates of a model was computed there.
-    computed = {each.levels for each in modeled}
+    computed = {trial_draft.levels for trial_draft in modeled}
     with_markers = {each[:-1] for path, each in levels_of.items() if path.suffix.casefold() in RAW}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
@@ -494,7 +505,7 @@ def _is_text(name: str) -> bool:
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    """A folder and those below it, but results, hidden folders, and what is inside the folder of a service."""
+    """Yield a folder and its subfolders, except results, hidden folders, and folders inside the folder of a service."""
     if any((folder / name).is_file() for name in RESULTS):
         return
     yield folder
@@ -579,7 +590,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         of = _models_of(coordinates.parent, root, models)
         exclude, setup = "", setups.get(coordinates.resolve())
         if setup is not None:
-            every = [*of, *(path for each in models.values() for path in each)]
+            every = [*of, *(path for model in models.values() for path in model)]
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
                 exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
@@ -637,11 +648,8 @@ def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
 def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
     """Return the reason why an ExternalLoads file cannot be of a motion beside a table of forces; "" where it can be.
 
-    It names another data file, its loads last at other times, or their contacts are under another body. A fault that
-    keeps model or coordinates from being read is found where the trial is computed.
-
-    It names another data file, its loads last at other times, or their contacts are under another body. What keeps
-    model or coordinates from being read is found where the trial is computed.
+    Reasons are another data file, loads at other times, or contacts under another body. Unreadable models or
+    coordinates are reported when the trial is computed.
     """
     try:
         model = read_osim(model_file)
@@ -694,7 +702,9 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
     for above in (place, *place.parents):
         if above in models:
             return models[above]
-        beside = [each for each in models if each.parent == above and each.name.casefold() in _MODEL_FOLDERS]
+        beside = [
+            model for model in models if model.parent == above and model.name.casefold() in _MODEL_FOLDERS
+        ]
         if beside:
             return models[beside[0]]
         if above == root:
@@ -716,7 +726,9 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
     suffix = path.suffix.casefold()
     if suffix == ".xml":
         tree = read_xml(path, "a file of OpenSim (.xml)")
-        return "described" if any(each.tag == "ExternalLoads" for each in tree.descendants()) else ""
+        return (
+            "described" if any(descendant.tag == "ExternalLoads" for descendant in tree.descendants()) else ""
+        )
     if suffix not in STORAGE:
         return ""
     names = column_names(path)[1:]

@@ -38,11 +38,11 @@ def _quiet() -> None:
 _quiet()
 GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
 RESOLVED_WITHIN = 5.0
-"""So long a stream is looked for [s]."""
+"""Time of the search for a stream [s]."""
 POLL_INTERVAL = 0.1
-"""So often Python looks for an answer of LSL, whose own waiting Ctrl-C does not end [s]."""
+"""Interval of polling LSL [s], because Ctrl-C does not interrupt the waiting of LSL."""
 BUFFER = 10
-"""So much is kept while nobody reads [s]."""
+"""Duration of samples that are buffered while nobody reads [s]."""
 SMOOTHED = 2.0
 """Length of the stretch whose stamps are smoothed [s]."""
 
@@ -87,7 +87,7 @@ class EvenTimes:
 class LslStream:
     """Readings of an LSL stream.
 
-    A stream that vanishes is looked for by its name until it is there again.
+    A stream that vanishes is searched by its name until it appears again.
 
     Args:
         address: name of the stream.
@@ -108,7 +108,7 @@ class LslStream:
             ) from None
 
     def _look_for(self) -> pylsl.StreamInfo:
-        """The stream of this name, once it shows."""
+        """Wait for the stream of this name."""
         resolver, until = pylsl.ContinuousResolver(), perf_counter() + RESOLVED_WITHIN
         while True:
             streams = {info.name(): info for info in resolver.results()}
@@ -126,7 +126,7 @@ class LslStream:
         )
 
     def _open(self, info: pylsl.StreamInfo) -> None:
-        """Connect to a stream, and read what its channels are."""
+        """Connect to a stream, and read the descriptions of its channels."""
         inlet = pylsl.StreamInlet(
             info, BUFFER, recover=False, processing_flags=pylsl.proc_clocksync, as_numpy=True
         )
@@ -135,7 +135,9 @@ class LslStream:
             raise input_error("live.lsl_stream_texts", where="--from", name=self._name)
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
-        channels = [Channel(*(each.findtext(name) or "" for name in names)) for each in described]
+        channels = [
+            Channel(*(description.findtext(name) or "" for name in names)) for description in described
+        ]
         channels += [Channel("")] * (whole.channel_count() - len(channels))
         self._layout = Layout.from_channels(
             channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}"
@@ -180,7 +182,7 @@ Answer = TypeVar("Answer")
 
 
 def _answered(ask: Callable[[float], Answer]) -> Answer:
-    """The answer of a sender, which is called with the time to wait [s].
+    """Wait for the answer of a sender; `ask` is called with the time to wait [s].
 
     Raises:
         pylsl.util.TimeoutError: none came within `RESOLVED_WITHIN`.

@@ -8,9 +8,8 @@ their middle,
 
     x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
 
-Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows in
-several readings of a loaded plate: its point lies on it, and the ground pushes upward. A single reading may be a knock
-or a spike.
+The stream does not state the axes, nor whether the force acts on the foot or on the plate. Several readings of a loaded
+plate show both: the point lies on the plate, and the ground pushes upward. A single reading may be a knock or a spike.
 """
 
 import asyncio
@@ -26,13 +25,13 @@ from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 
 CONNECTED_WITHIN = 5.0
-"""So long an answer of QTM is waited for [s]."""
+"""Time to wait for an answer of QTM [s]."""
 SURE = 100.0
-"""Vertical force from which the sense of the force and its point are looked at [N]."""
+"""Vertical force from which the sense of the force and its point are examined [N]."""
 READINGS = 3
-"""So many of them, one after the other, have to agree."""
+"""Number of successive readings that have to agree."""
 OFF_PLATE = 0.1
-"""The point of a force may lie so far beside its plate [m]."""
+"""Largest distance of the point of a force beside its plate [m]."""
 MM = 0.001
 
 
@@ -150,7 +149,7 @@ class QualisysStream:
             numbers = np.array([force for _, force in found[1]], float).reshape(-1, 3, 3)
             readings.append(Reading("plates", time, self._forces(numbers[:, [0, 2, 1]]), received))
         if (found := packet.get_3d_markers()) is not None and self._connection is not None:
-            if len(found[1]) != self._labels:  # another marker set: connect anew, and read the settings
+            if len(found[1]) != self._labels:  # another marker set: connect again, and read the settings
                 self._connection.disconnect()
                 return []
             positions = np.array([*found[1], (np.nan, np.nan, np.nan)], float)
@@ -171,7 +170,7 @@ class QualisysStream:
             numbers[:, 1] += middle
         plates = self._wanted.plates(numbers)
         self._look(plates, middle)
-        # what one plate has shown holds for another until that shows its own
+        # the result of one plate holds for another until that plate shows its own
         shown = np.unique(self._sense[self._sense != 0.0])
         sense = np.where(self._sense == 0.0, shown[0] if len(shown) == 1 else 0.0, self._sense)
         unknown = (sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.unloaded_below)
@@ -180,9 +179,9 @@ class QualisysStream:
         return plates
 
     def _look(self, plates: Array, middle: Array) -> None:
-        """Count which way forces point whose sense is not known, and refuse those that act beside their plates.
+        """Count the directions of forces of unknown sense, and refuse forces that act beside their plates.
 
-        The latter are in other axes than stated. plates (P, 9) in the global frame, middle (P, 3) of the plates [m].
+        Such forces are in other axes than stated. plates (P, 9) in the global frame, middle (P, 3) of the plates [m].
         """
         loaded = (np.abs(plates[:, 2]) > SURE) & (self._sense == 0.0)
         corners = (self._corners - middle[:, None]) @ self._wanted.rotation.T

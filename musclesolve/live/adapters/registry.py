@@ -15,7 +15,7 @@ from musclesolve.live.stream import Sink
 
 @dataclass(frozen=True)
 class Adapter:
-    """A kind of stream, as adapters.toml has it; source and sink are empty where there is none."""
+    """A kind of stream, an entry of adapters.toml; source and sink are empty where there is none."""
 
     name: str
     summary: str

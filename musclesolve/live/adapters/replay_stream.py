@@ -1,7 +1,7 @@
 """A recording in real time: its samples at the rate of a `Live`, one by one by the clock, once or over and over.
 
-Where it begins again, its clock goes on: for longer than `Live` bridges there are no samples, so that the filter
-restarts and no frame is made of both ends of the recording.
+At each repetition the clock continues after a pause longer than `Live` bridges, so that the filter restarts and no
+frame is made of both ends of the recording.
 """
 
 from time import perf_counter, sleep
@@ -16,7 +16,7 @@ from musclesolve.live.stream import StreamEnded
 from musclesolve.pipeline.run import recording_of
 
 SEAM = 0.1
-"""Between two repetitions so much more than what is bridged is without samples, at least three of them [s]."""
+"""Pause between two repetitions beyond the bridged time, at least three samples [s]."""
 
 
 class ReplayStream:

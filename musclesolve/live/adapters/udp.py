@@ -1,7 +1,7 @@
 """Samples and frames as JSON, one in a datagram; docs/live_streams.md shows both by example.
 
 A sample has `time` [s] and any of `markers`, `plates` and `emg`. Everything is checked: a datagram that is no sample is
-counted by what is wrong with it, and nothing of it is used.
+counted by its fault, and nothing of it is used.
 """
 
 import json
@@ -29,16 +29,16 @@ LOCAL = "127.0.0.1"
 LARGEST_DATAGRAM = 65536
 """Bytes of the largest datagram."""
 BUFFER = 1 << 22
-"""Bytes that the system is asked to keep while nobody reads."""
+"""Size of the buffer of the system while nobody reads [bytes]."""
 NAMES_EVERY = 1.0
-"""So often the names are sent again, for programs that begin to listen later [s]."""
+"""Interval at which the names are sent again, for programs that start to listen later [s]."""
 FAULTS = 100
-"""So many kinds of faults are told apart."""
+"""Largest number of distinguished kinds of faults."""
 VECTORS = ("force", "point", "moment")
 
 
 class Malformed(ValueError):
-    """A datagram is no sample; the message says what is wrong."""
+    """A datagram is no sample; the message names the fault."""
 
 
 def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
@@ -67,7 +67,7 @@ class UdpStream:
 
     Attributes:
         port: where it listens.
-        malformed: how many datagrams were no samples, by what was wrong.
+        malformed: number of datagrams that were no samples, by fault.
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
@@ -112,7 +112,7 @@ class UdpStream:
         self._socket.close()
 
     def _readings(self, data: bytes, received: float) -> list[Reading]:
-        """The readings of a datagram; what stands in it is checked before anything is used.
+        """The readings of a datagram, after a check of its content.
 
         Raises:
             Malformed: it is no sample.
@@ -184,7 +184,7 @@ class UdpStream:
 
 
 def _numbers(values: object, count: int, name: str) -> Sequence[float]:
-    """So many numbers, NaN in the place of null.
+    """A list of `count` numbers, with NaN for null.
 
     Raises:
         Malformed: something else.
@@ -255,7 +255,9 @@ class UdpSink:
         ]
 
     def _send(self, data: bytes) -> None:
-        """Send a datagram; where nobody listens, or the system does not send it, it is lost and the session goes on."""
+        """Send a datagram; without a listener, or if the system fails, the datagram is lost and the session
+        continues.
+        """
         try:
             self._socket.sendto(data, self._place)
         except ConnectionRefusedError:  # the answer to an earlier one

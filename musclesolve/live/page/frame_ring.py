@@ -1,4 +1,4 @@
-"""Frames from the process that computes them to the one that shows them, through memory that both see.
+"""Transfer of frames from the computing process to the process of the page, through shared memory.
 
 The writer never waits: it puts a frame into the next row of a ring and then counts it. A reader that is too slow loses
 the oldest rows, and learns how many.
@@ -16,7 +16,7 @@ BYTES = 1 << 23
 """Size of the ring: some 15 s of a hundred frames a second with 86 muscles."""
 HEAD = 64
 NOTE = 240
-"""Bytes of the notes of a frame that are kept."""
+"""Largest size of the notes of a frame [bytes]."""
 
 OF_FRAME = (
     *("time", "seconds", "coordinates", "wrench", "angle", "moment", "activation", "force", "joint_reaction"),

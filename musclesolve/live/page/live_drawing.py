@@ -35,7 +35,7 @@ from musclesolve.sharing.status import Status
 COLORED_BY = {name: QUANTITIES[name].frame for name in ("activation", "muscle_force")}
 """Variables of picture.toml that a frame has -> attribute of the frame."""
 LEAST_HIGH = 1000.0
-"""The scale of a force without a fixed end reaches so far at least, and grows with what comes [N]."""
+"""Least end of the scale of a force without a fixed end [N]; the scale grows with the values."""
 
 
 @dataclass(eq=False)
@@ -144,7 +144,7 @@ class LiveDrawing:
             path=path,
             bones=base.bones.moved(skeleton),
             legs=tuple(DrawnLeg(side, np.array([name]), np.full(1, np.nan)) for side, name in known.items()),
-            quantities=tuple(self._colored(each, values) for each in base.quantities),
+            quantities=tuple(self._colored(quantity, values) for quantity in base.quantities),
             ground=replace(base.ground, force=force, place=place),
             contact=replace(base.contact, force=contact),
         )

@@ -51,7 +51,7 @@ class PageSettings:
 
     @classmethod
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
-        """Settings from JSON; what is not stated is as usual."""
+        """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
             raise input_error("live.settings_page_no_table", file=file, where="settings", usual=usual)
@@ -63,7 +63,7 @@ class PageSettings:
             raise input_error(
                 "live.bad_curves", file=file, where="curves", curves=curves, most_curves=MOST_CURVES
             )
-        for name, key in [("quantity", values["quantity"]), *(("curves", each) for each in curves)]:
+        for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
             if key not in keys:
                 raise input_error("live.no_quantity", file=file, where=name, key=key, keys=keys)
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):

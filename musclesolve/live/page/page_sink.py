@@ -19,9 +19,9 @@ from musclesolve.live.stream import WAIT, Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 GRACE = 5.0
-"""How long the process of the page may take to end [s]."""
+"""Time for the process of the page to end [s]."""
 FIRST_BROWSER = 60.0
-"""How long a recording waits for somebody who looks at it [s]."""
+"""Time for which a recording waits for a browser [s]."""
 
 
 class LivePage:

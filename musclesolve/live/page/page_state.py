@@ -35,17 +35,17 @@ from musclesolve.report.picture.encoded import moving_data, packed, page_data
 from musclesolve.sharing.status import Status, is_solved
 
 FRAMES_KEPT_S = 30.0
-"""Frames are kept for so long [s]."""
+"""Duration for which frames are kept [s]."""
 SHOWN_STEPS = 10
-"""Steps of each side that are shown."""
+"""Number of steps of each side that are shown."""
 RECENT = 10.0
-"""Samples that are not valid are counted over so long [s]."""
+"""Duration over which invalid samples are counted [s]."""
 MOST_VALUES = 10_000
-"""Values of steps that are remembered."""
+"""Number of stored values of steps."""
 SHOWN = "shown"
-"""What the server says to the session when a browser shows the page for the first time."""
+"""Message of the server to the session when a browser shows the page for the first time."""
 RATE_OVER = 1.0
-"""Samples a second are counted over so long [s]."""
+"""Duration over which samples per second are counted [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +308,7 @@ def _number(value: float) -> float | None:
 
 
 LONGEST_CONTACT = 5.0
-"""A foot that is on the ground for longer stands: that is no step [s]."""
+"""Longest contact that is a step [s]; in a longer one the foot stands."""
 
 
 class Span(NamedTuple):
@@ -329,7 +329,7 @@ class FootContacts:
         """Forget all samples: a contact of which a part is not known is none, and no cycle goes on from before it."""
         self._strike = np.nan  # the last one [s]
         self._seen = -np.inf  # begin of the last contact whose strike is known [s]
-        self._unknown = np.nan  # since when the force is not known [s]
+        self._unknown = np.nan  # time since which the force is not known [s]
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -388,7 +388,7 @@ class FootContacts:
 
     def _ended(self) -> list[Span]:
         """The contacts of which both ends are known."""
-        return [Span(*each) for each in self._contacts() if np.isfinite(each).all()]
+        return [Span(*contact) for contact in self._contacts() if np.isfinite(contact).all()]
 
     def _cycles(self) -> list[Span]:
         """Note the strikes of contacts that are long enough for a step; the cycles that end with them."""

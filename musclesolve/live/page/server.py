@@ -1,4 +1,4 @@
-"""The server of the page, in a process of its own: it reads frames from the ring and sends what is newest.
+"""The server of the page, in a process of its own: it reads frames from the ring and sends the newest ones.
 
 Starlette on uvicorn with websockets: small, without dependencies beyond these, and what NiceGUI stands on too, so that
 a page made with that can be mounted beside this one. Everything lies in two pages of HTML; no file is served.
@@ -44,17 +44,17 @@ from musclesolve.report.picture.moving_picture import picture_html, rendered, tr
 
 HOST = "127.0.0.1"
 NICE = 5
-"""Where cores are scarce, the session goes before its page."""
+"""Lower priority of the page: where cores are scarce, the session comes first."""
 POLL = 0.004
-"""So often the ring is read [s]."""
+"""Interval at which the ring is read [s]."""
 PERIOD = 0.0145
-"""Messages to a browser are at least so far apart [s]: with `POLL` sixty a second."""
+"""Least time between messages to a browser [s]: with `POLL` sixty a second."""
 HEARTBEAT = 0.25
-"""A message that says how old the newest sample is goes out so often while none comes [s]."""
+"""Interval of messages with the age of the newest sample while none comes [s]."""
 LATENCIES = 120
-"""So many of the last times from the arrival of a sample to its picture are looked at."""
+"""Number of the last latencies, from the arrival of a sample to its picture, in the median."""
 END_MESSAGE_S = 1.0
-"""So long the browsers have to take the message that the session has ended [s]."""
+"""Time for the browsers to receive the last message of the session [s]."""
 LARGEST_MESSAGE = 65536
 """Bytes of a message from a browser."""
 
@@ -74,7 +74,7 @@ class Client:
 
 
 def serve(connection: Connection, memory: Any) -> None:
-    """Serve the page until the connection ends: what the process of the page runs."""
+    """Serve the page until the connection ends; the function of the page's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the session, which then ends this
     if hasattr(os, "nice"):
         os.nice(NICE)
@@ -123,7 +123,7 @@ class PageServer:
         self.clients: set[Client] = set()
         self.version, self.ended = 0, False
         self.shown = asyncio.Event()  # set when the first browser has drawn the page
-        self.trouble = ""  # why choices were not written to their file
+        self.trouble = ""  # reason why choices were not written to their file
         self.pages = {"/": self._operator_page(), "/subject": self._subject_page()}
 
     @property
@@ -320,7 +320,7 @@ class PageServer:
             while True:
                 try:
                     said = json.loads(await stream.receive_text())
-                except (ValueError, RecursionError, KeyError):  # no JSON, or no text
+                except (ValueError, RecursionError, KeyError):  # neither JSON nor text
                     continue
                 if not isinstance(said, dict):
                     continue
@@ -348,7 +348,7 @@ class PageServer:
 
 
 def _median(latencies: deque[float]) -> float | None:
-    known = [each for each in latencies if np.isfinite(each)]
+    known = [latency for latency in latencies if np.isfinite(latency)]
     return float(np.median(known)) if known else None
 
 

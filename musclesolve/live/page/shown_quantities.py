@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status, is_solved
 ORDER = ("force", "muscle_force", "activation", "moment", "angle")
 """Kinds of quantities in the order of the page; then the others."""
 WITHOUT_MOTION = (Status.INVALID_INPUT, Status.INVALID_MOTION, Status.INTERRUPTED)
-"""With these not even angles and moments are known."""
+"""Statuses without known angles and moments."""
 
 
 GROUND = "ground_reaction_force"
@@ -24,7 +24,7 @@ GROUND = "ground_reaction_force"
 
 def shown_kinds() -> list[str]:
     """Variables of the page: the variables of a frame, and what follows from them by a formula."""
-    of_frame = {name for name, each in QUANTITIES.items() if each.frame or name == GROUND}
+    of_frame = {name for name, quantity in QUANTITIES.items() if quantity.frame or name == GROUND}
     there = [name for name in in_set("page") if of_frame.issuperset(QUANTITIES[name].arguments or (name,))]
     order = {kind: place for place, kind in enumerate(ORDER)}
     return sorted(there, key=lambda name: (order.get(QUANTITIES[name].kind, len(order)), name == GROUND))
@@ -90,9 +90,9 @@ class ShownQuantities:
         """
         valid, moving = is_solved(rows["status"]), ~np.isin(rows["status"], WITHOUT_MOTION)
         known: dict[str, Any] = {
-            name: rows[each.frame]
-            for name, each in QUANTITIES.items()
-            if each.frame and each.frame in (rows.dtype.names or ())
+            name: rows[quantity.frame]
+            for name, quantity in QUANTITIES.items()
+            if quantity.frame and quantity.frame in (rows.dtype.names or ())
         }
         known[GROUND] = rows["wrench"][:, :, :3]
         known |= by_formula(known, "page")

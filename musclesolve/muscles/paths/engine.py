@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
+    CYLINDER,
     OPENSIM,
     SHORTEST_PATH,
     WORK_SIZE,
@@ -109,6 +110,11 @@ class PathLayout:
         return len(self.wrap_object)
 
     @cached_property
+    def cylinders_alone(self) -> bool:
+        """Whether muscles wrap over cylinders alone, or over nothing."""
+        return bool((self.kind[self.wrap_object] == CYLINDER).all())
+
+    @cached_property
     def node_muscle(self) -> Indices:
         """(N,) muscle of each node: the points, then two tangent points for each wrap."""
         return np.concatenate([self.point_muscle, np.repeat(self.wrap_muscle, 2)])
@@ -201,8 +207,9 @@ def solve_paths(
 
 def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
     """Return the paths of all muscles in all poses; also fill `lines`."""
-    from musclesolve.muscles.paths.kernel.entry import PATHS
+    from musclesolve.muscles.paths.kernel.entry import OVER_CYLINDERS, PATHS
 
+    cylinders = layout.cylinders_alone and rules == SHORTEST_PATH
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
     out = PathArrays(
         np.empty((frames, layout.muscles)),
@@ -217,13 +224,14 @@ def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -
         best=np.empty(8),
         step=np.empty((2, nodes, 3)),
         round=np.empty(WORK_SIZE),
-        matrix=np.empty((12, 7)),
+        matrix=None if cylinders else np.empty((12, 7)),
         rules=np.zeros(1, dtype=np.intp),
         seen=np.empty((nodes, 3)),
     )
     position, on, center, rotation = poses
     poses = PoseArrays(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
-    PATHS.load()(layout.arrays, poses, out, work, lines, rules)
+    solve = OVER_CYLINDERS if cylinders else PATHS
+    solve.load()(layout.arrays, poses, out, work, lines, rules)
     return out
 
 

@@ -16,7 +16,7 @@ def style() -> str:
 
 
 def data(figure: dict[str, Any]) -> str:
-    """Return the data of `described`, as the content of a script of a page; no sign in them ends the script."""
+    """Return the data of `described` as the content of a script of a page; no character ends the script early."""
     text = json.dumps(figure, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 

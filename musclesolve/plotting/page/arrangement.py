@@ -1,6 +1,6 @@
-"""Lengths of a page that go with its text, and how wide texts are in print.
+"""Lengths of a page that scale with its text, and the widths of texts in print.
 
-A browser measures and breaks the texts of a page that it draws itself: nothing is measured here then.
+A browser measures and breaks the texts of a page that it draws itself; then nothing is measured here.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from musclesolve.plotting.page.page_style import MM, PageStyle, current_style
 
 A4 = (210.0 * MM, 297.0 * MM)
 
-# Lengths [inch], at the default size of text where nothing else is said.
+# Lengths [inch], at the default size of text unless stated otherwise.
 LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14  # margins; the header begins below the upper one
 # between panels: for numbers, above numbers or ticks, for axis labels
 SIDEWAYS, UPWARDS, LABEL = (0.41, 0.11, 0.25)
 LEAST, USUAL = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
-# above, below and between the panels of the default style, for `height`
+# free space above, below and between the panels of the default style, for `height`
 USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
-EDGE = 0.06  # what text leaves free at the edge of the page
-# by which lines are shorter than the page: letters on a screen are up to 3 % wider than in print
+EDGE = 0.06  # free space between text and the edge of the page
+# factor on the lengths of lines: letters on a screen are up to 3 % wider than in print
 HINTED = 0.15
 ACROSS = 0.46  # from a panel to the label of its vertical axis
 BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
@@ -58,7 +58,7 @@ class Arrangement:
         return (self.inner_width(style) + self.gap(style)) / self.columns
 
     def room_above(self, style: PageStyle, column: int) -> float:
-        """Space for the text above a panel, from its left edge to what stands to its right [inch]."""
+        """Space for the text above a panel, from its left edge to the next object on its right [inch]."""
         if column == self.columns - 1:
             return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
         between = BETWEEN if style.narrow else 2.0 * BETWEEN
@@ -72,7 +72,7 @@ def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
 
 
 def height_for(rows: int) -> float:
-    """The least height of a panel with so many labeled rows, at the default size of text [inch]."""
+    """The least height of a panel with a number of labeled rows, at the default size of text [inch]."""
     return 8.0 * LINE * rows
 
 
@@ -107,7 +107,7 @@ def text_height(text: str, points: float) -> float:
 
 
 def broken(text: str, points: float, width: float) -> str:
-    """A text with line breaks where it is wider than so many inches: at wide spaces first, then between words.
+    """Break a text into lines of at most `width` [inch]: at wide spaces first, then between words.
 
     A bracket stays with the word before it unless both are wider than a line.
     """

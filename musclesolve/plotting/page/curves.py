@@ -1,8 +1,8 @@
 """The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one.
 
 The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time. Of several
-complete strides the mean of each leg is drawn, with a band of one standard deviation and thin single curves; of fewer
-the longest cycle, and in full what another one adds to it.
+complete strides the mean of each leg is drawn, with a band of one standard deviation and thin single curves; with fewer
+strides the longest cycle, and the parts that another cycle adds.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ EVENT_STYLE: dict[str, dict[str, Any]] = {
 RESERVE, PREDICTED, FURTHER, FAILED = "with reserve", "predicted", "further cycle", "no valid solution"
 SINGLE_STRIDE, SPREAD, FEWER = "single stride", "± standard deviation", "fewer strides"
 ON_GROUND, ON_GROUND_PREDICTED = "foot on the ground", "on the ground, force predicted"
-"""What parts of the drawing of a leg are, in legends and where a page shows values."""
+"""Names of the parts of the drawing of a leg, for legends and values."""
 MOST_EVENTS = 24
-"""Events of both legs beyond which none is marked: their lines would hide the curves."""
+"""Number of events of both legs above which none is marked, because their lines would hide the curves."""
 EDGE_FRAMES = 3
-"""Frames at either end of a recording whose values do not make the scale of a panel where they leave the range of all
-others by more than that range: what a filter does at an end, which would hide the curve."""
+"""Number of frames at either end of a recording whose values do not affect the scale of a panel if they leave the range
+of all others by more than this range: an artifact of the filter, which would hide the curve."""
 BEYOND = "first or last three frames that leave the range of the others by more than it do not make the scale"
 STEADY_SHARE = 0.5
-"""Where the others hardly change: the share of the greatest value by which an end has to leave them."""
+"""Share of the greatest value by which an end has to leave a nearly constant range."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One curve: frames (K,), their places on the axis, and which places an earlier pass shows already."""
+    """One curve: frames (K,), their places on the axis, and the mask of places that an earlier pass already shows."""
 
     index: Indices
     place: Array
@@ -78,7 +78,7 @@ class Strides:
 
     before: Indices  # (K, P) the last frame at or before each percentage
     after: Indices  # (K, P) the frame after it; the same where the percentage is that of a frame
-    share: Array  # (K, P) of the way from the one to the other
+    share: Array  # (K, P) position between the two frames, 0 to 1
 
     @classmethod
     def from_cycles(cls, time: Array, cycles: list[frames.Cycle]) -> Strides:
@@ -229,7 +229,7 @@ class Legs:
     validity: Mapping[str, Validity]  # by side
     events: Mapping[str, Mapping[str, Array]]  # by side, places of heel strikes and toe-offs on the axis
     muscle_sides: Mapping[str, str]  # by muscle, the side whose verdict is its own
-    # the sides of curves with an end that does not make the scale
+    # the sides of curves with an end that does not affect the scale
     cut_off: list[str] = field(default_factory=list)
     # by side, where bars of stance were drawn
     stances: dict[str, tuple[list[tuple[float, float]], ...]] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class Legs:
         sides = frames.sides(result) if analyzed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
-        for side in set(sides) & set(axis.strides):  # one line, not one for every stride
+        for side in set(sides) & set(axis.strides):  # one line for all strides
             events[side] = {
                 name: np.atleast_1d(np.median(at)) for name, at in events[side].items() if at.size
             }
@@ -271,13 +271,14 @@ class Legs:
     ) -> None:
         """Draw the curves of one leg into a panel.
 
-        Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution: those frames
-        get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
-        that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
-        depend on the solution, is solid; dashed in the frames (T,) that are `predicted`. `verdict`: the side whose
-        frames count, unless it is the leg's own.
+        Solid where solved, dotted where a reserve was needed, empty without a valid solution: such frames get a cross
+        in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis that already has
+        a curve, the curve is thin and pale, without crosses. A `measured` curve, which does not depend on the solution,
+        is solid, and dashed in the frames (T,) that are `predicted`. `verdict`: the side whose frames count, by default
+        the side of the leg.
 
-        Of several strides the mean, as above; thin and pale where it is of fewer of them; a cross where of none.
+        Several strides are drawn as their mean, thin and pale where some strides lack a value, with a cross where all
+        do.
         """
         if side in self.x.strides:
             validity = None if measured else self.validity[verdict or side]
@@ -297,7 +298,7 @@ class Legs:
                 )
             curve = values[part.index]
             if (ends := transient[part.index]).any():
-                # drawn, but without a say in the scale
+                # drawn without effect on the scale
                 self.cut_off.append(side)
                 away = np.where(with_neighbors(ends), curve, np.nan)
                 sheet_of(axes).off_scale(
@@ -378,7 +379,9 @@ class Legs:
                     axes.plot(PERCENTS, shown, color=color, linestyle=dashes, label=label, **style)
 
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
-        """Draw what each leg has of a quantity over time and names, as of degrees of freedom: `stem` without side."""
+        """Draw the curves of both legs of a quantity over time and names, such as degrees of freedom; `stem` without
+        side.
+        """
         (dim,) = (dim for dim in values.dims if dim != "time")
         known = list(map(str, values[dim].values))
         rows = values.transpose("time", dim).values
@@ -409,7 +412,7 @@ class Legs:
         Of these legs, or of all; empty boxes where the ground force is predicted, nothing where it is not known.
         """
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
-            if side not in STANCE_BAR:  # what is of no leg
+            if side not in STANCE_BAR:  # a side that is no leg
                 continue
             if side not in self.stances:
                 self.stances[side] = self._stances(side)
@@ -542,7 +545,7 @@ def cross(axes: Axes, place: Array, height: float, color: str, label: str) -> No
 
 
 def with_neighbors(mask: Mask) -> Mask:
-    """The frames of a mask and those beside them: a line through a single frame needs a second point."""
+    """The frames of a mask and their neighbors: a line through a single frame needs a second point."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]
     wider[:-1] |= mask[1:]

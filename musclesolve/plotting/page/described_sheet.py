@@ -1,7 +1,7 @@
 """A page as data, which a browser draws: the marks of every panel, its scales and texts, the legend.
 
-Figures draw on its panels as on axes of matplotlib. `Panel` takes the calls that they make and keeps what is drawn; any
-other call is an error. Numbers are stored once, in single precision, as one text for the page.
+Figures draw on its panels as on axes of matplotlib. `Panel` takes their calls and stores the marks; any other call is
+an error. Numbers are stored once, in single precision, as one text for the page.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_s
 
 SHARES = "shares of the panel"
 ACROSS = "shares of the height"
-"""In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
+"""Replaces a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
 BELOW = "inches below the panel"
-"""In the place of a transform: x in shares of the axis, y in inches upward from the lower edge of the panel."""
+"""Replaces a transform: x in shares of the axis, y in inches upward from the lower edge of the panel."""
 MARGINS = {"x": 0.05, "y": 0.1}
-"""Free space at either end of a scale, as a share of what is drawn: those of the style sheet of drawn pages."""
+"""Free space at either end of a scale, as a share of its range, as in the style sheet of drawn pages."""
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
 """Lengths of dashes and gaps in widths of the line, as matplotlib has them; None: no line."""
 DECIMALS = 4
 
 
 class Scale:
-    """Ends of an axis: those that are set, otherwise what is drawn with a margin; several panels may share one."""
+    """Scale of an axis: stated ends, otherwise the range of its marks with a margin; several panels may share one."""
 
     def __init__(self, margin: float) -> None:
         self.margin = margin
@@ -60,13 +60,13 @@ class Scale:
         return low if self.zero and low == 0.0 else low - free, high + free
 
     def state(self, low: float | None, high: float | None) -> None:
-        """Set one end or both; the other one stays where it is."""
+        """Set one end or both; None leaves an end unchanged."""
         ends = self.ends
         self.stated = (ends[0] if low is None else float(low), ends[1] if high is None else float(high))
 
 
 class Numbers:
-    """Arrays of a page, each stored once; what refers to one is its place and length."""
+    """Arrays of a page, each stored once and referred to by place and length."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -263,10 +263,10 @@ class Panel:
         self.upright_labels = self.upright_labels or bool(style.get("labelrotation"))
 
     def locator_params(self, **style: Any) -> None:
-        """Steps of the ticks: the browser's."""
+        """Ignored: the browser chooses the steps of the ticks."""
 
     def grid(self, *style: Any, **more: Any) -> None:
-        """Lines of the grid: the browser's."""
+        """Ignored: the browser draws the grid."""
 
     # ---- texts and the rest
 
@@ -381,18 +381,18 @@ class DescribedSheet:
         return self.style.width
 
     def set_texts(self, axes: Panel, name: str | None = None, note: str = "", right: str = "") -> None:
-        """Name of a panel, a smaller note below it, and one above its right end; what is not named stays as it is."""
+        """Set the name of a panel, a smaller note below it, and a note above its right end; None changes nothing."""
         texts = {"name": name, "note": note or None, "right": right or None}
         axes.texts |= {key: _one_line(text) for key, text in texts.items() if text is not None}
 
     def fit(self) -> None:
-        """Sizes: the browser's."""
+        """Ignored: the browser chooses the sizes."""
 
     def make_room_above(self, row: int, height: float) -> None:
-        """Space above a row: the browser's."""
+        """Ignored: the browser leaves the space above a row."""
 
     def off_scale(self, axes: Panel, place: Array, curve: Array, **style: Any) -> None:
-        """Draw a curve without a say in the scale of its panel."""
+        """Draw a curve without effect on the scale of its panel."""
         axes._line(place, curve, style, out=True)
 
     def upright(self, axes: Panel, places: Array, **style: Any) -> None:
@@ -417,7 +417,7 @@ class DescribedSheet:
         return strip
 
     def described(self) -> dict[str, Any]:
-        """The page, as a browser takes it."""
+        """The page as data for a browser."""
         rows = [[panel.described() for panel in row] for row in self._rows]
         for row in rows:  # the label of an axis stands once in a row
             label = ""
@@ -439,7 +439,7 @@ def _one_line(text: str) -> str:
 
 
 def _sample(key: Key) -> dict[str, Any]:
-    """A sample of the legend: what `Panel` keeps of the style of a line or an area."""
+    """A sample of the legend: the style of a line or an area in the form of `Panel`."""
     sample = Panel(DescribedSheet(BROWSER, Arrangement(0, 0, 1.0)), Scale(0.0), Scale(0.0))
     if key.kind == "line":
         sample.plot([0.0, 1.0], [0.5, 0.5], **key.style)

@@ -76,7 +76,7 @@ class DrawnSheet(Figure):
         self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
         self._cells = self.add_gridspec(2 * grid.rows, grid.columns, hspace=0.0)
         across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
-        # Lists: an array of objects that are in a cycle with it is never collected.
+        # Lists: an array of objects in a reference cycle with it is never freed.
         self._rows: list[list[Axes]] = []
         self._placed: dict[Axes, _Panel] = {}
         with mpl.rc_context(style.settings):
@@ -85,7 +85,7 @@ class DrawnSheet(Figure):
                 for column in range(grid.columns):
                     shared = self._rows[0 if sharey is True else row][:1] if sharey else []
                     axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
-                    # with its size given, the number of ticks follows from it too
+                    # with a stated size, the number of ticks follows from it, too
                     axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
                     axes.patch.set_visible(False)
                     if grid.labels:
@@ -126,7 +126,7 @@ class DrawnSheet(Figure):
 
         entries: text -> `Key`; one that is a tuple stands for its members side by side.
         """
-        labels, handles = list(entries), [_handle(each) for each in entries.values()]
+        labels, handles = list(entries), [_handle(entry) for entry in entries.values()]
         size, left = self.style.font_pt, LEFT * self.style.scale
         room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
         spacing = self.style.settings["legend.columnspacing"]
@@ -186,9 +186,9 @@ class DrawnSheet(Figure):
         return float(axes.get_position().width) * self.style.width
 
     def set_texts(self, axes: Axes, name: str | None = None, note: str = "", right: str = "") -> None:
-        """Name of a panel, a smaller note below it, and one above its right end, in the line of the name if both fit.
+        """Set the name of a panel, a smaller note below it, and a note above its right end, in one line if both fit.
 
-        All are broken into lines where the panel is narrow; what is not named stays as it is.
+        Texts are broken into lines where the panel is narrow; None changes nothing.
         """
         panel, points, beyond = self._placed[axes], self.style.note_pt, BEYOND * self.style.scale
 
@@ -216,7 +216,7 @@ class DrawnSheet(Figure):
         notes = [note for note in (panel.note, panel.right) if note is not None]
         widths = [text_width(note.get_text(), points) for note in notes]
         if len(notes) == 2 and sum(widths) + BETWEEN > room:
-            notes.pop(0).set_visible(False)  # what the note on the right states is nowhere else
+            notes.pop(0).set_visible(False)  # the text of the note on the right is nowhere else
         name_width = text_width(panel.name, self.style.font_pt)
         beside = notes == [panel.right] and panel.note is None and name_width + widths[-1] + BETWEEN < room
         if notes and not beside:
@@ -229,13 +229,13 @@ class DrawnSheet(Figure):
         self.make_room_above(panel.row, text_height(panel.name, self.style.font_pt) + pad / 72.0)
 
     def make_room_above(self, row: int, height: float) -> None:
-        """Leave so much space above the panels of a row [inch], for headings of several lines."""
+        """Leave some space above the panels of a row [inch], for headings of several lines."""
         if height > self._headings[row] + 1e-6:
             self._headings[row] = height
             self.fit()
 
     def fit(self) -> None:
-        """Give the page the height that it needs, and everything its place."""
+        """Set the height of the page and place all its parts."""
         style, grid, scale, width = self.style, self.grid, self.style.scale, self.style.width
         top = TOP * scale
         for text in self._header:
@@ -272,7 +272,7 @@ class DrawnSheet(Figure):
             y.set_position(((0.12 + 0.04 * y.get_text().count("\n")) * scale / width, middle))
 
     def off_scale(self, axes: Axes, place: Array, curve: Array, **style: Any) -> None:
-        """Draw a curve without a say in the scale of its panel."""
+        """Draw a curve without effect on the scale of its panel."""
         colors, widths, label = style["color"], style["linewidth"], style.get("label", "")
         vertices = np.stack([place, curve], axis=1)
         axes.add_collection(
@@ -296,7 +296,7 @@ class DrawnSheet(Figure):
         axes.add_collection(bar, autolim=False)
 
     def below(self, axes: Axes) -> Transform:
-        """Across a panel in its own shares, upward in inches of the default style from its lower edge."""
+        """Transform: across a panel in shares, upward in inches of the default style from its lower edge."""
         upward = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
         return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upward)
 

@@ -24,7 +24,7 @@ SAVED: dict[str, dict[str, Any]] = {
     "pdf": {"metadata": {"CreationDate": None}},
     "svg": {"metadata": {"Date": None}},
 }
-"""How each format is saved: without dates, so that the same result gives the same bytes."""
+"""Options of each format: without dates, so that equal results give equal bytes."""
 
 
 def figures_of(
@@ -45,7 +45,7 @@ def figures_of(
 
 
 def named(*functions: Callable[..., Figure]) -> dict[str, Callable[..., Figure]]:
-    """Functions that draw a figure by the name of the figure, which is theirs."""
+    """Map drawing functions by their names, which are the names of the figures."""
     return {draw.__name__: draw for draw in functions}
 
 

@@ -1,6 +1,6 @@
 """Keys of a legend, and the names of curves by which a page switches them on and off.
 
-matplotlib is not loaded: a page that a browser draws does without it.
+matplotlib is not loaded here, because pages for a browser do not need it.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from musclesolve._util.sides import SIDE_NAMES
 
 APART = " · "
-"""Between the name of a series, such as a leg, and what a part of its drawing is."""
+"""Separator between the name of a series, such as a leg, and the name of a part of its drawing."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Key:
 
     kind: Literal["line", "area"]
     style: dict[str, Any]  # keywords of matplotlib's `Line2D` or `Patch`
-    of: str = ""  # the series that it stands for; empty where it explains a part of several
+    of: str = ""  # the series that it represents; empty where it explains a part of several
 
 
 def line(color: str, linewidth: float = 1.5, *, of: str = "", **style: Any) -> Key:
@@ -32,6 +32,6 @@ def area(*, of: str = "", **style: Any) -> Key:
 
 
 def series(side: str, part: str = "") -> str:
-    """Label of what is drawn of a leg: its name, and what part of the drawing it is."""
+    """Label of a curve of a leg: the name of the leg, and the part of the drawing."""
     name = SIDE_NAMES.get(side, side)
     return f"{name}{APART}{part}" if part else name

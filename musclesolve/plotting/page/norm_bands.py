@@ -1,6 +1,6 @@
 """Published normative curves of level walking (musclesolve/data/norms), as bands behind the curves of a page.
 
-They stand where the page is one of walking at a speed that they are of.
+The bands are drawn where the page shows walking at a speed within their range.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NORMS = ("schwartz_2008", "winter_1991")
-"""Files; where two have a curve, that of the first is shown."""
+"""Files; of two with the same curve the first one is shown."""
 OF_FILE = ("standing_deg",)
 """Tables of a file that are not curves of a quantity."""
 BAND_COLOR = "#DCDCDC"
@@ -68,7 +68,7 @@ WITHOUT_NORM = {
     "foot_progression_angle": "foot progression angle",
     "knee_adduction_moment": "knee adduction moment",
 }
-"""Standard figures of gait that no norm has, in words."""
+"""Standard figures of gait without a norm, in words."""
 
 
 @cache
@@ -93,7 +93,7 @@ class NormBands:
     """The norms that fit a result, and the norms that were drawn on a page."""
 
     fitting: tuple[Norm, ...]  # in the order of preference
-    why_not: str = ""  # why there are none, where the axis is the gait cycle
+    why_not: str = ""  # reason without norms, where the axis is the gait cycle
     drawn: list[str] = field(default_factory=list)  # their sentences
 
     @classmethod
@@ -123,7 +123,7 @@ class NormBands:
     def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0, crowded: bool = False) -> None:
         """Draw the band of a quantity behind the curves, or the mean alone where no spread was published.
 
-        crowded: say what was subtracted below the title, not at the panel.
+        crowded: note the subtracted offset below the title, not at the panel.
         """
         for published in self.fitting:
             if (curve := published.curves.get((quantity, name))) is None:
@@ -163,6 +163,6 @@ class NormBands:
             )
 
     def explain(self, sheet: Sheet) -> None:
-        """Say on the page what the bands are, or why there are none."""
+        """Explain the bands on the page, or the reason of their absence."""
         if text := "; ".join(self.drawn) or self.why_not:
             sheet.add_note(text)

@@ -1,6 +1,6 @@
 """Style of a page: its width, the size of its text and its file format, for a report or for a column of a paper.
 
-Every figure is drawn in the style that is in force:
+Every figure is drawn in the current style:
 
     with page_style(PageStyle(width_mm=85, font_pt=7)):
         figure = muscle_forces(result)
@@ -26,9 +26,9 @@ SIZES = (4.0, 24.0)
 NARROW = 140.0
 """Greatest width of a page that is for a column [mm]."""
 SMALLEST = 6.0
-"""Size of text below which notes are as large as the other text: less is not readable in print [points]."""
+"""Size of text below which notes are as large as other text, because smaller text is not readable in print [points]."""
 MM = 1.0 / 25.4
-"""Inches of a millimeter."""
+"""Inches per millimeter."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PageStyle:
     # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
     width_mm: float = 210.0
     font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
-    # whether title and identity of the result stand above; a paper has them in the caption
+    # whether the page has title and identity of the result; a paper has them in the caption
     titled: bool = True
     file_format: str = "png"  # of files: png, pdf or svg
     norms: bool = True  # whether published bands stand behind angles, moments, powers and ground reaction
@@ -64,7 +64,7 @@ class PageStyle:
 
     @property
     def drawn(self) -> bool:
-        """Whether matplotlib draws the page; a browser draws it otherwise."""
+        """Return whether matplotlib draws the page, not a browser."""
         return True
 
     @property
@@ -79,7 +79,7 @@ class PageStyle:
 
     @property
     def scale(self) -> float:
-        """Lengths that go with the text, such as margins, over the lengths of the default."""
+        """Factor on lengths that scale with the text, such as margins, relative to the default."""
         return self.font_pt / 8.0
 
     @property
@@ -137,7 +137,7 @@ _style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
 
 
 def current_style() -> PageStyle:
-    """The page style in force."""
+    """The current page style."""
     return _style.get()
 
 
@@ -170,4 +170,4 @@ FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5
 # Shares of the height of a panel, below what the curves use of it.
 FAILED_ROW = {"r": 0.02, "l": 0.06, "other": 0.02}
 TEXT, SMALL = 8.0, 6.5
-"""Points on maps; on pages the style in force decides."""
+"""Resolution of maps; the current style decides for pages."""

@@ -55,7 +55,7 @@ def small_multiples(
     The titles belong to the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
     style, names = current_style(), [name.replace("_", " ") for name in panels]
-    narrow = style.narrow  # each line above 43 panels counts
+    narrow = style.narrow  # 43 panels leave little space for lines above them
     columns = fitting_columns(names, grid.columns, 3 if narrow else 2)
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0

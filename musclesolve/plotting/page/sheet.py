@@ -38,13 +38,13 @@ def page(
     space: Mapping[str, float] | None = None,
     sharey: Any = False,
 ) -> tuple[Sheet, np.ndarray]:
-    """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
+    """Make a page with a grid of panels, shape (rows, columns), in the current style.
 
     Below the title stand the identity of the result and, later, a legend. Its height is a share of the height of A4
     upright, and what headings, legend and a narrow page need beyond it.
 
     Args:
-        result: what the page is of.
+        result: dataset of the page.
         title: of the page.
         rows: of panels.
         columns: of panels.

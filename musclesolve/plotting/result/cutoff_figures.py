@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}
 CURVES = 6
-# Residuals beyond this multiple the largest noise of the marker are cut off: there the filter takes the motion.
+# Multiple of the largest noise of the marker above which residuals are cut off: there the filter removes motion.
 TALLEST = 4.0
 # Space below a panel [inch]: for the label of the axis.
 LEAST_BELOW = 0.3
@@ -64,7 +64,7 @@ def cutoff_and_noise(result: xr.Dataset) -> Sheet:
 
 
 def _in_lines(markers: list[str]) -> list[slice]:
-    """The markers in as many lines as their names, upright below the bars, need."""
+    """Distribute the markers over the lines that their names, upright below the bars, need."""
     style = current_style()
     most = max(1, int(Arrangement(1, 1, 1.0, labels=True).inner_width(style) / (1.15 * style.font_pt / 72.0)))
     count = -(-len(markers) // most)

@@ -1,4 +1,4 @@
-"""The reaction of the ground: its three components, and where the center of pressure goes."""
+"""The reaction of the ground: its three components, and the path of the center of pressure."""
 
 import numpy as np
 import xarray as xr
@@ -18,7 +18,7 @@ TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
 LEAST_SCALE = 0.05
-"""What the scale of a component extends to at least, both ways [body weights]: less is noise."""
+"""Least end of the scale of a component in both directions [body weights]: smaller forces are noise."""
 LABEL_INCH = 0.55
 """Space for the heading of the last panel and the label of the axis above it [inch], at the default size of text."""
 
@@ -26,7 +26,7 @@ LABEL_INCH = 0.55
 def ground_reaction(result: xr.Dataset) -> Sheet:
     """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
 
-    Without the last panel where an older result has no center of pressure, or no foot is on the ground.
+    The last panel is left out where an older result has no center of pressure, or no foot is on the ground.
     """
     legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
     norms = NormBands.from_result(result, legs.x)
@@ -51,7 +51,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     for side, path in paths.items():
         color, axes = SIDE_COLOR[side], panels[-1, 0]
         axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))
-        # Contacts that begin within the recording, or that it begins with.
+        # Contacts that begin within the recording or at its beginning.
         for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
             axes.plot(
                 *path[start], color=color, marker="o", markersize=3.0, label=series(side, "first frame")

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
 MANY = 13
-"""So many panels are smaller."""
+"""Number of panels from which they are smaller."""
 BESIDE_MM = 120.0
-"""Width of a page from which three panels are beside each other with numbers that do not meet."""
+"""Least width of a page for three panels side by side without overlapping numbers."""
 DIRECTIONS = {
     "axial": "axial (+ compression)",
     "anterior": "fore-aft (+ anterior)",
@@ -93,7 +93,7 @@ def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
 
 
 def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
-    """Say of which legs whole turns are removed from an angle."""
+    """Name the legs from whose angle whole turns are removed."""
     sides = [name for side, name in SIDE_NAMES.items() if with_side(stem, side) in turned]
     if sides or stem in turned:
         sheet_of(axes).set_texts(

@@ -30,11 +30,11 @@ ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
 PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
 MOST_MUSCLES = 15
-"""Muscles on a page of a column, unless they are chosen."""
+"""Number of muscles on a page of a column, unless chosen."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
 ROWS = 8
-"""Muscles on the page of fibers and tendons."""
+"""Number of muscles on the page of fibers and tendons."""
 FIBER_AXIS = "of optimal fiber lengths L0, and per cent of the slack length"
 MEASURED: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 2.2, "linestyle": (0, (1.0, 0.6)), "alpha": 0.9}
 MEASURED_LABEL = "fascicle measured by ultrasound"
@@ -84,7 +84,7 @@ def function_groups(result: xr.Dataset) -> Sheet:
 def fibers_and_tendons(result: xr.Dataset) -> Sheet:
     """Fiber length and velocity over optimal fiber length, and strain of the tendon.
 
-    Of the muscles of the Achilles tendon, then of those whose tendons store most energy at their peak.
+    Muscles of the Achilles tendon come first, then muscles whose tendons store the largest peak energy.
     """
     legs, optimal = Legs.from_result(result), result["optimal_fiber_length"]
     quantities = {
@@ -181,7 +181,7 @@ def _every_muscle(
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:
-    """Names without side of the muscles that the style asks for, muscles of one group side by side; the group of each.
+    """Muscles chosen by the style, without side -> group; muscles of one group are neighbors.
 
     Raises:
         InputError: the style names what is neither a muscle nor a group of the result.
@@ -215,7 +215,7 @@ def muscles(result: xr.Dataset) -> dict[str, str]:
 
 
 def note_choice(sheet: Sheet, result: xr.Dataset) -> None:
-    """Say on a page of a column that it has only some of the muscles."""
+    """Note on a page of a column that it has only some of the muscles."""
     shown, count = muscles(result), len(_all_muscles(result))
     if not current_style().muscles and len(shown) < count:
         sheet.add_note(f"{len(shown)} of {count} muscles: of each group the one with the greatest force")

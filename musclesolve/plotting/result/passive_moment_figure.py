@@ -1,4 +1,4 @@
-"""Passive joint moments of a muscle set over their ranges, beside the published ones."""
+"""Passive joint moments of a muscle set over their ranges, compared with published ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILE = "passive_moments"
 COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
 AXIS_MULTIPLE = 1.5
-"""The axes show this multiple of the published moments; a set that gives more leaves the panel."""
+"""Range of the axes as a multiple of the published moments; larger moments of a set leave the panel."""
 ELSEWHERE = "Riener and Edrich 1999"
 
 

@@ -28,8 +28,8 @@ SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 def joint_powers(result: xr.Dataset) -> Sheet:
     """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
 
-    Below them the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. In W and N m where
-    the mass is not known; of a model without such joints the power of each coordinate.
+    The lower panels show the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. Units
+    are W and N m where the mass is unknown; a model without such joints has panels of each coordinate.
     """
     legs, joints = Legs.from_result(result, analyzed=False), powered_joints(result)
     # Per body mass where that is known.
@@ -37,7 +37,9 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.from_result(result, legs.x)
-    bursts = legs.x.is_cycle and Facts(result).movement.name != RUNNING  # whose bursts are elsewhere
+    bursts = (
+        legs.x.is_cycle and Facts(result).movement.name != RUNNING
+    )  # bursts of running are at other times
     moments = {side: support_moment(result, side) for side in legs.sides}
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"

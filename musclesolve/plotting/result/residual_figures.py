@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _MIDDLE, MIDDLE = "", "middle"
 FORCE, MOMENT = "residual force", "residual moment"
 DENSE = 1000
-"""Frames from which on curves over time are thin."""
+"""Number of frames from which curves over time are thin."""
 SMALLEST = 1.0
-"""Reserves are drawn to a scale of this much at least [N m]: none look like none."""
+"""Least scale of reserves [N m], so that negligible reserves look small."""
 
 
 def consistency_shift(result: xr.Dataset) -> Sheet:

@@ -47,7 +47,7 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
 
 def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass, or in a chosen unit."""
-    shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model's own
+    shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
     factor, unit = (1.0 / float(mass), "N m/kg") if unit == "N m" and mass is not None else (1.0, unit)
@@ -110,7 +110,7 @@ def _draw(
 ) -> None:
     """Mean, band within the limits, and toe-off of each leg.
 
-    Pale where a cycle that counts elsewhere does not, dotted where the value of one needed a reserve.
+    The mean is pale where it includes fewer cycles than elsewhere, dotted where a cycle needed a reserve.
     """
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})

@@ -37,7 +37,7 @@ def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
 
 
 def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -> Sheet:
-    """Measured curves of a kind with what the muscles before, as fitted, and as predicted say of them."""
+    """Measured curves of a kind with the curves of the muscles before the fit, as fitted, and as predicted."""
     own = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
     count = own.sizes["curve"]
     columns = min(COLUMNS, count)

@@ -26,14 +26,14 @@ from musclesolve.results.dataset.result_quantities import body_weight, leg_joint
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
+# Okabe & Ito (2008) without black and yellow, the darkest first; the first curve is the widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
 DASHES: tuple[Any, ...] = (
     *("-", (0, (5, 1.2)), (0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5))),
     *("-", (0, (3, 1))),
 )
-"""Curves whose gray is alike differ by their dashes. Dots mean a reserve."""
+"""Dashes of curves with similar gray. Dots mean a reserve."""
 COMPARISON_VARIABLES = (
     "cost",
     "activation",
@@ -88,7 +88,7 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
 
 FIGURES = drawings(COMPARISON)
 FILES = files_of(COMPARISON)
-"""Every figure of a comparison that there may be."""
+"""All possible figures of a comparison."""
 
 
 def _page(
@@ -129,9 +129,9 @@ def _page(
 def _curve(
     axes: Axes, legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any]
 ) -> None:
-    """Solid where solved, dotted with a reserve, nothing and a cross where there is no valid solution.
+    """Draw a curve: solid where solved, dotted with a reserve, a cross without a valid solution.
 
-    Only what the longest pass shows is drawn: further gait cycles of several costs could not be distinguished.
+    Only the longest pass is drawn: further gait cycles of several costs could not be distinguished.
     """
     row = 0.03 + 0.06 * COST_COLORS.index(style["color"])
     for part in legs.x.passes[side]:

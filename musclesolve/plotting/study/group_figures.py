@@ -1,4 +1,4 @@
-"""Mean curves of groups and conditions with their bands, and where they differ.
+"""Mean curves of groups and conditions with their bands, and their differences.
 
 Below the curves of a panel a bar marks every cluster of a test with its p, and a small panel shows the statistic along
 the cycle with its threshold.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 BAND = 0.22
 """Opacity of a band."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5)))
-"""Conditions, where the groups have the colors."""
+"""Dashes of conditions, where the groups have the colors."""
 WIDTH = 1.3
 BAR_ROW, STRIP, GAP = 0.11, 0.30, 0.05
 """Height of a row of bars and of the panel of the statistic, and space between, at the default size of text [inch]."""
@@ -55,7 +55,7 @@ MOST_PANELS = 24
 MOST_ROWS = 6
 """Rows of panels on a page of small multiples."""
 MOST_CURVES = 4
-"""Curves with bands that can be told apart in a panel; of more there are small multiples."""
+"""Largest number of curves with bands in a panel; more curves are drawn as small multiples."""
 MOST_COLUMNS = {False: 4, True: 2}
 """Columns of small multiples on a page, and on one that is as wide as a column of a paper."""
 COUNT, COUNT_GAP = 0.13, 0.10
@@ -76,7 +76,7 @@ LABELS = {
     "foot_progression_angle": {"foot_progression_angle": "toes in (+)   out (-)"},
     "knee_adduction_moment": {"knee_adduction_moment": "external, adducting (+)"},
 }
-"""What the curves of a variable are called: those of cycles are seen from the leg and along the walking direction."""
+"""Titles of variables: curves of cycles are relative to the leg and the walking direction."""
 IN_MODELS = {
     "hip_rotation": "hip_internal_rotation",
     "knee_angle": "knee_flexion",
@@ -86,7 +86,7 @@ IN_MODELS = {
 TICK_PAD = 2.5
 """From an axis to its numbers [points]."""
 FEWEST = 3
-"""Subjects of whom a mean is drawn where others have no value."""
+"""Least number of subjects for a mean where others have no value."""
 
 
 def group_files(
@@ -132,8 +132,8 @@ def group_drawings(
     figures: dict[str, Callable[[xr.Dataset], Sheet]] = {}
     variables = [
         str(name)
-        for name, each in means.data_vars.items()
-        if f"{name}_high" in means and "percent" in each.dims
+        for name, variable in means.data_vars.items()
+        if f"{name}_high" in means and "percent" in variable.dims
     ]
     variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     kept, _ = without_arms_and_empty(means, variables)
@@ -144,7 +144,7 @@ def group_drawings(
         if comparisons is not None and "family" in comparisons.coords:
             primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
             tested = comparisons["variable"].values == name
-            # of a quantity that only outcomes are of, these alone
+            # for a quantity with outcomes alone, only these
             only = bool(primary[tested].all()) and (bool(tested.any()) or name not in in_set("compared"))
             wanted = [*([] if only else wanted), *map(str, comparisons["name"].values[primary])]
         names = [each for each in _ordered(means, name) if each in wanted]
@@ -297,7 +297,7 @@ def group_curves(
         heading(
             axes, words.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
         )
-    for axes, name, column in places:  # with the scale of their row
+    for axes, name, column in places:  # after the scale of their row is known
         if axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]:
             zero_line(axes)
         lowest = places.index((axes, name, column)) + panels.shape[1] >= len(places)

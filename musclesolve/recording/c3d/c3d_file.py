@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_LETTERS
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_names
 from musclesolve.recording.data import Event, EventKind, Markers, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import decoded, file_path, open_input, opening
@@ -337,6 +338,9 @@ def read_layout(description: Description, size: int) -> DataLayout:
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
     if numbers == 0:
+        if description.count("ROTATION:USED"):  # poses alone
+            frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
+            return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
         raise input_error("recording.c3d.file_neither_points_nor", file=path)
     if not BLOCK <= start < size:
         raise input_error(
@@ -521,6 +525,9 @@ class C3D:
         """
         (labels, repeated), layout = self._labeled, self.layout
         names, places = tuple(labels), list(labels.values())
+        shown = points_of_segments(self)
+        if not names and shown:
+            return self._markers_of_segments(shown)
         if not names:
             raise input_error("recording.c3d.file_no_labeled_markers", file=self.path, where="POINT:LABELS")
         position = np.empty((layout.frames, len(places), 3))
@@ -537,9 +544,30 @@ class C3D:
         position *= self.meters
         blanked(position, names, repeated)
         notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        if shown and len(next(iter(shown.values()))) == len(position):
+            position = np.concatenate([position, np.stack([*shown.values()], axis=1)], axis=1)
+            names, notes = (*names, *shown), (*notes, self._placed_note)
         return Markers(
             self.time, names, position, self.path, notes, repeated=repeated, diameter=self.marker_diameter
         )
+
+    def _markers_of_segments(self, shown: dict[str, Array]) -> Markers:
+        """Points (F, 3) of the body that poses of segments show [m] as markers, in the axes of the file."""
+        rate = self.description.number("ROTATION:RATE") or self.layout.rate
+        position = np.stack([*shown.values()], axis=1)
+        time = self.layout.start_time + np.arange(len(position)) / rate
+        return Markers(time, tuple(shown), position, self.path, (*self.notes, self._placed_note))
+
+    @property
+    def _placed_note(self) -> str:
+        """A sentence on the points that proportions place on segments."""
+        placed = "heels, epicondyles, malleoli and spines of the pelvis are placed by proportions"
+        return f"{self.path.name} has poses of segments: {placed}."
+
+    @property
+    def shows_body(self) -> bool:
+        """Whether the file has labeled markers, or poses of segments."""
+        return bool(self.labels or segment_names(self))
 
     @property
     def marker_diameter(self) -> float | None:

@@ -41,11 +41,11 @@ def texts() -> dict[str, dict[str, str]]:
 
 
 def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
-    """The sentences of the paragraph, with linked citations; what the result does not state is left out."""
+    """The sentences of the paragraph, with linked citations; data that the result does not state are left out."""
     values, shown = _values(trial), []
-    for each in _sentences(trial):
+    for sentence in _sentences(trial):
         try:
-            shown.append(citations.marked(each.format(**values)))
+            shown.append(citations.marked(sentence.format(**values)))
         except KeyError:
             continue
     return shown
@@ -65,7 +65,7 @@ OF_METHODS = (
     ),
     *("musclesolve_version", "ground_reactions", "inertia_table"),
 )
-"""Attributes of a result on which its sentences depend: trials that have them in common are described alike."""
+"""Attributes of a result on which its sentences depend: trials with equal values have the same description."""
 _OF_TRIAL = re.compile(
     r" ?\([^()]*\{(?:moved|violated|largest|changed)\}[^()]*\)|[:,] \{(?:factors|contacts|plate_corrections)\}"
 )
@@ -73,11 +73,11 @@ _OF_TRIAL = re.compile(
 
 
 def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations) -> list[Any]:
-    """The sentences of a paragraph on many trials, without what is of one trial or subject alone.
+    """The sentences of a paragraph on many trials, without data of a single trial or subject.
 
     Args:
-        trials: one of each kind, and how many trials are of this kind. What is not done in all of them is said with
-            the number of its trials.
+        trials: one of each kind, and the number of trials of this kind. A sentence that does not hold for all trials
+            gets the number of its trials.
         citations: numbers are given to the works as they are cited.
     """
     total = sum(count for _, count in trials)
@@ -104,7 +104,7 @@ def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations
 
 
 def _sentences(trial: TrialFiles) -> list[str]:
-    """The sentences on what the result states, to be filled with `_values`."""
+    """The sentences on data that the result states, to be filled with `_values`."""
     result = trial.base
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
@@ -223,9 +223,9 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
     values["fascicle_agreement"] = "; ".join(
-        f"{sided(each.muscle)} rms {1e3 * each.rms_error_m:.1f} mm, mean {1e3 * each.mean_error_m:.1f} mm, "
-        f"r {each.correlation:.2f}"
-        for each in facts.fascicles.values()
+        f"{sided(fascicle.muscle)} rms {1e3 * fascicle.rms_error_m:.1f} mm, mean {1e3 * fascicle.mean_error_m:.1f} mm, "
+        f"r {fascicle.correlation:.2f}"
+        for fascicle in facts.fascicles.values()
     )
     if trial.uncertainty is not None:
         drawn = trial.uncertainty.attrs
@@ -249,7 +249,7 @@ def cost_words(name: str) -> str:
     formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
     source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
     for parameter in _PARAMETER.findall(name):
-        # the usual value, and here there is another
+        # the formula has the usual value, but another one is used
         formula = re.sub(rf", {parameter} (\w )?= [^,]+", "", formula)
     words = f"{name}: {formula}" if formula else name
     return f"{words} {source}".strip()

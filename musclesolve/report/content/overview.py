@@ -17,7 +17,7 @@ from musclesolve.results.tables import average_table
 from musclesolve.version import __version__
 
 SENTENCES = ("left_out", "invalid", "unlike", "persons", "reserves", "cycles")
-"""Attributes of an average that are lists, whatever NetCDF made of short ones."""
+"""Attributes of an average that are lists, although NetCDF stores short ones as texts."""
 
 
 def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> PageTable | None:
@@ -55,7 +55,7 @@ def _numbers(facts: Facts) -> list[str]:
 
 
 def subjects(inputs: Inputs) -> list[str]:
-    """The subjects of the files, each once; subjects of one name and mass are one."""
+    """The subjects of the files, each once; equal names and masses mean the same subject."""
     known: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
@@ -67,7 +67,7 @@ def subjects(inputs: Inputs) -> list[str]:
 
 
 def differences(inputs: Inputs) -> list[str]:
-    """A sentence for every choice of method that is not the same for all trials."""
+    """A sentence for every choice of method that differs between trials."""
     sentences = []
     for key in METHODS:
         values = dict.fromkeys(", ".join(listed(trial.base, key)) or "not stated" for trial in inputs.trials)
@@ -77,7 +77,7 @@ def differences(inputs: Inputs) -> list[str]:
 
 
 def average(data: xr.Dataset) -> dict[str, object]:
-    """Strides in numbers, and what is left out."""
+    """Numbers of the strides, and notes on cycles left out."""
     data = data.assign_attrs({name: listed(data, name) for name in SENTENCES})
     return {
         "tables": [from_rich(average_table.table(data))],
@@ -91,7 +91,7 @@ def average(data: xr.Dataset) -> dict[str, object]:
 
 
 def files_of_report(inputs: Inputs) -> PageTable:
-    """The files that the page was made from."""
+    """The files from which the page was made."""
     rows = [
         (
             source.path.name,

@@ -14,12 +14,12 @@ DASH = "–"
 
 
 class Absent(Exception):
-    """A section has nothing to show; the message says why."""
+    """A section has nothing to show; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table with a caption; the first column holds what a row is of."""
+    """A table with a caption; the first column has the names of the rows."""
 
     caption: str
     columns: Sequence[str]
@@ -40,7 +40,7 @@ def plain(name: str) -> str:
 
 
 def from_rich(table: RichTable) -> PageTable:
-    """A table that a command prints, its title with a capital as all captions of a page."""
+    """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
     title = str(table.title or "")
@@ -48,12 +48,12 @@ def from_rich(table: RichTable) -> PageTable:
 
 
 def digest(value: str) -> Markup:
-    """A hash, which may be broken anywhere."""
+    """A hash with possible line breaks at every character."""
     return Markup('<code class="hash">{}</code>').format(value)
 
 
 DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
-"""A report says so in the place of the part and has the others. Anything else is a fault of the program, and raised."""
+"""Errors of a damaged file: a report names the damage in place of the part. Other errors are raised."""
 
 
 class Changed(str):
@@ -63,6 +63,6 @@ class Changed(str):
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why a part is not there, in a line."""
+    """Return the reason of a missing part, in a line."""
     text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     return text.partition("\n")[0]

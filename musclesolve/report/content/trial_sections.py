@@ -48,11 +48,11 @@ from musclesolve.sharing.status import verdict_words
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MAIN_MUSCLES = 2
-"""Muscles of a group that are named."""
+"""Number of muscles of a group that are named."""
 LEAST_CERTAIN = 12
-"""Muscles whose uncertainty is shown."""
+"""Number of muscles whose uncertainty is shown."""
 LONG = 14
-"""A table of a comparison with more rows is shown folded."""
+"""Number of rows above which a table of a comparison is shown folded."""
 AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
 APART = {
     "inputs",
@@ -67,14 +67,17 @@ APART = {
     "reasons_other",
     "trial_file_from_result",
 }
-"""Attributes that stand elsewhere in the page, or are for the program itself."""
+"""Attributes that are elsewhere in the page, or serve only the program."""
 
 
 def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
-    """The strip, its key, the same as a table, and the reasons of what is not simply solved."""
+    """The strip of verdicts, its key, a table of the strip, and the reasons of frames that are not simply solved."""
     known, legs = verdict_words(), trial.facts.legs
     stretches = {
-        side: [each if each.verdict in known else replace(each, verdict="other") for each in leg.stretches]
+        side: [
+            stretch if stretch.verdict in known else replace(stretch, verdict="other")
+            for stretch in leg.stretches
+        ]
         for side, leg in legs.items()
     }
     every = [each for own in stretches.values() for each in own]
@@ -104,13 +107,13 @@ def _criteria(facts: Facts) -> PageTable:
     entries, judged = criteria(), plausibility(facts)
     rows = [
         (
-            entries[each.criterion]["label"],
-            SIDE_NAMES.get(each.side, DASH),
-            DEGREES[each.verdict],
-            each.sentence,
-            entries[each.criterion]["reason"],
+            entries[comparison.criterion]["label"],
+            SIDE_NAMES.get(comparison.side, DASH),
+            DEGREES[comparison.verdict],
+            comparison.sentence,
+            entries[comparison.criterion]["reason"],
         )
-        for each in judged.comparisons
+        for comparison in judged.comparisons
     ]
     title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
     return PageTable(title, ("criterion", "leg", "", "what was found", "why it matters"), rows, compact=True)
@@ -143,7 +146,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
             f"{trial.path.name}, {which}."
         ]
-    known = [each for each in STRIDE_MEASURES if each.variable in result]
+    known = [measure for measure in STRIDE_MEASURES if measure.variable in result]
     rows = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
@@ -192,7 +195,7 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         scale, unit = shown(str(trial.base[name].attrs.get("units", quantity.units)))
         kind = KINDS.get(quantity.kind)
         over = {unit: rule.by for unit, rule in (kind.units if kind else {}).items()}
-        # of a model powers alone are per mass, as in their figure
+        # for a model only powers are per mass, as in their figure
         mass = None if trial.of_model and quantity.kind != "power" else stated
         if mass and (of_body := [each for each, by in over.items() if by in (("mass",), ("weight",))]):
             unit = of_body[0]
@@ -257,7 +260,10 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
     tables = [_groups(facts)] if "group" in facts.result.variables else []
     tables += _extremes_over(trial, "muscle", "muscle")
     if full := facts.muscles_at_limit:
-        rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
+        rows = [
+            (sided(muscle_limit.muscle), muscle_limit.count, cell(100.0 * muscle_limit.share, 0))
+            for muscle_limit in full
+        ]
         columns = ("muscle", "frames", "share of the valid frames [%]")
         title = f"Muscles at full activation (at least {FULL:g})"
         tables.append(PageTable(title, columns, rows, compact=len(rows) > 8))
@@ -289,7 +295,7 @@ def _groups(facts: Facts) -> PageTable:
 
 
 def contact(trial: TrialFiles) -> dict[str, object]:
-    """Peak contact forces, a row for each joint and leg, beside what others report."""
+    """Peak contact forces, a row for each joint and leg, with values from the literature."""
     if not {"joint_reaction", "contact_force"} & set(map(str, trial.base.data_vars)):
         raise Absent("This file holds no joint contact forces.")
     if not (peaks := trial.facts.contact_peaks):
@@ -329,7 +335,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
 
 
 def contact_sources(facts: Facts) -> list[str]:
-    """The sources of what implants measured in the movement of a result, and of what is said where none did."""
+    """The sources of implant measurements in the movement of a result, and of the text where none exists."""
     joints = dict.fromkeys(peak.stem for peak in facts.contact_peaks)
     ranges = [found for joint in joints if (found := measured(joint, facts.movement)) is not None]
     never = [
@@ -350,13 +356,13 @@ def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:
-    """EMG beside activation: agreement of every channel."""
+    """Compare EMG with activation: agreement of every channel."""
     facts = trial.facts
     if not facts.channels:
         raise Absent(why_no_emg(facts).sentence)
     rows = [
-        (each.name, plain(each.muscles), cell(each.correlation, 2), cell(1000.0 * each.delay, 0))
-        for each in facts.channels
+        (channel.name, plain(channel.muscles), cell(channel.correlation, 2), cell(1000.0 * channel.delay, 0))
+        for channel in facts.channels
     ]
     title = "Correlation r of activation with the EMG envelope, valid frames"
     return {
@@ -368,18 +374,18 @@ def emg(trial: TrialFiles) -> dict[str, object]:
 
 
 def fascicles(trial: TrialFiles) -> dict[str, object]:
-    """Fiber lengths beside measured fascicle lengths: how far they are from each other."""
+    """Compare fiber lengths with measured fascicle lengths: their differences."""
     rows = [
         (
             *(
                 name,
-                plain(each.muscle),
-                cell(1000.0 * each.rms_error_m, 1),
-                cell(1000.0 * each.mean_error_m, 1),
+                plain(fascicle.muscle),
+                cell(1000.0 * fascicle.rms_error_m, 1),
+                cell(1000.0 * fascicle.mean_error_m, 1),
             ),
-            cell(each.correlation, 2),
+            cell(fascicle.correlation, 2),
         )
-        for name, each in trial.facts.fascicles.items()
+        for name, fascicle in trial.facts.fascicles.items()
     ]
     columns = ("column", "muscle", "rms error [mm]", "mean error [mm]", "r")
     title = "Fiber length less measured fascicle length, valid frames"
@@ -434,7 +440,7 @@ def _uncertain(name: str, at: UncertainPeak | None, unit: float, digits: int) ->
 
 
 def _sources(found: xr.Dataset) -> PageTable:
-    """The sources of error and how large they were taken to be."""
+    """The sources of error and their assumed sizes."""
     columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
     shown = {"m": (1000.0, "mm"), "mm": (1000.0, "mm"), "rad": (np.degrees(1.0), "degrees")}
     shown["body weights"] = (1.0, "body weights")
@@ -459,7 +465,7 @@ def costs(trial: TrialFiles) -> dict[str, object]:
 
 
 def answer(found: xr.Dataset, question: str) -> dict[str, object]:
-    """The answer to a question about the trial: first in sentences, then tables and remarks of the command."""
+    """The answer to a question about the trial: sentences, then tables and remarks of the command."""
     if why := text(found, NO_ANSWER):
         raise Absent(f"There is no answer: {why}")
     tables, remarks = answer_tables(found, question)
@@ -472,7 +478,7 @@ def answer(found: xr.Dataset, question: str) -> dict[str, object]:
 
 
 def _remarks(printed: Iterable[str]) -> list[str]:
-    """Lines of a command without the judgement, which the page has elsewhere: "Frames: 66 of 66 ..."."""
+    """Lines of a command, such as "Frames: 66 of 66 ...", without the judgement, which the page shows elsewhere."""
     found: dict[str, list[str]] = {}
     subject = ""
     for each in printed:
@@ -484,7 +490,7 @@ def _remarks(printed: Iterable[str]) -> list[str]:
 
 
 def provenance(trial: TrialFiles) -> dict[str, object]:
-    """Files that the result was computed from, and the options that it was computed with."""
+    """Input files and options of the result."""
     options = [(name, _shown(value)) for name, value in trial.base.attrs.items() if name not in APART]
     stored = PageTable(
         "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True

@@ -1,1 +1,1 @@
-"""Figures of a report: which there are, and each as compact SVG."""
+"""Figures of a report: their choice, and each as compact SVG."""

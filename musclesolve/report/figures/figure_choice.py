@@ -1,4 +1,4 @@
-"""Figures of a dataset by name, and the one that only a report has: EMG beside activation."""
+"""Figures of a dataset by name, and the additional figure of reports: EMG beside activation."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 Draw: TypeAlias = "Callable[[xr.Dataset], Figure]"
 
 EMG = "emg_and_activation"
-"""The figure that a report adds."""
+"""Name of the additional figure of reports."""
 
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
-    """The figures of a dataset by name, without figures of a variable that it does not have."""
+    """The figures of a dataset by name, without figures of missing variables."""
     if kind in ANSWERS:
         return dict(question_figures.figures_of_answer(data, kind))
     if kind == UNCERTAINTY:
@@ -72,7 +72,7 @@ COLUMNS = 4
 def emg_and_activation(result: xr.Dataset) -> Sheet:
     """Activation (line, mean of the muscles of a channel) over the EMG envelope (shaded), both as they are compared."""
     legs = Legs.from_result(result)
-    drawn: dict[str, tuple[str, list[str]]] = {}  # by what is printed above it, a channel and its muscles
+    drawn: dict[str, tuple[str, list[str]]] = {}  # by the caption, a channel and its muscles
     for channel in map(str, result["channel"].values):
         own = _muscles(result, channel)
         if own and side_of(own[0]) in legs.sides:
@@ -105,7 +105,7 @@ def _muscles(result: xr.Dataset, channel: str) -> list[str]:
 
 
 def _in_words(muscles: list[str]) -> str:
-    """The side and the muscles; parts of one muscle, whose names begin alike, are only counted."""
+    """The side and the muscles in words; parts of one muscle, with equal beginnings of names, are only counted."""
     stems, side = [split_side(name)[0].split("_") for name in muscles], side_of(muscles[0])
     alike = takewhile(lambda words: len(set(words)) == 1, zip(*stems, strict=False))
     common = [first for first, *_ in alike]

@@ -1,4 +1,4 @@
-"""A matplotlib figure as SVG inside a page: compact, its text selectable, its ids its own."""
+"""A matplotlib figure as compact SVG inside a page, with selectable text and unique ids."""
 
 import io
 import re
@@ -44,7 +44,7 @@ def inline_svg(draw: Callable[[], Figure], key: str, label: str, style: PageStyl
 
 
 def compact(svg: str, key: str, label: str) -> str:
-    """Without head, metadata and unused ids; numbers to a tenth of a point; ids begin with the key."""
+    """Remove head, metadata and unused ids; round numbers to a tenth of a point; let ids begin with the key."""
     from markupsafe import escape
 
     svg = _DROPPED.sub("", _HEAD.sub("", svg, count=1))
@@ -62,7 +62,7 @@ def compact(svg: str, key: str, label: str) -> str:
 
 
 def _without_bare_groups(svg: str) -> str:
-    """Groups without attributes draw nothing of their own."""
+    """Remove groups without attributes, which draw nothing."""
     kept: list[bool] = []
 
     def shown(found: re.Match[str]) -> str:
@@ -75,7 +75,7 @@ def _without_bare_groups(svg: str) -> str:
 
 
 def _shorter(name: str, value: str) -> str:
-    """The value of an attribute in fewer letters."""
+    """Shorten the value of an attribute."""
     if name == "style":
         value = _SHORT_FONT.sub(lambda found: _font(found[1], found[2]), _FONT.sub("", value))
         return value.replace(": ", ":").replace("; ", ";")

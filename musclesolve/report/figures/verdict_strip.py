@@ -32,11 +32,11 @@ def verdict_strip(
     meanings: Mapping[str, Mapping[str, str]],
     key: str,
 ) -> Markup:
-    """SVG of the stretches of each leg; ids begin with the key. Its content as text stands in a table beside it."""
+    """SVG of the stretches of each leg; ids begin with the key. A table beside it has the content as text."""
     time = np.asarray(result["time"].values, dtype=float)
     half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.01
     ends = (float(time[0]) - half, float(time[-1]) + half)
-    # Sorted: the page is the same in every process.
+    # Sorted, so that the page is equal in every process.
     used = sorted({stretch.verdict for stretches in found.values() for stretch in stretches})
     patterns = Markup("").join(pattern(name, meanings[name], key) for name in used)
     parts = [Markup("<defs>") + patterns + Markup("</defs>")]

@@ -1,4 +1,4 @@
-"""The surfaces of bones that a picture shows, each fixed to a segment, and where the segments are."""
+"""The surfaces of bones in a picture, each fixed to a segment, and the poses of the segments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from musclesolve.report.picture.patella import Knee, patellae
 from musclesolve.results.dataset.picture import Skeleton
 
 WALKER = "walker_"
-"""How the names of the knees of Rajagopal's models begin."""
+"""Beginning of the names of the knees in Rajagopal's models."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,13 @@ class Surface:
         """Triangles (H, 3) of the convex hull."""
         from scipy.spatial import ConvexHull
 
-        # joggled, so that a flat surface has a hull too
+        # joggled, so that a flat surface has a hull, too
         return np.asarray(ConvexHull(self.vertices, qhull_options="QJ").simplices, np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class SimpleBones:
-    """Surfaces by the names of their segments, and of the knees by what stands before and after "patella"."""
+    """Surfaces by the names of their segments; surfaces of knees by the text before and after "patella"."""
 
     surfaces: dict[str, Surface]
     knees: dict[tuple[str, str], tuple[Knee, Surface, Surface]]
@@ -47,8 +47,8 @@ class Bones:
     """One surface for each of B segments.
 
     segments (B): names. surfaces (B): in the axes of the segment (forward, left and up in the standing pose), from its
-    position. place (T, B, 3) [m] and rotation (T, B, 3, 3) of the segments, NaN where not known. The last are patellae
-    and their ligaments, which are no segments of the skeleton; standard: what they are made from.
+    position. place (T, B, 3) [m] and rotation (T, B, 3, 3) of the segments, NaN where not known. The last ones are
+    patellae and their ligaments, which are no segments of the skeleton; standard: the surfaces that define them.
     """
 
     segments: tuple[str, ...]
@@ -97,7 +97,7 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
 
     Args:
         skeleton: points and segments.
-        subjects: what the names of points and segments of each subject begin with.
+        subjects: beginning of the names of points and segments of each subject.
         knee_widths: breadth over the epicondyles [m] by side, as far as known.
     """
     every = [simple_bones(skeleton, knee_widths, before) for before in subjects]
@@ -109,7 +109,7 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
 def bones_of_model(skeleton: Skeleton, meshes: Mapping[str, Surface]) -> Bones:
     """The bones of an OpenSim model: meshes by body, and simple bones for the bodies without one.
 
-    A patella is added between simple bones only: it does not fit the surfaces of others.
+    A patella is added only between simple bones: it does not fit other surfaces.
     """
     simple = simple_bones(skeleton, of_model=True)
     knees = {
@@ -124,7 +124,7 @@ def simple_bones(
     before: str = "",
     of_model: bool = False,
 ) -> SimpleBones:
-    """Bones by bones.toml of the segments whose names begin like that; of_model: the bodies of an OpenSim model."""
+    """Bones by bones.toml of the segments whose names begin with `before`; of_model: bodies of an OpenSim model."""
     position, place, rotation = (
         np.asarray(each, dtype=float) for each in (skeleton.position, skeleton.place, skeleton.rotation)
     )

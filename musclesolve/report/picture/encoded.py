@@ -25,11 +25,11 @@ POSITION_STEP = 1e-4
 """Step of positions [m]."""
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
-"""Codes of values: none, and the upper end of their range. Values beyond the range are its ends."""
+"""Codes of values: missing, and the upper end of the range. Values beyond the range are set to its ends."""
 TURN = FULL_STEPS = 32767
-"""Codes: one of quaternions; the greatest coordinate of a surface."""
+"""Codes of the number 1 in quaternions, and of the greatest coordinate of a surface."""
 MOST_SHORT = 65536
-"""Vertices of a surface whose numbers have 16 bits."""
+"""Largest number of vertices of a surface with 16-bit numbers."""
 
 
 def json_text(content: Any) -> str:
@@ -38,12 +38,12 @@ def json_text(content: Any) -> str:
 
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
-    """The data as what JSON knows."""
+    """The data in types of JSON."""
     return page_data(data, str(result.attrs.get("subject", "")) or "Moving picture", subtitle(data, result))
 
 
 def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
-    """Return the data of a page: the parts that stand still and those that move, under a title and a line of text."""
+    """Return the data of a page: constant and moving parts, with a title and a line of text."""
     places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
     still: dict[str, Any] = {
         "title": title,
@@ -61,7 +61,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "ribs": ribs_of(data),
         "hoops": hoops(),
         "shapes": _shapes(data.shapes),
-        "events": [vars(each) for each in data.events],
+        "events": [vars(event) for event in data.events],
         "muscles": [
             {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
             for name, short, side, size, first in places
@@ -71,8 +71,10 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
     }
     moving = moving_data(data)
     moving["quantities"] = [
-        {key: each.about[key] for key in ("key", "label", "unit", "low")} | {"colors": each.colors} | moves
-        for each, moves in zip(data.quantities, moving["quantities"], strict=True)
+        {key: quantity.about[key] for key in ("key", "label", "unit", "low")}
+        | {"colors": quantity.colors}
+        | moves
+        for quantity, moves in zip(data.quantities, moving["quantities"], strict=True)
     ]
     moving["legs"] = [
         {"side": leg.side, "label": SIDE_NAMES.get(leg.side, leg.side)} | moves
@@ -86,7 +88,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
 
 
 def moving_data(data: PictureData) -> dict[str, Any]:
-    """The part of it that is another one in other frames; a live picture takes it anew for each."""
+    """The part of the data that changes with the frame; a live picture sends it for every frame."""
     # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
     every = np.concatenate([data.position, data.path], axis=1)
     known = np.isfinite(every)
@@ -101,7 +103,7 @@ def moving_data(data: PictureData) -> dict[str, Any]:
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "path": packed(_relative(data.path, offset), "<i2"),
         "poses": _poses(data.bones.place, data.bones.rotation),
-        "quantities": [_range_and_values(each) for each in data.quantities],
+        "quantities": [_range_and_values(quantity) for quantity in data.quantities],
         "verdicts": [verdict_of(name) for name in verdicts],
         "legs": [
             {
@@ -121,7 +123,7 @@ def subtitle(data: PictureData, result: xr.Dataset) -> str:
         return identity(result)
     names = ", ".join(before.strip() for before in data.subjects if before)
     what = f"simulated ({names})" if names else "simulated"
-    begun = sum(each.begins for each in data.events)
+    begun = sum(event.begins for event in data.events)
     return f"{what}: {float(np.ptp(data.time)):.4g} s{f', {begun} contacts' if begun else ''}"
 
 

@@ -26,19 +26,19 @@ from musclesolve.report.picture.picture_data import Arrows, PictureData, picture
 from musclesolve.results.dataset.result_quantities import identity
 
 RATES = {"gif": 20.0, "mp4": 30.0}
-"""Pictures a second; those of a GIF last for whole hundredths of a second."""
+"""Pictures a second; the pictures of a GIF last for whole hundredths of a second."""
 PAPER, INK, SOFT, LOST = "#f5f6f8", "#1d232b", "#5b6672", "#8a1c1c"
 SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
 """Size of a picture [inch], 100 dots each, and of one of a simulation, in which bodies lie down."""
 TURN, TILT = np.radians(24.0), np.radians(6.0)
-"""The side view is turned by so much about the vertical, and seen from so much above."""
+"""Rotation of the side view about the vertical, and elevation of the viewer [rad]."""
 BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#0072b2"
 SHADES = np.linspace(0.66, 1.0, 10)
 """Shades of a bone, from no light to straight light; the light is above and left of the viewer."""
 LAMP = np.array([-0.30, 0.50, -0.81])
 """Right, up and away on the page."""
 PIECE, BEFORE = 0.03, 0.015
-"""Lines are painted in pieces of this length at most, so much nearer than they are: they run along bones [m]."""
+"""Largest length of painted pieces of lines, and shift toward the viewer, because lines run along bones [m]."""
 RIM = 36
 """Lines of the outline of a surface."""
 HOOP = 20
@@ -78,7 +78,7 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
 
 
 class _Sheet:
-    """A figure whose bones, lines and texts are set anew for every frame."""
+    """A figure whose bones, lines and texts are set for every frame."""
 
     def __init__(self, view: View, title: str) -> None:
         from matplotlib.artist import Artist
@@ -102,7 +102,9 @@ class _Sheet:
         self.axes, self.frame, sheet = axes, 0, self
 
         class Body(Artist):
-            """All that is painted in the order of its depth; no collection of matplotlib takes triangles and lines."""
+            """An artist that paints triangles and lines in the order of depth; matplotlib has no collection for
+            both.
+            """
 
             def __init__(self) -> None:
                 super().__init__()
@@ -149,7 +151,7 @@ class _Sheet:
         start = ends[:, 0] + number[:, None] * step
         size = np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-9)
         half = lines.widths[of, None] / 2.0 * self.axes.figure.dpi / 72.0
-        # a little longer than they are, so that neighbors join where a line bends
+        # slightly longer, so that neighbors join where a line bends
         along = half * step / size
         across = np.stack([-along[:, 1], along[:, 0]], axis=1)
         low, high = start - 0.5 * along, start + step + 0.5 * along
@@ -257,7 +259,7 @@ class View:
 
     @cached_property
     def centers(self) -> Array:
-        """(T, 3) what the view moves along with: a straight line through the places of the body."""
+        """Center (T, 3) of the view: a straight line through the positions of the body."""
         every = np.concatenate([self.data.position, self.data.path], axis=1)
         known = np.isfinite(every).all(axis=2)
         middle = (
@@ -274,7 +276,7 @@ class View:
         return (points - self.centers[frame]) @ self.axes.T
 
     def lines(self, frame: int) -> Lines:
-        """Everything that is drawn in a frame but the bones that have a surface."""
+        """All parts of a frame except bones with a surface."""
         data = self.data
         found = [
             self._bare_bones(frame),
@@ -315,7 +317,7 @@ class View:
         return np.asarray(to_rgba_array(shades()))
 
     def grid(self, frame: int) -> Array:
-        """Lines of the floor (k, 2, 2), half a meter apart, which stay where they are while the view moves."""
+        """Lines of the floor (k, 2, 2), half a meter apart, at constant positions while the view moves."""
         if not self.data.level:
             return np.zeros((0, 2, 2))
         x, y = np.round(2.0 * self.centers[frame, :2]) / 2.0
@@ -327,7 +329,7 @@ class View:
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
     def _bare_bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Lines between points; the lines of a head of more than a line are drawn as its outline."""
+        """Lines between points; a head of several lines is drawn as its outline."""
         lines, outlines = self.data.lines, [np.zeros((0, 2, 3))]
         for head in self._heads:
             points: list[int] = head["points"]
@@ -449,7 +451,7 @@ def _gif(pictures: Iterator[AnyArray], palette: AnyArray) -> bytes:
     memory, known = io.BytesIO(), Image.new("P", (1, 1))
     known.putpalette(palette.astype(np.uint8).tobytes())
     first, *rest = (
-        Image.fromarray(each).quantize(palette=known, dither=Image.Dither.NONE) for each in pictures
+        Image.fromarray(picture).quantize(palette=known, dither=Image.Dither.NONE) for picture in pictures
     )
     several: dict[str, Any] = {"append_images": rest, "save_all": True} if rest else {}
     first.save(memory, "GIF", duration=round(1000.0 / RATES["gif"]), loop=0, optimize=False, **several)
@@ -467,7 +469,7 @@ def _palette(data: PictureData) -> AnyArray:
     own = list(dict.fromkeys(own))
     full = np.array([to_rgb(each) for each in (*own, BONE, GRAY, GROUND, INK, SOFT, LOST)])
     blends = [paper + share * (full - paper) for share in np.linspace(0.16, 1.0, 6)]
-    bones = np.array([to_rgb(each) for each in shades()])
+    bones = np.array([to_rgb(shade) for shade in shades()])
     return np.rint(255.0 * np.concatenate([[paper], *blends, bones]))
 
 

@@ -23,12 +23,12 @@ HEIGHT = 640.0
 """Height of a cell [px]: the picture, its time slider and its controls, without scrolling."""
 LEAST_HEIGHT = 360.0
 NARROW = 828.0
-"""In a window narrower than 900 px controls need more lines: the frame is 92 % of what it lacks higher [px]."""
+"""Width below which controls need more lines [px]: the frame then gets higher by 92 % of the missing width."""
 
 
 @dataclass(frozen=True)
 class MovingPicture:
-    """A page with a moving picture, which a notebook shows in a frame of its own; nothing is fetched."""
+    """A self-contained page with a moving picture, which a notebook shows in a frame."""
 
     page: str = field(repr=False)  # HTML that stands alone
     height: float = HEIGHT  # of the frame [px]
@@ -53,7 +53,7 @@ def moving_picture(
 ) -> MovingPicture:
     """The moving picture of a result or a simulation, for a cell of a notebook.
 
-    It lies in the notebook with all that it needs, about a megabyte; `save_picture` writes it to a file instead.
+    The notebook contains the whole picture, about a megabyte; `save_picture` writes a file instead.
 
     Args:
         shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`

@@ -19,13 +19,13 @@ from musclesolve._util.sides import has_side
 
 MM = 1e-3
 SPACING = 20.0
-"""Rings lie about so far apart, or nearer [mm]."""
+"""Approximate largest distance between rings [mm]."""
 CAP_ANGLE, CAP_DEPTH = np.radians(50.0), 0.7
-"""Where the ring of a cap lies on its quarter turn, and how far most caps stand out, in the smaller half width."""
+"""Place of the ring of a cap on its quarter turn, and usual height of caps over the smaller half width."""
 STANDARD_KNEE = 0.098
 """Breadth of the knee of a man of 1.8 m over the epicondyles [m] (Heath and Carter 1967, Am J Phys Anthropol 27:57)."""
 WIDTH_LIMITS = (0.8, 1.3)
-"""Least and greatest width of the bones of a leg by the breadth of the knee, in that by their length."""
+"""Least and greatest width of the bones of a leg from knee breadth, over the width from their length."""
 
 Mesh = tuple[Array, Indices]
 """Vertices (V, 3) and the numbers of those of each triangle (F, 3), counterclockwise seen from outside."""
@@ -86,11 +86,13 @@ def placements(
         for frame, about in bundled_toml(__package__, "bones.toml")[frames].items():
             landmarks = middles([about["origin"], *about.get("axis", ())], side)
             ends = [(*middles(about["scale"][key][:2], side), about["scale"][key][2]) for key in "xoz"]
-            known = landmarks and all(len(each) == 3 for each in ends)
+            known = landmarks and all(len(end) == 3 for end in ends)
             if stem not in about["segments"] or not known or set(about.get("without", ())) & set(points):
                 continue
-            # what does not move in the segment, and distances, by their medians over the frames
-            origin, *axis = (_constant(np.einsum("tji,tj->ti", rotation, each - place)) for each in landmarks)
+            # constant points and distances in the segment, as medians over the frames
+            origin, *axis = (
+                _constant(np.einsum("tji,tj->ti", rotation, landmark - place)) for landmark in landmarks
+            )
             distances = [_constant(np.linalg.norm(one - other, axis=1)[:, None])[0] for one, other, _ in ends]
             scale = np.array(distances) / [MM * size for *_, size in ends]
             if about.get("as_wide_as_knee") and np.isfinite(knee_widths.get(side, np.nan)):
@@ -110,13 +112,13 @@ def lofted_bones(placed: Sequence[Placement]) -> dict[str, Mesh]:
         Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
     """
     parts: dict[str, list[Mesh]] = {}
-    for each in placed:
-        parts.setdefault(each.segment, []).extend(each.bones)
+    for placement in placed:
+        parts.setdefault(placement.segment, []).extend(placement.bones)
     return {name: joined(meshes) for name, meshes in parts.items()}
 
 
 def _constant(values: Array) -> Array:
-    """The median (k,) over the frames of what hardly changes, (T, k); NaN where it is known in none."""
+    """The median (k,) over the frames of nearly constant values (T, k); NaN where unknown in all frames."""
     known = values[np.isfinite(values).all(axis=1)]
     return np.median(known, axis=0) if len(known) else np.full(values.shape[1], np.nan)
 

@@ -1,7 +1,7 @@
 """Surfaces of bones from files: VTP (PolyData of VTK), as OpenSim's geometry, STL and OBJ.
 
-STL and OBJ are read by trimesh, which the package needs anyway. VTP is read here: trimesh and meshio do not know it,
-and vtk, which does, is a hundred times as large as all that is needed of it. Polygons become fans of triangles, strips
+STL and OBJ are read by trimesh, which the package needs anyway. VTP is read here: trimesh and meshio do not support it,
+and vtk, which does, is a hundred times as large as this reader. Polygons become fans of triangles, strips
 alternate their sense. Arrays stand as text, in base64, or appended at the end (raw or base64), compressed by zlib or
 LZMA or not, in either byte order ("VTK XML file formats", docs.vtk.org).
 """
@@ -33,7 +33,7 @@ _DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "vtkLZMADataCompressor": lzma.decompress,
 }
 SAME_VERTEX = 1e-7
-"""Vertices nearer to each other than this share of the extent are one."""
+"""Distance below which vertices are equal, as a share of the extent."""
 
 
 def read_mesh(path: Path) -> Mesh:
@@ -50,7 +50,7 @@ def read_mesh(path: Path) -> Mesh:
             raise ValueError(f"a polygon of points beyond the {len(vertices)} that there are")
     except (OSError, UnsuitableFileError) as fault:
         raise input_error("report.geometry_cannot_read", file=path, fault=fault) from fault
-    except Exception as fault:  # whatever a damaged file makes of the readers
+    except Exception as fault:  # any exception of the readers from a damaged file
         raise input_error(
             "report.file_holds_no_surface",
             file=path,
@@ -156,7 +156,7 @@ def _strips(corners: Indices, ends: Indices) -> Indices:
 
 
 def merged(vertices: Array, faces: Indices, cell: float) -> Mesh:
-    """The surface whose vertices in one cell of a grid are one, their mean; faces that lose a corner are left out.
+    """Merge the vertices in each cell of a grid to their mean; faces that lose a corner are left out.
 
     cell: edge of the cells, in the unit of the vertices.
     """
@@ -183,7 +183,7 @@ def _alike(rows: Indices) -> Indices:
 
 
 def simplified(mesh: Mesh, most: int) -> Mesh:
-    """The surface with `most` triangles at most: the finest grid of cells, to a tenth, that leaves so few."""
+    """Simplify a surface to at most `most` triangles, by the finest sufficient grid of cells, to a tenth."""
     vertices, faces = mesh
     if len(faces) <= most:
         return mesh

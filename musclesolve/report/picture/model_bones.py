@@ -14,17 +14,17 @@ from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
 GEOMETRY_FOLDER = "Geometry"
 """The folder beside a model in which OpenSim looks for its geometry."""
 MOST_FACES = 24_000
-"""Most faces of all bones: a page without graphics hardware draws them as fast as the bones of a recording."""
+"""Largest number of faces of all bones, which a page without graphics hardware draws fast enough."""
 LEAST_FACES = 40
-"""Least faces of one file."""
+"""Least number of faces of one file."""
 NAMED = 4
-"""Missing files whose names stand in the note."""
+"""Number of missing files named in the note."""
 
 
 def model_surfaces(
     model_file: Path, segments: tuple[str, ...], folder: Path | None = None
 ) -> tuple[dict[str, Surface], list[str]]:
-    """The surfaces of the bodies of a model by name, and sentences on files that are not there.
+    """The surfaces of the bodies of a model by name, and sentences on missing files.
 
     A file is looked for in the folder, in the folder Geometry beside the model, and beside the model.
 
@@ -39,20 +39,20 @@ def model_surfaces(
         return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]
     if not model_file.is_file():
         return {}, [f"Bones are simple bodies or lines: the model is no longer at {model_file}."]
-    attached = [each for each in read_osim(model_file).meshes if each.frame.body in segments]
+    attached = [mesh for mesh in read_osim(model_file).meshes if mesh.frame.body in segments]
     places = [
         each for each in (folder, model_file.parent / GEOMETRY_FOLDER, model_file.parent) if each is not None
     ]
-    files = {each.file: _find(each.file, places) for each in attached}
+    files = {bone.file: _find(bone.file, places) for bone in attached}
     meshes = {name: read_mesh(path) for name, path in files.items() if path is not None}
-    total = sum(len(meshes[each.file][1]) for each in attached if each.file in meshes)
+    total = sum(len(meshes[bone.file][1]) for bone in attached if bone.file in meshes)
     parts: dict[str, list[Mesh]] = {}
-    for each in attached:
-        if each.file in meshes:
-            faces = len(meshes[each.file][1])
+    for bone in attached:
+        if bone.file in meshes:
+            faces = len(meshes[bone.file][1])
             share = max(LEAST_FACES, int(faces * MOST_FACES / max(total, MOST_FACES)))
-            parts.setdefault(each.frame.body, []).append(
-                placed_mesh(each, simplified(meshes[each.file], share))
+            parts.setdefault(bone.frame.body, []).append(
+                placed_mesh(bone, simplified(meshes[bone.file], share))
             )
     missing = [name for name, path in files.items() if path is None]
     notes = [] if not missing else [_note(missing, len(files), places)]

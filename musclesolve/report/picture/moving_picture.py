@@ -1,7 +1,7 @@
 """The moving picture as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere.
 
 three.js comes out of the page template that the package trimesh carries, so nothing of it is copied into this project.
-A page of meshcat would do as well, but asks for ipython, tornado and zmq, and its controls do not play a recording.
+A page of meshcat would need ipython, tornado and zmq, and its controls do not play a recording.
 """
 
 import re
@@ -18,7 +18,7 @@ from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 
 SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
-"""What draws one frame; `playback.js` or a page of its own chooses which."""
+"""Scripts that draw one frame; `playback.js` or another page chooses the frame."""
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as results of "
     "earlier versions. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
@@ -59,7 +59,7 @@ def _fragment(result: xr.Dataset, mode: str) -> str:
 
 
 def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: str) -> str:
-    """The element with a picture, its controls and all that draws it.
+    """The element with a picture, its controls and scripts.
 
     Args:
         data: what is drawn.
@@ -73,7 +73,7 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         title=content["title"],
         subtitle=content["subtitle"],
         missing=data.missing,
-        quantities=[each.about["label"] for each in data.quantities],
+        quantities=[quantity.about["label"] for quantity in data.quantities],
         legs=[(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
         muscles=bool(data.muscles),
         ground=bool(data.ground.names),

@@ -74,7 +74,7 @@ def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
     patella.
     """
     table = bundled_toml(__package__, "bones.toml")["knee"]
-    of = {(each.segment, each.side): each for each in placed}
+    of = {(placement.segment, placement.side): placement for placement in placed}
     knees: dict[str, tuple[Knee, Mesh, Mesh]] = {}
     for femur_name, tibia_name in table["segments"]:
         for side in SIDES:

@@ -26,10 +26,10 @@ GEOMETRY = "geometry_folder"
 KIND = "simulation"
 """The attribute `kind` of a simulation's dataset."""
 SIMULATED = ("time", "muscle", "skeleton_position")
-"""What the dataset of a simulation has at least."""
+"""Variables that every dataset of a simulation has."""
 """Number of colors over the range of a quantity."""
 MOST_BYTES = 6_000_000
-"""Most bytes of positions and values, which base64 makes 8 MB; a longer result is shown with fewer frames."""
+"""Largest size of positions and values [bytes], 8 MB in base64; a longer result is shown with fewer frames."""
 BYTES = {
     "skeleton_point": 6,
     "path_point": 6,
@@ -39,7 +39,7 @@ BYTES = {
     "surface_body_number": 20,
     "contact_pair": 24,
 }
-"""Bytes of each array for one entry in one frame."""
+"""Bytes of each array per entry and frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,12 @@ class Arrows:
 
 @dataclass(frozen=True, eq=False)
 class PictureData:
-    """A result or a simulation as it is drawn: T frames, `every` one of the result.
+    """The data of a drawn result or simulation: T frames, every `every`-th one of the result.
 
     points (S), position (T, S, 3) [m], lines (L, 2) between them by number, of bones without a surface; muscles (n)
     with their sides and sizes (n,), 0 to 1; path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N];
-    heading [rad] from x to the left; missing: sentences. subjects: what stands before the names of each one's points
-    and segments. bones: those with a surface; shapes, events: of a simulation.
+    heading [rad] from x to the left; missing: sentences on missing parts. subjects: beginning of the names of each
+    subject's points and segments. bones: bones with a surface; shapes, events: of a simulation.
     """
 
     time: Array
@@ -164,10 +164,10 @@ class PictureData:
 
 
 def picture_data(result: xr.Dataset) -> PictureData:
-    """Read what there is."""
+    """Read the drawable parts of a result."""
     check_kind(result)
     simulated = is_simulation(result)
-    # every n-th frame is shown: so many that the numbers fit into a page
+    # every n-th frame is shown, so that the numbers fit into a page
     frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))

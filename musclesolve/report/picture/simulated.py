@@ -1,4 +1,4 @@
-"""A simulation as the dataset that a picture is drawn from.
+"""The dataset of a simulation for a picture.
 
 Its variables bear the names of a result where they mean the same: skeleton_position with bone_start and bone_end,
 path_position with path_muscle, activation, muscle_force. Forces of contact are its own: contact_force and contact_point
@@ -71,12 +71,12 @@ def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Vari
         bones = tuple((before + start, before + end, before + segment) for start, end, segment in own.bones)
         whole.append(replace(own, points=points, bones=bones, segments=segments))
     return Skeleton(
-        points=tuple(point for each in whole for point in each.points),
-        position=np.concatenate([each.position for each in whole], axis=1),
-        bones=tuple(bone for each in whole for bone in each.bones),
-        segments=tuple(segment for each in whole for segment in each.segments),
-        place=np.concatenate([each.place for each in whole], axis=1),
-        rotation=np.concatenate([each.rotation for each in whole], axis=1),
+        points=tuple(point for skeleton in whole for point in skeleton.points),
+        position=np.concatenate([skeleton.position for skeleton in whole], axis=1),
+        bones=tuple(bone for skeleton in whole for bone in skeleton.bones),
+        segments=tuple(segment for skeleton in whole for segment in skeleton.segments),
+        place=np.concatenate([skeleton.place for skeleton in whole], axis=1),
+        rotation=np.concatenate([skeleton.rotation for skeleton in whole], axis=1),
     ).labels
 
 
@@ -154,10 +154,10 @@ def _contacts(simulation: ContactSimulation) -> VariablesAndAttributes:
     variables: dict[str, Variable] = {
         "contact_force": (over, force),
         "contact_point": (over, point),
-        "contact_event_time": (("contact_event",), np.array([each.time for each in events], float)),
-        "contact_event_pair": (("contact_event",), np.array([each.pair for each in events], np.str_)),
-        "contact_event_begins": (("contact_event",), np.array([each.begins for each in events], bool)),
-        "contact_event_speed": (("contact_event",), np.array([each.speed for each in events], float)),
+        "contact_event_time": (("contact_event",), np.array([event.time for event in events], float)),
+        "contact_event_pair": (("contact_event",), np.array([event.pair for event in events], np.str_)),
+        "contact_event_begins": (("contact_event",), np.array([event.begins for event in events], bool)),
+        "contact_event_speed": (("contact_event",), np.array([event.speed for event in events], float)),
     }
     return variables, {"contact_pair": np.array([simulation.pairs.names[k] for k in kept], np.str_)}
 
@@ -178,9 +178,9 @@ def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Variab
     rotation = np.concatenate([*rotations, np.tile(np.eye(3), (frames, 1, 1, 1))], axis=1)
     only = next(iter(simulation.motions))
     # the model of every surface; none of one on the ground
-    owners = [prefixes[each.model or only] if each.body else "" for each in surfaces]
+    owners = [prefixes[surface.model or only] if surface.body else "" for surface in surfaces]
     several = {
-        name: np.array([getattr(each, name) for each in surfaces], float).reshape(len(surfaces), *shape)
+        name: np.array([getattr(surface, name) for surface in surfaces], float).reshape(len(surfaces), *shape)
         for name, shape in (
             ("center", (3,)),
             ("axes", (3, 3)),
@@ -194,11 +194,11 @@ def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Variab
         for name, values in several.items()
     }
     variables |= {
-        "surface_is_plane": (("surface",), np.array([each.is_plane for each in surfaces], bool)),
+        "surface_is_plane": (("surface",), np.array([surface.is_plane for surface in surfaces], bool)),
         "surface_body": (("surface",), body.reshape(-1)),
-        "surface_on_ground": (("surface",), np.array([not each.body for each in surfaces], bool)),
+        "surface_on_ground": (("surface",), np.array([not surface.body for surface in surfaces], bool)),
         "surface_prefix": (("surface",), np.array(owners, np.str_)),
         "body_place": (("time", "surface_body_number", "axis"), place[:, carrying]),
         "body_rotation": (("time", "surface_body_number", "axis", "own_axis"), rotation[:, carrying]),
     }
-    return variables, {"surface": np.array([each.name for each in surfaces], np.str_)}
+    return variables, {"surface": np.array([surface.name for surface in surfaces], np.str_)}

@@ -1,4 +1,4 @@
-"""The page of a study: who, what was left out and why, mean curves and where they differ, every trial in a strip."""
+"""The page of a study: subjects, trials left out and reasons, mean curves and differences, a strip for every trial."""
 
 import re
 from collections import Counter
@@ -49,9 +49,9 @@ from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import DATA
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
-"""Reasons that differ by their numbers alone are one."""
+"""Pattern of numbers: reasons that differ only in numbers are joined."""
 MOST_ROWS = 400
-"""Trials that are listed one by one; of more, those that something is to be said of."""
+"""Number of trials up to which all are listed; of more trials only those with remarks."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
 """Counts of a trial's record, and the verdict whose color they have."""
@@ -135,7 +135,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         differences=_differences(result),
         said=[]
         if result.comparisons is None
-        else [plain(each) for each in listed(result.comparisons, "said")],
+        else [plain(statement) for statement in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
@@ -195,7 +195,7 @@ def _families(result: StudyResult) -> list[Family]:
         of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
     families = []
     for name in sorted(
-        {str(each) for each in tests["family"].values}, key=lambda each: each == "exploratory"
+        {str(value) for value in tests["family"].values}, key=lambda each: each == "exploratory"
     ):
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
         found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
@@ -457,7 +457,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
 
 def _not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
-    found = [each.measures for each in result.computed.records.values() if each.measures is not None]
+    found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
     return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 

@@ -41,7 +41,7 @@ def recording_labels(analysis: Analysis) -> Labels:
     """Labels of the human along a recording."""
     body = analysis.body
     assert isinstance(body, RecordedBody)
-    mechanics, measured = body.mechanics, body.mechanics.measured
+    mechanics, measured, settings = body.mechanics, body.mechanics.measured, body.trial.settings
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
@@ -79,7 +79,9 @@ def recording_labels(analysis: Analysis) -> Labels:
         notes=[
             *(
                 WarningNote(str(warning), warning.code)
-                for warning in mechanics.warnings(body.trial.mapping, body.trial.settings.consistency.method)
+                for warning in mechanics.warnings(
+                    body.trial.mapping, settings.consistency.method, settings.laboratory.tilt_deg
+                )
             ),
             *dict.fromkeys(
                 WarningNote(sentence)

@@ -35,7 +35,7 @@ from musclesolve.studies.benchmark.measure import (
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
 CALLS = 3000
-"""Most calls with a single frame."""
+"""Largest number of calls with a single frame."""
 BUDGET = 1.0
 """Seconds for the timed calls of each solver."""
 
@@ -63,10 +63,10 @@ def benchmark(
 
     Args:
         trial: the trial file; default: the bundled reference stride.
-        frames: the most of them.
+        frames: largest number of frames.
         costs: names, with options or without; default: three smooth ones and min_max.
         solvers: names; default: all.
-        progress: called with what comes next and the share of the work that is done.
+        progress: called with the next step and the share of the work that is done.
     """
     count = check_integer(frames, "frames", 1)
     named = tuple(find_cost(name).label for name in costs) or COSTS
@@ -75,7 +75,7 @@ def benchmark(
     if len(set(solvers)) < len(solvers):
         raise input_error("studies.solver_named_twice", where="solver")
     contenders = solvers or tuple(registered_solvers())
-    # what is asked for by name would else be in no table
+    # a requested solver would otherwise be in no table
     idle = [name for name in solvers if not any(takes(name, cost) for cost in named)]
     idle += [cost for cost in costs if not any(takes(name, cost) for name in contenders)]
     if idle:
@@ -148,7 +148,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Three digits, without a power of ten as long as that can be read."""
+    """A number with three digits, without a power of ten if readable."""
     if not np.isfinite(value):
         return "-"
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

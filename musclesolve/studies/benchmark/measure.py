@@ -1,8 +1,7 @@
-"""Measuring: times and memory of calls, the machine, and solvers side by side, each in a fresh process.
+"""Measurements: times and memory of calls, the machine, solvers side by side in fresh processes; and random problems.
 
-The processes load this module: it imports nothing that solving a problem does not need.
-
-Force-sharing problems of any size that have a solution, with the structure of real ones.
+The processes load this module, so it imports only modules that solving a problem needs. Random force-sharing problems
+have a solution and the structure of real ones.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ PACKAGES = (
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 REPEATS = 7
-"""Repetitions of which the fastest counts, where the budget allows them."""
+"""Number of repetitions of which the fastest counts, if the budget allows them."""
 MOST_LETTERS = 200
-"""Most letters of a message in a table."""
+"""Largest length of a message in a table."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of the first call and of the fastest later one, and what the last call returned."""
+    """Seconds of the first call and of the fastest later one, and the value of the last call."""
 
     first: float
     best: float
@@ -74,7 +73,7 @@ def affordable(call: Callable[[int], Any], most: int, budget: float) -> int:
     frames = 1
     while frames < most:
         seconds, _ = seconds_of(lambda count=frames: call(count))  # type: ignore[misc]
-        # Time may grow more slowly than frames, so that the estimate is a safe one; at most tenfold for all that.
+        # Time may grow more slowly than frames, so the estimate is safe; still the number grows at most tenfold.
         more = int(min(frames * min(budget / 3.0 / max(seconds, 1e-9), 10.0), most))
         if more <= frames:
             break
@@ -172,7 +171,7 @@ def _processor() -> str:
 
 
 class NoResultError(MuscleSolveError):
-    """A process gave no result; says why."""
+    """A process gave no result, with the reason."""
 
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float) -> Any:
@@ -212,7 +211,7 @@ class Row:
     iterations: float = np.nan  # mean
     memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
     ratio: float = np.nan  # time per frame over that of `batch` on the same problem
-    remark: str = ""  # what went wrong
+    remark: str = ""  # description of a failure
 
 
 def contest(
@@ -295,7 +294,7 @@ def with_ratios(rows: list[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class SingleFrame:
-    """Latency of one frame under a cost: `solve` of a Problem, and with the making of the Problem from arrays."""
+    """Latency of one frame under a cost: `solve` of a Problem, without and with making the Problem from arrays."""
 
     cost: str
     solving: Latency
@@ -311,20 +310,20 @@ def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
     from musclesolve.sharing.solving import solve
 
     solve(Problem(*arrays[0]), cost, solver)
-    made = [Problem(*each) for each in arrays]
+    made = [Problem(*array) for array in arrays]
     solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
-    making = [seconds_of(lambda each=each: solve(Problem(*each), cost, solver))[0] for each in arrays]  # type: ignore[misc]
+    making = [seconds_of(lambda array=array: solve(Problem(*array), cost, solver))[0] for array in arrays]  # type: ignore[misc]
     return SingleFrame(cost, Latency.from_seconds(solving), Latency.from_seconds(making))
 
 
 JOINT = (3, 1, 2)
-"""Moments of one joint after the other, repeated: like hip, knee and ankle."""
+"""Numbers of moments of successive joints, repeated: like hip, knee and ankle."""
 PERIOD = 100
 """Frames of a cycle of a random problem: 1 s at 100 Hz."""
 
 
 def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0) -> Problem:
-    """Muscles that cross one joint or two neighboring ones, moving smoothly from frame to frame.
+    """Make a random problem of muscles that cross one or two neighboring joints and change smoothly between frames.
 
     Moment arms of up to 6 cm, maximum isometric forces from 100 to 2500 N, capacities around them, and the moments
     that activations up to about a half produce: b = A a, so that every frame has a solution, with at most nine
@@ -362,7 +361,7 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
 
 
 def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> tuple[Array, Array]:
-    """The moments to which each muscle contributes, (m, n), and of how many joints, (n,); every moment gets muscles."""
+    """Mask (m, n) of the moments of each muscle, and number of its joints (n,); every moment gets muscles."""
     joint = np.repeat(np.arange(dofs), np.resize(JOINT, dofs))[:dofs]
     last = joint[-1]
     # As many muscles for a joint as it has moments, the others at random joints.

@@ -1,8 +1,8 @@
-"""Body and plates of one subject from several trials, so that the recorded motion and the ground forces agree.
+"""Calibration of body and plates of one subject from several trials, so that motion and ground forces agree.
 
-The residual at the pelvis is what no joint supplies: with masses, centers of mass, clock and plates as they are it
-would be nothing but errors of the motion. The fit is in `body_fit`, the residual and its derivatives in
-`body_residual`. What is found is written, not applied: a trial file names it in [subject] body and [plates].
+The residual at the pelvis is the load that no joint supplies: with true masses, centers of mass, clock and plates it
+would consist of errors of the motion alone. `body_fit` has the fit, `body_residual` the residual and its derivatives.
+The result is written, not applied: a trial file names it in [subject] body and [plates].
 """
 
 from collections.abc import Sequence
@@ -60,11 +60,11 @@ UNITS = {
     SHIFT: (1e3, "mm"),
     GAIN: (1.0, "factor"),
 }
-"""Unit in which a quantity is written, and how many of it are one of SI; what is not named here is in SI."""
+"""Unit in which a quantity is written, and its factor from SI; other quantities are written in SI."""
 CARRIED_SHARE = 0.5
-"""Share of the weight that the plates carry at least once."""
+"""Share of the weight that the plates must carry at least once."""
 CORRELATED = 0.7
-"""Two parameters whose errors correlate more are not told apart."""
+"""Correlation of errors above which two parameters are not separable."""
 
 
 def calibrate_body(
@@ -85,7 +85,7 @@ def calibrate_body(
     Args:
         trials: trial files of recordings of one subject, or what `read_trial` returned for them.
         plate_force: fit a gain and a zero of each plate's vertical force too.
-        mass_sd: how well the body mass is known, relative; 0.02 unless given.
+        mass_sd: relative standard deviation of the body mass; by default 0.02.
         progress: called with stage and share of the work.
 
     Raises:
@@ -145,7 +145,7 @@ def calibrate_body(
 
 
 def check_trials(trials: Sequence[Trial]) -> None:
-    """Refuse trials that are not of one subject, stand twice, or are calibrated already."""
+    """Refuse trials of several subjects, repeated trials, and trials that are already calibrated."""
     seen = set[Path]()
     for trial in trials:
         path = trial.path.resolve()
@@ -229,7 +229,7 @@ def _parameters(
 def _outcome(
     trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, alone: Array | None
 ) -> TrialOutcome:
-    """Residuals before and after, the corrections of the plates, and how much joint moments change."""
+    """Compute residuals before and after, corrections of the plates, and changes of joint moments."""
     sizes: dict[str, ResidualSize | None] = dict.fromkeys(("before", "after", "predicted"))
     for name, values in (("before", np.zeros(len(fit.value))), ("after", fit.value), ("predicted", alone)):
         if values is not None and pieces:
@@ -257,7 +257,7 @@ def _size(trial: Trial, residuals: list[Array]) -> ResidualSize:
 
 
 def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, str]) -> dict[str, Any]:
-    """The keys and values of [plates] of a trial; what is not determined is left out."""
+    """The keys and values of [plates] of a trial; undetermined parameters are left out."""
     found = {
         (one.quantity, one.of, one.axis): float(value)
         for one, value, determined in zip(fit.parameters, fit.value, fit.determined, strict=True)
@@ -340,7 +340,7 @@ def segment_masses(recorded: Mechanics) -> dict[str, float]:
 def _calibration(
     trial: Trial, recorded: Mechanics, fit: BodyFit, outcomes: list[TrialOutcome]
 ) -> BodyCalibration:
-    """The result in the units of its readers."""
+    """The result in the units of the body file."""
     units = [UNITS.get(one.quantity, (1.0, "N")) for one in fit.parameters]
     several = len({one.session for one in fit.parameters if one.session}) > 1
     parameters = []
@@ -415,7 +415,7 @@ def parameter_name(one: BodyParameter, with_session: bool) -> str:
 
 
 def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:
-    """Return remarks on parameters that the trials do not determine, cannot separate, or draw beyond a bound."""
+    """Return remarks on parameters that are undetermined, not separable, or held by a bound."""
     remarks = []
     if unknown := [one.name for one in parameters if not one.determined]:
         remarks.append(f"Not determined by these trials, and left at the prior: {'; '.join(unknown)}.")

@@ -5,19 +5,19 @@ Minimized over the parameters theta (P,) and the errors of the measured motion n
     1/2 sum_p (theta_p / sd_p)^2 + 1/2 (ln total mass / mass_sd)^2 + 1/2 |nu|^2
         + 1/2 sum over pieces of trials, components and frames of w^2
 
-with the total mass over the stated one, for the body is weighed. Two kinds of errors make up the rest of the residual.
-What the measured motion has wrong (soft tissue, markers) is of the same frequencies as the motion itself and would pass
-for masses: nu are its cosines, each of variance 1, whose columns `errors_of_motion` gives; they are eliminated by their
+with the total mass over the stated one, since the body is weighed. The rest of the residual has two kinds of errors.
+Errors of the measured motion (soft tissue, markers) have the frequencies of the motion itself and would be taken for
+masses: nu are their cosines, each of variance 1, whose columns `errors_of_motion` gives; they are eliminated by their
 Schur complement. The remainder r is a first-order autoregressive process of standard deviation sigma and correlation
-rho at a lag of h frames, for it is low-passed and neighboring frames say the same:
+rho at a lag of h frames, because it is low-passed and neighboring frames are redundant:
 
     w_i = (r_i - rho r_(i-h)) / (sigma sqrt(1 - rho^2)) / sqrt(h),        r_i / sigma / sqrt(h) for the first h frames
 
 The h interleaved series of a piece count 1 / h each, or a few of them (`SERIES`) so much more; h is rate / (`SAMPLES`
 cut-off). sigma and rho belong to one
 component of one piece and follow from the fit by expectation maximization: the expected product of two remainders is
-the product of the fitted ones and what parameters and nu leave uncertain of them, so that a good fit by many unknowns
-is not taken for small noise.
+the product of the fitted ones plus their uncertainty from parameters and nu, so that a good fit by many unknowns is not
+taken for small noise.
 
 An acceleration with errors is a regressor with noise and draws masses to smaller values. So residual and derivatives
 are low-passed at `BAND` of the cut-off of the motion, above which the errors of accelerations outweigh them.
@@ -43,18 +43,18 @@ SAMPLES = 2.5
 BAND = 0.5
 """Share of the cut-off of the motion up to which residuals are fitted."""
 SERIES = 4
-"""About so many of the interleaved series are used: the others say the same."""
+"""Approximate number of interleaved series that are used; the others are redundant."""
 LEAST_NOISE = 1e-3
 """Smallest standard deviation of a component of the residual [N, N m]."""
 MOST_CORRELATED = 0.95
 WIDE_PRIORS = 5.0
-"""How many times as wide the priors of plates and of the whole mass are while the noise is found."""
+"""Factor on the widths of the priors of plates and total mass while the noise is estimated."""
 UNDETERMINED = 0.95
-"""A parameter whose posterior standard deviation is more than this share of the prior one is not determined."""
+"""Share of its prior standard deviation above which the posterior one shows an undetermined parameter."""
 HELD_SD_FACTOR = 1e-4
-"""Standard deviations are multiplied by it to keep a parameter at its prior."""
+"""Factor on the standard deviation of a parameter that keeps the parameter at its prior."""
 TOLERANCE, MAX_ITERATIONS = 1e-3, 100
-"""The fit ends where no parameter moves by more than this share of its prior standard deviation."""
+"""Largest move of a parameter, as a share of its prior standard deviation, at which the fit ends."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Prior:
-    """Independent parameters of standard deviations sd (P,), and the body weighed: ln of its mass known to mass_sd.
+    """Prior of independent parameters with standard deviations sd (P,), and of the ln of the body mass (mass_sd).
 
     shares (P,): of the mass of the body, 0 for a parameter that is no mass.
     """
@@ -86,7 +86,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class BodyFit:
-    """The fitted parameters: value (P,), in SI or as logarithms, and covariance (P, P), of which the prior is beside.
+    """The fitted parameters: value (P,), in SI or as logarithms, covariance (P, P), and the prior.
 
     determined (P,): whether the trials determine them; the others stay at their prior, 0, while the covariance holds
     with all parameters free. bound (P,): largest distance from 0; at_bound (P,): which of them it holds. mass_alone,
@@ -182,7 +182,7 @@ def fit_body(
 def fit_like(
     fit: BodyFit, pieces: Sequence[TrialResidual], noise: Sequence[Noise], soft_tissue: float
 ) -> Array:
-    """Values (P,) of the parameters of a fit by some of its pieces alone, with their noise and what is determined."""
+    """Fit the parameters (P,) to some pieces alone, with the noise and the determined parameters of a fit."""
     prior = Prior(
         np.where(fit.determined, fit.prior.sd, HELD_SD_FACTOR * fit.prior.sd),
         fit.prior.shares,
@@ -219,7 +219,7 @@ class _System:
         return cls(pieces, parameters, errors)
 
     def optimum(self, prior: Prior, limit: Array, start: Array, noise: list[Noise] | None) -> _Optimum:
-        """The optimum from a start (P,), with bounds (P,); a noise of None is found with it."""
+        """Find the optimum from a start (P,), with bounds (P,); a noise of None is estimated, too."""
         theta, known = start, noise is not None
         if noise is None:
             noise = [_first_noise(piece, self._at(piece, theta)[..., 0]) for piece in self.pieces]
@@ -294,7 +294,9 @@ def _whitened(piece: TrialResidual, noise: Noise, columns: Array) -> Array:
 
 
 def _noise(piece: TrialResidual, residual: Array, uncertain: Sequence[tuple[Array, Array]]) -> Noise:
-    """Noise of a piece from its residual (F, 6), and what is uncertain of it: slopes (F, 6, k), covariances (k, k)."""
+    """Noise of a piece from its residual (F, 6) and the uncertainty of the residual: slopes (F, 6, k), covariances (k,
+    k).
+    """
     lag = _lag(piece)
     step = max(1, lag // SERIES)
     level, product = (residual**2).mean(axis=0), (residual[lag:] * residual[:-lag]).mean(axis=0)
@@ -313,6 +315,6 @@ def _noise(piece: TrialResidual, residual: Array, uncertain: Sequence[tuple[Arra
 def _first_noise(piece: TrialResidual, residual: Array) -> Noise:
     """Noise from which the fit starts: white, of the variation of the residual (F, 6) about its mean.
 
-    What is off in all frames, as by a wrong body mass, is left to the parameters first.
+    A constant residual, such as from a wrong body mass, is first left to the parameters.
     """
     return Noise(np.maximum(residual.std(axis=0), LEAST_NOISE), np.zeros(6), _lag(piece))

@@ -1,4 +1,4 @@
-"""A calibrated body as a record and as a file: what trial files use of it, and how far it can be trusted."""
+"""A calibrated body as a record and as a file: the values for trial files, and their accuracy."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,9 +52,10 @@ class ResidualSize:
 class TrialOutcome:
     """Outcome of the calibration for one trial.
 
-    frames: used; left_out: of the time range, without all contacts measured. before, after: residual at the pelvis in
-    the used frames; predicted: after, with what the other trials alone say (None with one trial). moment_change: joint
-    degree of freedom -> root mean square change of its moment [N m]. plates: keys and values of [plates].
+    frames: used; left_out: frames of the time range in which some contact was not measured. before, after: residual at
+    the pelvis in the used frames; predicted: after, with parameters from the other trials alone (None with one trial).
+    moment_change: joint degree of freedom -> root mean square change of its moment [N m]. plates: keys and values of
+    [plates].
     """
 
     trial: Path

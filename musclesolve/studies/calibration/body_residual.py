@@ -1,6 +1,6 @@
 """The residual at the pelvis of one recorded trial, and its derivatives by masses, centers of mass, clock and plates.
 
-With O the middle of the hips, the generalized force of the base is what nothing supplies (Newton and Euler):
+With O the middle of the hips, the generalized force of the base, which nothing supplies, is (Newton and Euler):
 
     F = sum_b m_b (a_b - g) - sum_p F_p
     M = sum_b [(c_b - O) x m_b (a_b - g) + d(I_b w_b)/dt] - sum_p [M_p - O x F_p]
@@ -15,8 +15,8 @@ late by tau, a shift s of the point of force, and a vertical force with gain and
 
     F_p(t) = F(t - tau) + ((gain - 1) Fz - gain zero) e_z,      M_p = M(t - tau) + s x F_p + p x e_z (...)
 
-The motion does not depend on any of them: it is measured. So residual and derivatives are closed forms, without finite
-differences; they agree with `projected_moments` to round-off.
+The measured motion depends on none of them. So residual and derivatives are closed forms, without finite differences;
+they agree with `projected_moments` to round-off.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ AXES = {"forward": 0, "left": 1, "up": 2}
 SHORTEST_PIECE, LONGEST_PIECE = 0.3, 2.0
 """Length of the pieces into which the frames of a trial are divided [s]."""
 TURNED, LEVER = ("upper_torso", "lower_torso"), 0.15
-"""Segments whose orientation errs too, and how far apart the markers are that show it [m]."""
+"""Segments whose orientation has errors, too, and the distance of the markers that show it [m]."""
 MASS, CENTER, CLOCK, SHIFT, GAIN, ZERO = "mass", "center_of_mass", "clock", "shift", "gain", "zero"
 """Quantities that are fitted: ln of a mass factor, [m], [s], [m], ln of a gain, [N]."""
 BODY = (MASS, CENTER)
@@ -76,7 +76,7 @@ class BodyParameter:
 
     quantity: one of MASS to ZERO; of: the group of segments, or the plate ("" for a clock); axis: of the standing pose,
     or of the files; session: "" for the body; sd: of the prior, in SI or of a logarithm. free: whether trials may move
-    it; else it stays at its prior, and what is not known of it widens the intervals of the others.
+    it; else it stays at its prior, and its uncertainty widens the intervals of the others.
     """
 
     quantity: str
@@ -218,7 +218,7 @@ class TrialResidual:
     def _add_body(
         self, theta: dict[_Key, float], ours: dict[_Key, int], residual: Array, slope: Array
     ) -> None:
-        """Add what the masses need; by the equations at the top of the module."""
+        """Add the forces that the masses need (equations of the module docstring)."""
         mass = self.mass * np.exp([theta.get((MASS, group, "", ""), 0.0) for group in self.group])
         moved = np.array(
             [[theta.get((CENTER, group, axis, ""), 0.0) for axis in AXES] for group in self.group]
@@ -246,7 +246,7 @@ class TrialResidual:
     def _add_plates(
         self, theta: dict[_Key, float], ours: dict[_Key, int], residual: Array, slope: Array
     ) -> None:
-        """Take off what the plates give."""
+        """Subtract the forces of the plates."""
         late = theta.get((CLOCK, "", "", self.session), 0.0)
         for plate in self.plates:
             gain = np.exp(theta.get((GAIN, plate.name, "", self.session), 0.0))
@@ -280,10 +280,9 @@ _Key = tuple[str, str, str, str]
 
 
 def trial_pieces(trial: Trial, recorded: Mechanics) -> list[TrialResidual]:
-    """The residual of a recorded trial in pieces, where all contacts are measured.
+    """The residual of a recorded trial in pieces in which all contacts are measured.
 
-    That is as far as feet and plates show it, joints do not jump, and the residual force is not beyond what makes a
-    frame invalid.
+    Frames with jumping joints, or with a residual force that makes a frame invalid, are left out, too.
     """
     model, motion = recorded.model, recorded.motion
     held = np.interp(motion.time, trial.markers.time, measured(trial).astype(float)) > 0.5

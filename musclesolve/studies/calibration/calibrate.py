@@ -1,7 +1,7 @@
-"""Muscles of one person from trials in which something was measured of them.
+"""Calibration of the muscles of one person to EMG, fascicle lengths and strength tests.
 
 The moments of every frame of every trial are met by muscles with factors exp(theta) on their numbers, shared by the
-cost of the trials; what this says of EMG, fascicle lengths and strength is compared with what was measured:
+cost of the trials; the resulting activations, fiber lengths and strengths are compared with measurements:
 
     minimize over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
     x_k(theta) = the optimum of trial k with these muscles.
@@ -10,7 +10,7 @@ The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sh
 a step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
 NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
 fascicles in one program over all states. Here effort alone shares the moments, as it will in a trial without such
-measurements: what is fitted is what predicts.
+measurements: the fitted model is the one that predicts.
 
 Every trial is also predicted with the muscles that the others give.
 """
@@ -87,26 +87,26 @@ if TYPE_CHECKING:
 AnyBody = RecordedBody | ModelBody
 
 ROUGH = 1.0
-"""Least fall of the sum of squares that is worth a step before the noise is known."""
+"""Least decrease of the sum of squares for another step before the noise is known."""
 NOISE_ROUNDS = 3
-"""How often the noise is found from the residuals and the fit repeated with it."""
+"""Number of times that the noise is estimated from the residuals and the fit repeated."""
 DETERMINED = 0.5
-"""Trials determine a parameter whose interval they narrow to less than this share of the prior's."""
+"""Share of its prior interval below which the interval of a parameter shows that trials determine it."""
 FAR_OFF = 2.5
-"""Standard deviations from which a number is pointed out."""
+"""Number of standard deviations from which a value is reported."""
 WORSE = 1.02
-"""The rms of a channel is worse from this ratio on: less is that of the last steps of a fit."""
+"""Ratio from which the rms of a channel is worse: smaller changes come from the last steps of a fit."""
 MORE_LACKING = 1.0
-"""Moment that the muscles may begin to lack on the way of a fit [N m]."""
+"""Moment that the muscles may begin to lack during a fit [N m]."""
 LEAST_EMG_SD = 0.03
-"""Envelopes are no better known than this, as shares of their largest."""
+"""Least error of envelopes, as a share of their maximum."""
 LONGEST_OFFSET = 0.3
 """Offsets of the clock of EMG that are tried on either side [s]: less than half a stride."""
 LAGS = (0.01, 0.1)
-"""Activation may be so much later than the envelope: electromechanical delays, see emg_delay of priors.toml [s]."""
+"""Range of delays of activation behind the envelope: electromechanical delays, see emg_delay of priors.toml [s]."""
 CLOCK, CLEARLY, FAR_BETTER = 0.1, 0.1, 0.3
-"""No delay explains an offset beyond the first [s]; by so much the mean correlation has to rise with it, and by the
-last where the interval does not show it: a sound walk with few frames rose by 0.17."""
+"""Offset beyond which no delay explains it [s]; necessary rise of the mean correlation with the offset; and the rise
+that is necessary where the interval does not show it: a sound walk with few frames rose by 0.17."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Calibration:
     person: the muscles, for a file or a run. found: Dataset over parameter (factor, its interval, prior, bounds,
     correlation), curve (every measured curve of every trial: rms and correlation with the muscles `before`, as `fitted`
     and as the other trials have them `predicted`) and sample (time, measured and these three, NaN beyond the end).
-    directions: what the trials did not determine; notes: what a user should know, sentences.
+    directions: parameter mixtures that the trials did not determine; notes: sentences for the user.
     """
 
     person: PersonMuscles
@@ -210,7 +210,9 @@ class CalibrationProblem:
         return theta
 
     def observed(self, theta: Array, which: Sequence[int]) -> list[Observation] | None:
-        """The observations of some trials at theta (P,), side by side; None where one of them has no optimum."""
+        """The observations of some trials at theta (P,), computed in parallel; None where one of them has no
+        optimum.
+        """
 
         def of_trial(number: int) -> list[Observation] | None:
             trial, optima = self.trials[number], []
@@ -256,22 +258,28 @@ class CalibrationProblem:
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
             for number, test in enumerate(self.moments)
         }
-        for each in observed:
-            if each.kind == STRENGTH_TEST:
+        for observation in observed:
+            if observation.kind == STRENGTH_TEST:
                 continue
-            trial = next(trial for trial in self.trials if trial.name == each.trial)
-            stated = trial.fascicles.error if each.kind == FASCICLE and trial.fascicles else None
-            # moments that lack are no noise: every frame counts
-            alike = 1.0 if each.kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
-            noise[each.kind, each.label] = Noise(stated or USUAL_SD[each.kind], alike)
+            trial = next(trial for trial in self.trials if trial.name == observation.trial)
+            stated = trial.fascicles.error if observation.kind == FASCICLE and trial.fascicles else None
+            # missing moments are no noise: every frame counts
+            alike = 1.0 if observation.kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
+            noise[observation.kind, observation.label] = Noise(stated or USUAL_SD[observation.kind], alike)
         return noise
 
     def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
-        """The noise of every channel by its residuals, no less than the measurement is known to have."""
+        """Estimate the noise of every channel from its residuals, with the known noise of the measurement as a
+        minimum.
+        """
         usual = self.usual_noise(observed)
         noise = {}
         for key, before in usual.items():
-            residuals = [each.residual for each in observed if (each.kind, each.label) == key]
+            residuals = [
+                observation.residual
+                for observation in observed
+                if (observation.kind, observation.label) == key
+            ]
             if not residuals:
                 continue
             rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
@@ -287,25 +295,31 @@ class CalibrationProblem:
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
         every: dict[tuple[str, str], float] = {}
-        for each in observed:
-            size = sum(float(np.square(error).sum()) for error in each.unmodeled.values())
-            every[each.kind, each.label] = every.get((each.kind, each.label), 0.0) + size
-        for each in observed:
-            # a moment that begins to lack on the way has no noise yet
-            own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], 1.0)
-            weight = 1.0 / np.sqrt(own.sd**2 * own.alike + every.get((each.kind, each.label), 0.0))
-            residuals.append(weight * each.residual)
-            rows.append(weight * each.jacobian)
+        for observation in observed:
+            size = sum(float(np.square(error).sum()) for error in observation.unmodeled.values())
+            every[observation.kind, observation.label] = (
+                every.get((observation.kind, observation.label), 0.0) + size
+            )
+        for observation in observed:
+            # a moment that begins to lack during the fit has no noise yet
+            own = noise.get((observation.kind, observation.label)) or Noise(USUAL_SD[observation.kind], 1.0)
+            weight = 1.0 / np.sqrt(
+                own.sd**2 * own.alike + every.get((observation.kind, observation.label), 0.0)
+            )
+            residuals.append(weight * observation.residual)
+            rows.append(weight * observation.jacobian)
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
     def solve(
         self, first: Sequence[Observation], report: Progress = no_progress
     ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
-        """The best theta for all trials with the noise of its residuals, from what the muscles of the parent say."""
+        """Find the best theta for all trials and the noise of its residuals, from the observations of the parent
+        muscles.
+        """
         theta, noise = self.parent, self.usual_noise(first)
         for number in range(NOISE_ROUNDS):
             span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
-            # the noise is not known yet: a standard deviation more or less is no matter
+            # the noise is not known yet: high accuracy is not needed
             least = ROUGH if number == 0 else CONVERGED
             prior = self._without_strength(theta) if number == 0 else self.prior
             posterior = self.fit(theta, self.every, noise, report, span, least, prior)
@@ -319,7 +333,7 @@ class CalibrationProblem:
     def _without_strength(self, theta: Array) -> Prior:
         """The prior with the strength held at theta, where lengths or strains are free.
 
-        Strength that makes up for lengths that are wrong leads to where muscles lack something.
+        Strength that compensates wrong lengths would lead to muscles that lack moments.
         """
         held = np.zeros(len(theta), dtype=bool)
         held[: len(self.factors)] = [factor.quantity == STRENGTH for factor in self.factors]
@@ -368,15 +382,15 @@ def calibrate_muscles(
     side: str = "both",
     progress: Progress | None = None,
 ) -> Calibration:
-    """Fit the muscles of one person to what was measured of them in some trials.
+    """Fit the muscles of one person to measurements in some trials.
 
     Args:
         trials: of one subject with the same muscles, from `read_trial` or paths of trial files; with [emg], [fascicle],
             or neither.
         free: what is fitted, quantity -> words: "strength", "optimal_fiber_length", "tendon_slack_length" or
             "tendon_strain" of muscles, units ("gastrocnemius"), function groups, "achilles", "each" unit, "groups",
-            "all"; and "emg_delay", "emg_shape" without words. By what was measured unless given.
-        fixed: what is not, in the same words; a quantity without words is fixed for all muscles.
+            "all"; and "emg_delay", "emg_shape" without words. By default the measurements decide.
+        fixed: quantities that are not fitted, in the same words; a quantity without words is fixed for all muscles.
         strength: path of a file of strength tests.
         profile: name of a fitted parameter, as the result has it: the best sum of squares over its values.
         name: of the person.
@@ -385,7 +399,7 @@ def calibrate_muscles(
         progress: called with what is done and its share.
 
     Returns:
-        The muscles with their covariance, how they agree with every measured curve, and what was not determined.
+        The muscles with their covariance, their agreement with every measured curve, and undetermined parameters.
 
     Raises:
         InputError: trials of two subjects or with other muscles, nothing measured, nothing free, a trial that has no
@@ -412,7 +426,7 @@ def calibrate_muscles(
     if first is None:
         raise _no_optimum(problem)
     first += problem.tested(problem.parent)
-    if not any(each.kind in (EMG, FASCICLE, STRENGTH_TEST) for each in first):
+    if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
         raise input_error("studies.nothing_measured_lies", where="trials")
     clocks = [note for trial in together for note in _clock_notes(trial, first)]
     posterior, noise = problem.solve(first, report)
@@ -450,16 +464,16 @@ def calibrate_muscles(
 def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]:
     """Warn of EMG of a trial that agrees with the activations of effort best at another offset of its clock.
 
-    EMG that is cut to the motion leaves few frames for all offsets, and rarely an interval that says something. A lag
-    that the electromechanical delay explains (`LAGS`) is none of the clock.
+    EMG that is cut to the motion leaves few frames for all offsets, and rarely an informative interval. A lag within
+    the electromechanical delay (`LAGS`) is no offset of the clock.
     """
     if trial.emg is None:
         return []
     curves = np.full((len(trial.time), len(trial.emg.channels)), np.nan)
-    for each in first:
-        if each.kind == EMG and each.trial == trial.name:
-            frames = np.searchsorted(trial.time, each.time)
-            curves[frames, trial.emg.channels.index(each.label)] = each.predicted
+    for observation in first:
+        if observation.kind == EMG and observation.trial == trial.name:
+            frames = np.searchsorted(trial.time, observation.time)
+            curves[frames, trial.emg.channels.index(observation.label)] = observation.predicted
     found = shared_lag(trial.emg, trial.time, curves, LONGEST_OFFSET)
     if found is None or found.channels < FEWEST_CHANNELS or found.at_end:
         return []
@@ -526,12 +540,12 @@ def _problem(
 
 
 def _path(body: AnyBody) -> Path:
-    """Path of the trial file; a body from elsewhere has none."""
+    """Path of the trial file of a body; refuse a body without one."""
     return Path("trial") if body.trial is None else Path(body.trial.path)
 
 
 def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
-    """A name of each trial: of its file, with its folder or a number where two are alike."""
+    """Names of the trials: name of the file, with its folder or a number where two are equal."""
     paths = [_path(body) for body in bodies]
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):
@@ -637,7 +651,7 @@ def _person(
     name: str | None,
     found: xr.Dataset,
 ) -> PersonMuscles:
-    """The fitted factors as muscles of a person."""
+    """Make the muscles of a person from the fitted factors."""
     count = len(problem.factors)
     sd = np.sqrt(np.diag(posterior.covariance))
     parameters = tuple(
@@ -680,17 +694,22 @@ def _person(
 
 
 def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
-    """The observations with the gain of each channel that is best for these muscles, so that muscles are compared."""
+    """The observations with the best gain of each channel for these muscles, so that only muscles are compared."""
     sizes: dict[str, tuple[float, float]] = {}
-    for each in observed:
-        if each.kind == EMG:
-            along, size = sizes.get(each.label, (0.0, 0.0))
-            more = float(each.predicted @ each.measured), float(each.predicted @ each.predicted)
-            sizes[each.label] = along + more[0], size + more[1]
+    for observation in observed:
+        if observation.kind == EMG:
+            along, size = sizes.get(observation.label, (0.0, 0.0))
+            more = (
+                float(observation.predicted @ observation.measured),
+                float(observation.predicted @ observation.predicted),
+            )
+            sizes[observation.label] = along + more[0], size + more[1]
     best = {label: along / size if size > 0.0 else 1.0 for label, (along, size) in sizes.items()}
     return [
-        replace(each, predicted=best[each.label] * each.predicted) if each.kind == EMG else each
-        for each in observed
+        replace(observation, predicted=best[observation.label] * observation.predicted)
+        if observation.kind == EMG
+        else observation
+        for observation in observed
     ]
 
 
@@ -712,10 +731,12 @@ def _found(
         "lower": problem.prior.lower,
         "upper": problem.prior.upper,
     }
-    variables: dict[str, Any] = {name: (("parameter",), each) for name, each in of_parameters.items()}
+    variables: dict[str, Any] = {
+        name: (("parameter",), parameter) for name, parameter in of_parameters.items()
+    }
     correlation = posterior.covariance / np.outer(sd, sd)
     variables["parameter_correlation"] = (("parameter", "other"), correlation)
-    kept = [each for each in observed[1] if each.kind != RESERVE]
+    kept = [observation for observation in observed[1] if observation.kind != RESERVE]
     longest = max((len(each.time) for each in kept), default=0)
     like = [[next((o for o in among if o.key == each.key), None) for each in kept] for among in observed]
     rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *COMPARED)}
@@ -724,7 +745,7 @@ def _found(
         for word, of_word in zip(COMPARED, like, strict=True):
             curve = of_word[k]
             if curve is not None:
-                # in the unit of the measurement, EMG with the gain that was fitted
+                # in the unit of the measurement, EMG with the fitted gain
                 rows[word][k, : len(each.time)] = np.interp(
                     each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
                 )
@@ -763,7 +784,7 @@ def _profile(
     name: str,
     report: Progress,
 ) -> xr.Dataset:
-    """The least sum of squares over one parameter, all others being fitted anew."""
+    """The least sum of squares as a function of one parameter, with all others fitted again."""
     import xarray as xr
 
     place, prior = problem.names.index(name), problem.prior
@@ -803,7 +824,7 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
 
 
 def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> list[str]:
-    """Sentences on moments that the muscles do not produce with what was fitted, in trials and strength tests."""
+    """Sentences on moments that the fitted muscles do not produce, in trials and strength tests."""
     notes = []
     for each in fitted:
         if each.kind == STRENGTH_TEST and abs(each.residual[0]) > FAR_OFF * noise[each.kind, each.label].sd:
@@ -865,16 +886,16 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
 
     observed: as of `COMPARED`; of each the gains of EMG are those that are best for its muscles.
     """
-    squares = [_channel_squares(_with_best_gains(each)) for each in observed]
+    squares = [_channel_squares(_with_best_gains(observation)) for observation in observed]
     for kind in dict.fromkeys(kind for kind, _ in squares[0] if kind in (EMG, FASCICLE)):
         keys = [key for key in squares[0] if key[0] == kind and key in squares[1]]
         worse = []
         for key in keys:
-            before, after, ahead = (np.sqrt(each.get(key, np.nan)) for each in squares)
+            before, after, ahead = (np.sqrt(square.get(key, np.nan)) for square in squares)
             if after > WORSE * before and (kind != EMG or after > LEAST_EMG_SD):
                 held_out = f" (trials left out: {ahead:.3g})" if np.isfinite(ahead) else ""
                 worse.append(f"{key[1]} {before:.3g} -> {after:.3g}{held_out}")
-        before, after = (sum(each[key] for key in keys) for each in squares[:2])
+        before, after = (sum(square[key] for key in keys) for square in squares[:2])
         if worse and (after > WORSE**2 * before or 2 * len(worse) > len(keys)):
             yield WarningNote(
                 f"The calibration makes the fit to {kind} worse; rms before -> after in {len(worse)} of {len(keys)} "
@@ -885,7 +906,7 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
 
 def _channel_squares(observed: Sequence[Observation]) -> dict[tuple[str, str], float]:
     """Return the mean square of the residuals of every channel over all trials, by kind and label."""
-    keys = dict.fromkeys((each.kind, each.label) for each in observed)
+    keys = dict.fromkeys((observation.kind, observation.label) for observation in observed)
     return {
         key: float(
             np.mean(np.square(np.concatenate([o.residual for o in observed if (o.kind, o.label) == key])))

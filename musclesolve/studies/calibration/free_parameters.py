@@ -1,7 +1,7 @@
 """Parameters of a person's muscles that are fitted: factors that several muscles share, their priors and bounds.
 
 A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each",
-"all") or because something was measured that shows its effect:
+"all") or because a measurement shows its effect:
 
     fascicle lengths     optimal fiber and tendon slack length of the measured muscle with its other heads, and, where
                          tendons are elastic, the strain of its tendon (of the Achilles tendon for all that share it)
@@ -29,7 +29,7 @@ from musclesolve.opensim.muscle_set import long_name
 
 STRENGTH, FIBER, SLACK, STRAIN = QUANTITIES
 NAMES = {"strength": STRENGTH} | {name: name for name in QUANTITIES}
-"""What a user calls a quantity -> its name."""
+"""Word of a user for a quantity -> its name."""
 ALL, EACH, GROUPS = "all", "each", "groups"
 DELAY, SHAPE = "emg_delay", "emg_shape"
 OF_EMG = (DELAY, SHAPE)
@@ -61,7 +61,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Measured:
-    """The muscles that something was measured of: fascicles, EMG, strength; and whether tendons are elastic."""
+    """The measured muscles, by fascicles, EMG and strength; and whether tendons are elastic."""
 
     fascicles: tuple[str, ...]
     emg: tuple[str, ...]
@@ -104,7 +104,7 @@ class Anatomy:
         return cls(tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()})
 
     def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
-        """The muscles of each factor that a word stands for, by the name of the factor."""
+        """The muscles of each factor that a word means, by the name of the factor."""
         if word in (EACH, GROUPS):
             kind = self.unit if word == EACH else self.group
             return {
@@ -136,7 +136,7 @@ def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:
             words[STRAIN][ACHILLES if name in anatomy.achilles else anatomy.unit[name]] = None
     for name in (*measured.emg, *measured.strength):
         words[STRENGTH][anatomy.group[name]] = None
-    return {quantity: list(each) for quantity, each in words.items() if each}
+    return {quantity: list(names) for quantity, names in words.items() if names}
 
 
 def free_factors(
@@ -185,7 +185,7 @@ def free_factors(
                 muscles = tuple(each for each in meant if each not in fixed_muscles)
                 if muscles:
                     prior = bundled_toml(__package__, "priors.toml")[quantity]
-                    units = {anatomy.unit[each] for each in muscles}
+                    units = {anatomy.unit[muscle] for muscle in muscles}
                     sd = max(prior.get("spread", {}).get(unit, prior["sd"]) for unit in units)
                     low, high = np.log(prior["bounds"])
                     achilles = set(muscles) <= set(anatomy.achilles)
@@ -201,10 +201,10 @@ def free_factors(
 def _by_quantity(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """Words by the names of quantities."""
     found: dict[str, list[str]] = {}
-    for name, each in words.items():
+    for name, names in words.items():
         if name not in NAMES:
             raise unknown_name(name, "parameter of muscles", [*NAMES, *OF_EMG], where="free")
-        found.setdefault(NAMES[name], []).extend([each] if isinstance(each, str) else each)
+        found.setdefault(NAMES[name], []).extend([names] if isinstance(names, str) else names)
     return found
 
 

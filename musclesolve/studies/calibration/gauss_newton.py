@@ -3,9 +3,9 @@
     minimize  sum_b w_b |r_b(theta)|^2 + (theta - m)^T P^-1 (theta - m),    lower <= theta <= upper,
 
 over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b + e_b): neighboring samples of a smooth curve err
-alike, and n_b of them count as one (`correlated_samples`). What a channel of EMG errs throughout, by another shape than
-the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml), counts once for the whole channel: e_b
-is the sum of its variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
+alike, and n_b of them count as one (`correlated_samples`). Systematic errors of an EMG channel, by another shape than
+the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml), count once for the whole channel: e_b
+is the sum of their variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
 this model of EMG (`python -m benchmarks.calibration.coverage --generator other`). A step is the bounded least-squares
 solution of the linearized problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
 Standard deviations sd_b and n_b belong to the residuals, and found with the fit. At the end, with A = J^T W J,
@@ -30,11 +30,11 @@ LONGEST_STEP = 0.3
 """Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
 MOST_STEPS, MOST_HALVINGS = 30, 5
 CONVERGED = 2e-2
-"""Least fall of the sum of squares that is worth a step, one being that of one standard deviation."""
+"""Least decrease of the sum of squares for another step; one standard deviation is a decrease of 1."""
 LEAST_GAIN = 1.0
 """Information over that of the prior from which a direction is determined."""
 HELD = 1e-9
-"""Distance by which a parameter that is held may move: bounds must differ."""
+"""Distance by which a held parameter may move, because bounds must differ."""
 NAMED = 0.35
 """Least share of a direction for a parameter to be named with it."""
 
@@ -104,7 +104,7 @@ def minimize(
 ) -> Posterior:
     """Gauss-Newton from a theta (P,) at which there is an optimum; `evaluate` returns None where there is none.
 
-    It ends where the next step promises less than `least` of the sum of squares.
+    The iteration ends when the next step promises a decrease of less than `least`.
     """
     from scipy.optimize import lsq_linear
 
@@ -150,7 +150,7 @@ def minimize(
 
 @dataclass(frozen=True)
 class Direction:
-    """A mixture of parameters that was not determined: shares by name, largest first; gain g of its information."""
+    """An undetermined mixture of parameters: shares by name, largest first; gain g of its information."""
 
     shares: tuple[tuple[str, float], ...]
     gain: float
@@ -170,7 +170,7 @@ class Direction:
 
 
 def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:
-    """The directions of which the measurements say less than the prior, the least known first."""
+    """The directions on which the measurements have less information than the prior, the least known first."""
     gains, mixtures = np.linalg.eigh(prior.root.T @ posterior.information @ prior.root)
     found: list[Direction] = []
     for gain, mixture in zip(gains, mixtures.T, strict=True):

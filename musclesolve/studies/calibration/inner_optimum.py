@@ -1,7 +1,7 @@
 """The optimum of a part of a body with other muscles, and its derivatives by the logarithms of their numbers.
 
-Elastic tendons: every run of usable frames is a motion (trajectory/), taken up again from the optimum of the muscles
-before, with reserves that bear something only where muscles lack it. Rigid tendons: frame by frame (sharing/).
+Elastic tendons: every run of usable frames is a motion (trajectory/), solved from the optimum of the previous muscles,
+with reserves that act only where muscles lack moments. Rigid tendons: frame by frame (sharing/).
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from musclesolve.trajectory.solve_motion import static_start
 WEIGHTS = 1e3, 1.0
 """Weights of reserves over the usual one: the first with which a motion is solved."""
 GOOD, ENOUGH = 1e-6, 1e-4
-"""Certificates: at which a motion is left alone, and with which it counts."""
+"""Certificates: the one at which a motion is not refined, and the one with which it counts."""
 
 
 class Optimum(Protocol):
@@ -50,7 +50,7 @@ class Optimum(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ElasticOptimum:
-    """The runs of a part behind elastic tendons: where they begin, their optimum and its derivatives."""
+    """The runs of a part with elastic tendons: their first frames, their optima and derivatives."""
 
     activation: Array
     fiber_length: Array
@@ -71,7 +71,7 @@ class ElasticOptimum:
 
 @dataclass(frozen=True, eq=False)
 class RigidOptimum:
-    """A part behind rigid tendons."""
+    """The optimum of a part with rigid tendons."""
 
     activation: Array
     fiber_length: Array
@@ -102,7 +102,7 @@ class RigidOptimum:
 
 
 class PartMuscles:
-    """A part of a body whose muscles may have other numbers; it keeps its last optimum, to go on from.
+    """A part of a body with changeable muscle parameters, which keeps its last optimum as the next start.
 
     Args:
         part: with the muscles of the parent.

@@ -1,10 +1,10 @@
-"""Measurements of a person's muscles beside the values of a model, with derivatives by all fitted parameters.
+"""Measurements of a person's muscles with the values of a model, and derivatives by all fitted parameters.
 
     EMG           a_c(t) exp(-gamma_c) - h(e_c(t - d)),    a_c: mean activation of the muscles of channel c,
                   e_c: its envelope over the largest of all trials, gamma_c: logarithm of the gain, the activation at
                   the largest envelope; d: delay; h(e) = (exp(A e) - 1) / (exp(A) - 1), e for A = 0
     fascicles     l_i(t) - measured length
-    reserves      what the muscles lack of a joint moment, measured: none
+    reserves      the part of a joint moment that the muscles lack; measured: zero
     strength      maximal moment of a test - measured one
 
 The error is in the unit of the measured signal: an error in the unit of the activation would be least where activations
@@ -27,9 +27,9 @@ from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
 EMG, FASCICLE, RESERVE, STRENGTH_TEST = "EMG", "fascicle length", "reserve", "strength test"
 UNITS = {EMG: "1", FASCICLE: "m", RESERVE: "N m", STRENGTH_TEST: "N m"}
 USUAL_SD = {EMG: 0.15, RESERVE: 0.5}
-"""Standard deviations of residuals before any was seen: of an envelope, and of a joint moment [N m]."""
+"""Assumed standard deviations of the first residuals: of an envelope, and of a joint moment [N m]."""
 CORRELATION_TIME = 0.05
-"""Time over which residuals are alike before any was seen [s]."""
+"""Assumed correlation time of the first residuals [s]."""
 _DIFFERENCE_STEP = 1e-3
 
 
@@ -84,7 +84,7 @@ class EmgScale:
 
 
 class TrialMuscles:
-    """One trial of a calibration: its body, parts and what was measured in it."""
+    """One trial of a calibration: its body, parts and measurements."""
 
     def __init__(self, name: str, body: RecordedBody | ModelBody) -> None:
         self.name, self.body = name, body
@@ -201,7 +201,7 @@ class TrialMuscles:
     def _made(
         self, kind: str, label: str, predicted: Array, measured: Array, change: Array, count: int
     ) -> list[Observation]:
-        """One curve where both are known; none where they are known nowhere. change: (K, T)."""
+        """The observation of a curve where both values are known; empty without such frames. change: (K, T)."""
         known = np.isfinite(predicted) & np.isfinite(measured) & np.isfinite(change).all(axis=0)
         if not known.any():
             return []
@@ -219,18 +219,21 @@ LACKING = 0.05
 def correlated_samples(residuals: Sequence[Array]) -> float:
     """Return the number of neighboring samples that count as one: 1 + 2 sum of the autocorrelation while positive.
 
-    Of the residuals (N,) of a few curves, around zero: an error that is the same throughout counts once. Sokal (1997),
+    The residuals (N,) of a few curves are taken about zero: a constant error counts once. Sokal (1997),
     Monte Carlo methods in statistical mechanics, section 3; ended at the first pair of lags whose sum is not positive
     (Geyer 1992, Stat Sci 7:473-83).
     """
-    size = float(sum(np.square(each).sum() for each in residuals))
-    longest = max((len(each) for each in residuals), default=0)
+    size = float(sum(np.square(residual).sum() for residual in residuals))
+    longest = max((len(residual) for residual in residuals), default=0)
     if not size > 0.0:
         return 1.0
     total = 1.0
     for lag in range(1, longest - 1, 2):
         pair = sum(
-            float((each[:-k] * each[k:]).sum()) for each in residuals for k in (lag, lag + 1) if len(each) > k
+            float((residual[:-k] * residual[k:]).sum())
+            for residual in residuals
+            for k in (lag, lag + 1)
+            if len(residual) > k
         )
         if pair <= 0.0:
             break

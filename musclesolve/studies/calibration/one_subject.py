@@ -1,17 +1,17 @@
-"""Trials of one subject: the trials whose trial files state the same subject."""
+"""Check that the trial files of several trials state the same subject."""
 
 from collections.abc import Sequence
 
 from musclesolve.recording.data import Trial
 
 PERSON = ("mass_kg", "stature_m", "sex")
-"""What [subject] states of a person."""
+"""Keys of [subject] that describe a person."""
 BODY = (*PERSON, "shoe_mass_kg", "segments")
-"""What it states besides of the body that was recorded, shoes among it."""
+"""Further keys of the recorded body, such as shoes."""
 
 
 def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
-    """Refuse trials whose subject differs from the first one's.
+    """Refuse trials whose subject differs from the subject of the first trial.
 
     Args:
         trials: of recordings.

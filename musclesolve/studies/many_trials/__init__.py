@@ -1,1 +1,1 @@
-"""Many trials: each into a folder of its own, side by side on one machine or on a cluster."""
+"""Many trials, each with its own folder, computed side by side on one machine or on a cluster."""

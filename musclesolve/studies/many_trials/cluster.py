@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S, WORKERS_S = 10.0, 30.0
-"""How long to wait for a scheduler, and for the first worker."""
+"""Time to wait for a scheduler, and for the first worker [s]."""
 AT_ONCE = 4000
-"""Trials that the scheduler knows at the same time: its memory does not grow with their number."""
+"""Number of trials given to the scheduler at the same time, so that its memory does not grow."""
 START = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nworkers 4 --nthreads 1`"
 
 _one_at_a_time = threading.Lock()
@@ -28,10 +28,10 @@ _one_at_a_time = threading.Lock()
 def compute_on_cluster(
     jobs: Sequence[Job], address: str, report: Callable[[list[str], float], None]
 ) -> Generator[TrialRecord]:
-    """Compute trials on the workers of a scheduler; yields each record as soon as it is there.
+    """Compute trials on the workers of a scheduler; yield each record as soon as it is ready.
 
-    The scheduler gives the trial of a worker that is lost to another one, and gives it up after several losses. It does
-    not say which trials are being computed: `report` is called without names, and 0.
+    The scheduler gives the trial of a lost worker to another one, and stops after several losses. It does not report
+    which trials are being computed: `report` is called without names, and 0.
     """
     with _client(address) as client, client.as_current():
         _check_workers(client, address, jobs)
@@ -63,7 +63,7 @@ def compute_on_cluster(
 
 
 def _attempt(job: Job) -> TrialRecord:
-    """One trial at a time in each process: the compiled kernel itself uses the threads of the worker."""
+    """Compute one trial at a time in each process: the compiled kernel uses the threads of the worker."""
     with _one_at_a_time:
         return attempt(job)
 
@@ -107,5 +107,5 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
 
 
 def _known(paths: list[str]) -> tuple[str, list[str]]:
-    """On a worker: its version of musclesolve, and which of the paths it does not see."""
+    """Return, on a worker, its version of musclesolve and the paths that it cannot see."""
     return __version__, [path for path in paths if not Path(path).exists()]

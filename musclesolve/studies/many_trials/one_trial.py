@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from musclesolve.pipeline.recorded_body import RecordedBody
 
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
-"""Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
+"""Module and function of a process that draws beside this one, started early so that it is ready in time."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 Further = Callable[[xr.Dataset, Path], bytes]
-"""Makes the content of a file beside a result, from the result and its path; of a module.
+"""Function of a module that makes the content of a file beside a result, from the result and its path.
 
-An object may have `made(path)`: whether a file that is there is what it would make of the same result.
+An object may have `made(path)`: whether an existing file is what it would make of the same result.
 """
 
 
@@ -66,14 +66,14 @@ class Job:
     folder: Path  # where its files go, absolute
     options: Mapping[str, object]  # keyword arguments of `run`
     figures: bool = True  # whether they are drawn
-    again: bool = False  # also where the result that is there is of the same input, options and version
+    again: bool = False  # compute even if a result of the same input, options and version exists
     style: PageStyle = A4_PAGE  # of the figures
-    # files beside the result by name, made in this order; None: not wanted, removed where it is of an earlier result
+    # files beside the result by name, made in this order; None: not wanted, a file of an earlier result is removed
     further: Mapping[str, Further | None] = field(default_factory=dict)
-    questions: tuple[str, ...] = ()  # beside the questions of the trial file
+    questions: tuple[str, ...] = ()  # further questions beside those of the trial file
 
     def with_answers(self) -> Job:
-        """The job whose further files begin with the answers to the questions of the trial."""
+        """Put the answers to the questions of the trial first among the further files."""
         from musclesolve.studies.questions.answers import answer_files, asked_of
 
         answers = answer_files(asked_of(self.trial, self.questions), self.options)
@@ -98,7 +98,7 @@ def analyze(
 
     Figures, page and messages of an earlier result in the folder are removed, and files that are named in `outdated`.
     Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
-    `completed` adds to the result what these say of it.
+    `completed` adds their verdicts to the result.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -195,7 +195,7 @@ def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = Non
 
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
-    """Compute a trial unless its result is there; errors are stored in the record, never raised."""
+    """Compute a trial unless its result exists; errors are stored in the record, never raised."""
     start = time.perf_counter()
     try:
         with page_style(job.style), reserved(job.folder):
@@ -218,14 +218,14 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     except (MuscleSolveError, MuscleDatabaseError) as error:
         return job.record(Outcome.REFUSED, str(error))
     except Exception as fault:
-        # A fault of the program must not stop the other trials. Its traceback is kept for a report.
+        # An error of the program must not stop the other trials. Its traceback is stored for a report.
         message = f"the program failed: {type(fault).__name__}: {fault}"
         return job.record(Outcome.FAILED, message, traceback.format_exc())
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 
 def _current(job: Job, stored: Mapping[str, str]) -> Measures | None:
-    """Measures of the result that is there, by its attributes, if it is what would be computed."""
+    """Measures of an existing result, from its attributes, if a run would compute the same result."""
     text = stored.get(ATTRIBUTE, "")
     if not is_current(text, job.trial, job.folder, job.options, job.figures):
         return None
@@ -245,7 +245,7 @@ def _missing(job: Job) -> dict[str, Further]:
 
 
 def is_done(job: Job) -> bool:
-    """Return whether the result of a job is there, as far as can be known."""
+    """Return whether the result of a job exists, as far as can be known."""
     with contextlib.suppress(MuscleSolveError, OSError):
         stored, job = result_attributes(job.folder / RESULT), job.with_answers()
         return not job.again and _current(job, stored) is not None and not _missing(job)
@@ -253,7 +253,7 @@ def is_done(job: Job) -> bool:
 
 
 def leave_message(record: TrialRecord) -> None:
-    """Write why a trial has no result into its folder; an earlier result, which is of another input, is renamed.
+    """Write the reason for a missing result into the folder of a trial; rename an earlier result of another input.
 
     Nothing is changed in a folder that holds the result of another trial, or into which another run writes, and nothing
     is raised where it cannot be written.

@@ -1,4 +1,4 @@
-"""Recipe of a result: the inputs and options from which it was computed, so that it need not be computed again."""
+"""Recipe of a result: its inputs and options, which show whether it has to be computed again."""
 
 import hashlib
 import io
@@ -59,13 +59,13 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
 
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
     """The names of the files of a trial that differ from the files of `input_hashes`."""
-    # They are all of the trial: one that names other files has another hash itself.
+    # These are all files of the trial: a trial file that names others has another hash itself.
     names = [name for name, sha in files.items() if not has_hash(trial.resolve().parent / name, sha)]
     return names if trial.name in files else [trial.name, *names]
 
 
 def hashed_files(text: str) -> dict[str, str]:
-    """The `input_hashes` that the JSON of a recipe holds; none where it holds none."""
+    """The `input_hashes` in the JSON of a recipe; empty without any."""
     try:
         return dict(json.loads(text)["files"])
     except (ValueError, KeyError, TypeError):
@@ -73,7 +73,7 @@ def hashed_files(text: str) -> dict[str, str]:
 
 
 def options_in(text: str) -> dict[str, Any]:
-    """The options in the JSON of a recipe, of those that are no objects; none where it holds none."""
+    """The options in the JSON of a recipe, except objects; empty without any."""
     try:
         options = dict(json.loads(text)["options"])
     except (ValueError, KeyError, TypeError):
@@ -87,7 +87,7 @@ def _drawn(page: dict[str, Any], written: list[str]) -> bool:
 
 
 def _page(style: PageStyle) -> dict[str, Any]:
-    """The style of figures as JSON has it."""
+    """The style of figures in the form of JSON."""
     page: dict[str, Any] = json.loads(json.dumps(asdict(style)))
     return page
 
@@ -97,7 +97,7 @@ def _choices(options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """An option as JSON has it; an object, such as a cost, by name, content and the code that is its own."""
+    """An option in the form of JSON; an object, such as a cost, by name, content and its code."""
     if value is None or isinstance(value, str | int | float):
         return value
     content = io.BytesIO()
@@ -109,7 +109,7 @@ def _plain(value: object) -> object:
 
 
 class _Pickler(pickle.Pickler):
-    """Stores the modules of the classes and functions that it pickles: only their names are in the pickle."""
+    """A pickler that stores the modules of pickled classes and functions: a pickle has only their names."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
@@ -122,7 +122,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
     def sources(self) -> list[Path]:
-        """Their files, but for the files of musclesolve, which its version identifies."""
+        """Files of the stored modules, except files of musclesolve, which the version identifies."""
         others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
         files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
         return [Path(file) for file in files if file]

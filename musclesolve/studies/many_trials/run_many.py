@@ -1,4 +1,4 @@
-"""Many trials, one call: the trials that arguments name, the names of their folders, and their computation."""
+"""Many trials in one call: finding the trials, naming their folders, and computing them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, is_
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
 MOST_NAMES, LONGEST_NAME = 2, 18
-"""Most names of running trials in the line of progress, and the most letters of each."""
+"""Largest number of running trials in the line of progress, and largest length of their names."""
 
 
 WRITTEN = 2.0
-"""So often at most is the table of all trials written while they are computed [s]."""
+"""Least time between two writings of the table of all trials [s]."""
 
 
 class ManyOptions(TypedDict, total=False):
@@ -131,7 +131,7 @@ def write_table(records: Sequence[TrialRecord], output: Path) -> None:
 
 
 def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
-    """Refuse before anything is computed what would fail for every trial."""
+    """Refuse options that would fail for every trial, before any computation."""
     from musclesolve.pipeline.run_options import check_choices
 
     check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))
@@ -177,7 +177,7 @@ def _collected(
     start: Callable[[], Generator[TrialRecord]],
     report: TrialsProgress,
 ) -> list[TrialRecord]:
-    """Take the records as they come, and write the table of all trials whatever happens."""
+    """Collect the records as they arrive, and write the table of all trials in any case."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     written = -inf
     try:
@@ -205,7 +205,7 @@ def _collected(
 
 
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
-    """The records, from processes on this machine, each as soon as it is there."""
+    """Yield the records from processes on this machine, each as soon as it is ready."""
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
     compile_kernel()  # once, and not in every process
@@ -221,7 +221,7 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
 
 
 def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:
-    """As `attempt`, in a process of its own."""
+    """Run `attempt` in a process of its own."""
     return attempt(job, progress)
 
 
@@ -234,7 +234,7 @@ class TrialsProgress:
     def __call__(self, running: list[str], fraction: float) -> None:
         """Report the names of the running trials, and the sum of their shares that are done.
 
-        Of a long name the end: the progress bar has to fit on the terminal.
+        Only the end of a long name is shown: the progress bar has to fit on the terminal.
         """
         more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
         shown = [
@@ -246,7 +246,7 @@ class TrialsProgress:
 
 
 OWN = (CSV, "average")
-"""Names beside those of the trials: the table, and the folder that is proposed for their average."""
+"""Names that no trial may have: the table, and the folder proposed for an average."""
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
 """Names that no file can have on Windows, whatever their suffix."""
 MOST_FOLDER_BYTES = 120
@@ -254,7 +254,7 @@ MOST_FOLDER_BYTES = 120
 
 
 def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
-    """Trial files, and for each folder those in it; absolute, in the given order, each once.
+    """Find trial files, and the trial files in folders; absolute, in the given order, without repetition.
 
     A file that does not exist is kept: that trial alone fails.
     """
@@ -280,7 +280,7 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
 
 
 def _may_be_trial(path: Path) -> bool:
-    """Whether a TOML file has the table [files]; one that cannot be read may be a trial."""
+    """Return whether a TOML file has the table [files]; an unreadable file may be a trial."""
     try:
         return "files" in tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -313,13 +313,13 @@ def folder_names(trials: list[Path]) -> list[str]:
 
 
 def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
-    """A name (`safe`) for a folder among others; where it is taken already, with a number made of a path."""
+    """Choose a name (`safe`) for a folder; if it is already taken, add a number derived from a path."""
     name = safe(wanted)
     return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *OWN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:
-    """Stem of a file, the names of so many folders before it; numbered where it had to be changed."""
+    """Stem of a file after the names of `depth` folders; numbered where the name had to be changed."""
     above = path.parent.parts[-depth:] if depth else ()
     name = safe("-".join([*(part.strip("/\\:") for part in above if part.strip("/\\:")), path.stem]))
     return f"{name}-{_number(path.stem)}" if numbered else name

@@ -57,7 +57,7 @@ class Measures:
     residual_percent: float  # peak of the residual force at the pelvis [% of body weight]
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
-    movement: str  # which the result is of
+    movement: str  # movement of the result
     plausibility: str  # the verdict: plausible, at the edge, not plausible or not known
     reason: str  # of this verdict
     verdict: str  # of `results.judgement`
@@ -89,7 +89,7 @@ class Measures:
             plausibility=judged["verdict"],
             reason=judged["reason"],
             verdict=judgement.verdict,
-            findings=[each.sentence for each in judgement.of("error", "warning")],
+            findings=[entry.sentence for entry in judgement.of("error", "warning")],
         )
 
     def as_json(self) -> str:
@@ -166,11 +166,11 @@ def csv_bytes(
 
 
 def check_table(path: Path) -> None:
-    """Refuse to write over a file that has the name of the table and is none."""
+    """Refuse to overwrite a file with the name of the table that is no table of trials."""
     try:
         with open_regular(path, RECORDING) as file:
             first = file.readline(1000).decode("utf-8", "replace")
     except OSError:
-        return  # there is none, or it cannot be read: writing it reports that
+        return  # a missing or unreadable file is reported when the table is written
     if not first.startswith("name,status"):
         raise input_error("studies.no_table_musclesolve_one", file=path)

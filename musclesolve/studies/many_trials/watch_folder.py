@@ -41,10 +41,10 @@ from musclesolve.studies.many_trials.run_many import find_name, write_table
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
 
 LOOK = 0.05
-"""So often is the process that computes asked whether it is done [s]."""
+"""Interval at which the computing process is checked [s]."""
 TASK = ("musclesolve.studies.many_trials.run_many", "attempt_task")
 SUBJECT = "subject.toml"
-"""A file with the table [subject] of whose recordings lie in its folder and below."""
+"""Name of a file with the table [subject] for the recordings in its folder and below."""
 OF_MOTION = (("files", "forces"), ("emg", "file"), ("fascicle", "file"))
 """Table and key of the files that are recorded with each motion."""
 OF_ONE = {"time": ("start_s", "end_s", "cycles_s"), "events": None}
@@ -124,17 +124,17 @@ class Template:
     def motion(self, path: Path) -> str:
         """The part of the name of a file that names the motion; "" where it is no recording of a motion."""
         motion = self.recording.motion(path)
-        others = {each.name.casefold() for each in self.of_session.values()}
+        others = {entry.name.casefold() for entry in self.of_session.values()}
         if not motion or path.name.casefold() in others:
             return ""
         if any(says(path.stem) for says in self._of_other_kind) or (
             says_static in self._of_other_kind and stands_by_name(path)
         ):
             return ""
-        # of two patterns that fit, such as "NAME.csv" and "NAME_grf.csv", the longer one says what the file is
+        # of two matching patterns, such as "NAME.csv" and "NAME_grf.csv", the longer one decides
         long = len(self.recording.head) + len(self.recording.tail)
-        for each in self.of_motion.values():
-            if len(each.head) + len(each.tail) > long and each.motion(path):
+        for entry in self.of_motion.values():
+            if len(entry.head) + len(entry.tail) > long and entry.motion(path):
                 return ""
         return motion
 
@@ -174,13 +174,13 @@ class _Recording:
 
 @dataclass
 class Watch:
-    """The recordings of a folder and what has become of them.
+    """The recordings of a folder and their states.
 
     Args:
         folder: with the recordings, in it and below.
-        template: what holds for all of them.
+        template: settings of all recordings.
         output: folder for a folder of each result, and trials.csv; FOLDER/results unless given.
-        settled: a file is whole once its size and the time of its last change have stayed the same for so long [s].
+        settled: time after which a file with unchanged size and time of change counts as complete [s].
         further: see `Job`.
         clock: a time that never goes back [s].
 
@@ -199,7 +199,7 @@ class Watch:
         if not self.folder.is_dir():
             beside = list[str]()
             with suppress(OSError):
-                beside = sorted(each.name for each in self.folder.parent.iterdir() if each.is_dir())
+                beside = sorted(path.name for path in self.folder.parent.iterdir() if path.is_dir())
             meant = suggestion(self.folder.name, beside)
             raise input_error(
                 "studies.no_folder_to_watch", file=self.folder, meant=f"{meant} Else " if meant else ""
@@ -215,7 +215,7 @@ class Watch:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep others from watching the folder, into which trial files are written, and from writing the results.
+        """Lock the folder, into which trial files are written, and the results against other programs.
 
         Raises:
             BusyError: another program does.
@@ -231,18 +231,18 @@ class Watch:
     @property
     def records(self) -> list[TrialRecord]:
         """Return the state of each recording, waiting ones included, in the order in which they were seen."""
-        return [each.record for each in self._found.values() if each.record is not None]
+        return [entry.record for entry in self._found.values() if entry.record is not None]
 
     @property
     def is_open(self) -> bool:
-        """Whether a recording is still being written, or is not computed yet; not whether one waits for its files."""
-        return any(each.is_open for each in self._found.values())
+        """Return whether a recording is still being written or not computed yet; waiting for files does not count."""
+        return any(entry.is_open for entry in self._found.values())
 
     def look(self) -> list[Job]:
-        """Look into the folder; returns the recordings that are whole, with all their files, and not computed yet.
+        """Search the folder; return the complete recordings, with all their files, that are not computed yet.
 
-        A job stays among them until `take` gets its record. What waits, or cannot have a trial file, is a record at
-        once.
+        A job is returned until `take` gets its record. A recording that waits, or cannot have a trial file, becomes a
+        record at once.
         """
         ready, now, changed = list[Job](), self.clock(), False
         self._read_template()
@@ -281,8 +281,8 @@ class Watch:
         return ready
 
     def take(self, record: TrialRecord) -> None:
-        """Keep what has become of a recording, and write the table of all."""
-        each = next((each for each in self._found.values() if each.name == record.name), None)
+        """Store the record of a recording, and write the table of all."""
+        each = next((entry for entry in self._found.values() if entry.name == record.name), None)
         if each is None:
             return  # it was removed meanwhile
         each.record, each.is_open = record, each.state != each.given
@@ -291,7 +291,7 @@ class Watch:
         write_table(self.records, self.results)
 
     def _read_template(self) -> None:
-        """Read the template again where it was changed; a faulty one refuses the recordings until it is corrected."""
+        """Read a changed template again; a faulty template refuses the recordings until it is corrected."""
         state = file_state(self.template.path)
         if state == self._read:
             return
@@ -317,10 +317,10 @@ class Watch:
         return (path for _, path in sorted(found))
 
     def _named(self, path: Path) -> _Recording:
-        """A recording that was not seen before, with a name that no other one has."""
+        """Register a new recording under a unique name."""
         inside = path.relative_to(self.folder)
         wanted = "-".join([*inside.parts[:-1], self.template.motion(path)])
-        name = find_name(wanted, [each.name for each in self._found.values()], str(inside))
+        name = find_name(wanted, [entry.name for entry in self._found.values()], str(inside))
         return _Recording(name, self.folder / f"{name}.toml")
 
     def _inputs(self, path: Path) -> tuple[dict[tuple[str, str], Path], str]:
@@ -343,7 +343,9 @@ class Watch:
         return inputs, ", ".join(missing)
 
     def _of_session(self, path: Path, role: str, own: Path) -> list[Path]:
-        """The file of the session of a recording: of the template's name; of standing trials those that say so."""
+        """Files of the session of a recording with the template's name; or standing trials, recognized by their
+        names.
+        """
         for folder in self._folders(path):
             if (folder / own.name).is_file():
                 return [folder / own.name]
@@ -362,14 +364,16 @@ class Watch:
 
     def _folders(self, path: Path) -> list[Path]:
         """The folder of a recording and those above it, up to the one that is watched."""
-        return [each for each in path.parents if each.is_relative_to(self.folder)]
+        return [parent for parent in path.parents if parent.is_relative_to(self.folder)]
 
     def _subject_files(self, path: Path) -> list[Path]:
-        return [each / SUBJECT for each in self._folders(path)]
+        return [folder / SUBJECT for folder in self._folders(path)]
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
         """Return the entries of the nearest `subject.toml`; nothing where there is none."""
-        file = next((each for each in self._subject_files(path) if each.is_file()), None)
+        file = next(
+            (subject_file for subject_file in self._subject_files(path) if subject_file.is_file()), None
+        )
         if file is None:
             return {}
         document = Document(file, RecordedSettings)
@@ -382,20 +386,20 @@ class Watch:
         return stated
 
     def _write(self, path: Path, trial: Path, inputs: Mapping[tuple[str, str], Path]) -> None:
-        """Write the trial file of a recording, unless somebody has changed the one that is there."""
+        """Write the trial file of a recording, unless a user has changed the existing one."""
         text = self.template.text(trial, inputs, self._subject(path))
         try:
             before = trial.read_text(encoding="utf-8")
         except FileNotFoundError:
             before = ""
         except (OSError, UnicodeDecodeError):
-            return  # the run says what is wrong with it
+            return  # the run reports its faults
         if before != text and (not before or is_untouched(before)):
             write_files(trial.parent, {trial.name: text.encode()})
 
 
 class Computer:
-    """A process that computes one recording at a time: what ends it, ends neither the watch nor the next recording."""
+    """A process that computes one recording at a time; its crash ends neither the watch nor the next recording."""
 
     def __init__(self) -> None:
         self._helper: Helper | None = None
@@ -431,7 +435,7 @@ class _Waits(Exception):
 
 
 def is_untouched(text: str) -> bool:
-    """Whether a trial file is as `Template.text` wrote it."""
+    """Return whether a trial file is unchanged since `Template.text` wrote it."""
     written = _WRITTEN.match(text)
     return written is not None and _digest(text[written.end() :]) == written[2]
 

@@ -1,1 +1,1 @@
-"""Questions about one trial: how weak muscles may become, and what would be otherwise under other conditions."""
+"""Questions about one trial: strength margins, scenarios, contributions, coordination."""

@@ -1,7 +1,7 @@
-"""Answers beside a result: each question of a trial file or a command has its answer in a file of its name.
+"""Answers beside a result: the answer to each question of a trial file or a command is in a file of its name.
 
-The trial is answered with the options of the result: its cost, its legs, its settings. What cannot be answered, such as
-contributions without ground reactions, keeps nobody from the result: the file then says why.
+Answers use the options of the result: its cost, its legs, its settings. A question without an answer, such as
+contributions without ground reactions, does not prevent the result: the file then has the reason.
 """
 
 import json
@@ -50,9 +50,9 @@ ASKED = "asked"
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The questions about a trial, of its file and besides, in the order of `QUESTIONS`.
+    """The questions about a trial, from its file and `more`, in the order of `QUESTIONS`.
 
-    A file that cannot be read, or another fault in it, is left to those who compute the trial.
+    An unreadable file, or another fault in it, is reported by the computation of the trial.
     """
     for name in more:
         if name not in QUESTIONS:
@@ -89,11 +89,11 @@ def _check_names(path: Path, document: Document, settings: QuestionSettings) -> 
         ("strength", settings.strength, "muscle or group of muscles", muscles),
         ("contact", () if isinstance(bounds, str) else bounds, "joint", ("joint",)),
     ]
-    for each in scenarios:
-        target, of_target = [each.minimize] * bool(each.minimize), ("place", *muscles)
+    for scenario in scenarios:
+        target, of_target = [scenario.minimize] * bool(scenario.minimize), ("place", *muscles)
         stated += [
-            ("scenarios", each.strength, "muscle or group of muscles", muscles),
-            ("scenarios", (*each.torque, *each.spring), "degree of freedom", ("dof",)),
+            ("scenarios", scenario.strength, "muscle or group of muscles", muscles),
+            ("scenarios", (*scenario.torque, *scenario.spring), "degree of freedom", ("dof",)),
             ("scenarios", target, "joint, side of the knee, muscle or group", of_target),
         ]
     for key, names, what, dims in stated:
@@ -121,7 +121,7 @@ def answer(
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """The answer to a question about a trial; without one a dataset whose attribute says why.
+    """Answer a question about a trial; without an answer an attribute of the dataset has the reason.
 
     Args:
         name: one of `QUESTIONS`; [questions] of the trial states scenarios and bounds.
@@ -177,7 +177,9 @@ class AnswerFile:
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
         stated[QUESTION] = self.name
         for variable in found.data_vars.values() if self.name == "contributions" else ():
-            if variable.dtype == np.float64:  # of every muscle, joint and contact model: a tenth of the bytes
+            if (
+                variable.dtype == np.float64
+            ):  # for every muscle, joint and contact model: a tenth of the bytes
                 variable.encoding |= {"dtype": "float32", "zlib": True, "complevel": 4}
         return netcdf_bytes(found.assign_attrs(stated))
 
@@ -190,7 +192,7 @@ def _asked(trial: AnyTrial) -> str:
 def answer_files(
     asked: Iterable[str], options: Mapping[str, Any] | None = None
 ) -> dict[str, AnswerFile | None]:
-    """Makers of the file of every question beside a result, by its name; None for the other questions."""
+    """Makers of the answer files of the requested questions, by file name; None for the other questions."""
     given = dict(options or {})
     return {f"{name}.nc": AnswerFile(name, given) if name in set(asked) else None for name in QUESTIONS}
 
@@ -202,7 +204,7 @@ def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFil
 
 
 def answers_beside(result: Path) -> list[Path]:
-    """The files of answers that were made with a result, without files that commands made with other options."""
+    """The answer files that were made with a result, without files of commands with other options."""
     files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
     return [file for file in files if ASKED in result_attributes(file)]
 

@@ -1,4 +1,4 @@
-"""Torques that help: of an orthosis or exoskeleton at the joints of a part, chosen together with the activations.
+"""Optimal torques of an orthosis or exoskeleton at the joints of a part, chosen together with the activations.
 
 A torque acts on the distal segment of a degree of freedom, positive as the joint moment, and its reaction on the
 proximal one, so the muscles produce the rest:
@@ -6,8 +6,8 @@ proximal one, so the muscles produce the rest:
     A a + sum_d e_d t_d = b,    low_d <= t_d <= high_d.
 
 The optimal torques minimize the cost of the muscles: each is a column of the problem with a moment arm about its degree
-of freedom alone and no cost but EFFORT times its square as a share of the largest one allowed, which decides where the
-muscles do not care. The frame is solved once with these columns, and once more with the torques held, so that the
+of freedom alone and the cost EFFORT times the square of its share of the largest allowed torque, which decides where
+the muscles do not. The frame is solved once with these columns, and once more with fixed torques, so that the
 certificate of a result belongs to its muscles.
 """
 
@@ -35,7 +35,7 @@ Limits = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class MusclesAlone(Cost):
-    """The cost of the first n - count columns of a problem; the last ones, no muscles, cost EFFORT a^2 each."""
+    """The cost of the first n - count columns of a problem; the last columns, no muscles, cost EFFORT a^2 each."""
 
     base: Cost
     count: int
@@ -166,14 +166,14 @@ class MusclesAlone(Cost):
 
 
 PRIORITY = 100.0
-"""How much the square of a target counts beside the cost of the muscles, both as shares of their means now."""
+"""Weight of the square of a target beside the cost of the muscles, both relative to their present means."""
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
     """A force that torques minimize: row . F + offset, row (T, n) over the muscles of a part, offset (T,) [N].
 
-    Where less than zero would follow, as of a contact that lifts off, it is zero.
+    The force is at least zero, as at a contact that lifts off.
     """
 
     row: Array
@@ -196,7 +196,7 @@ def contact_target(
     """A contact force of a joint, as a function of the forces of the contractile elements.
 
     Args:
-        now: the part as it is shared now.
+        now: the part with its present sharing.
         joint: its name.
         axes, spacing: of a knee, as in `knee_contact.compartments`.
         place: "medial" or "lateral" contact of the knee; "": the force along the direction that it has now.
@@ -216,17 +216,18 @@ def contact_target(
 
 
 GRID, FINER, SWEEPS = 25, 9, 2
-"""Torques of the search at first, and around the best one of each of two finer searches; sweeps over several joints."""
+"""Number of torques in the first search, and in each of two finer searches; number of sweeps over several joints."""
 
 
 def torque_against(
     part: SharingGroup, sharing: Sharing, limits: Limits, target: Target
 ) -> tuple[Array, Array]:
-    """Torques within limits with which a target is least, while the muscles go on to minimize their own cost.
+    """Find torques within limits that minimize a target while the muscles minimize their own cost.
 
-    Muscles do not serve the target. So torques are searched, in every frame: GRID of each joint, then twice around the
-    best one, joint after joint; of torques that do the same the least one is taken. Each is solved for all frames at
-    once. `optimal_torque` with the target is the convex problem in which muscles cooperate: they would reach less.
+    Muscles do not serve the target. So torques are searched in every frame: GRID values of each joint, then twice
+    around the best one, joint after joint; of equally good torques the smallest is taken. Each value is solved for all
+    frames at once. `optimal_torque` with the target is the convex problem of cooperating muscles, whose target is
+    lower.
 
     Returns:
         Torques (T, shared) [N m], and the target (T,) [N] that cooperating muscles would reach, NaN without a solution.
@@ -263,7 +264,7 @@ def torque_against(
 
 
 def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Target) -> Array:
-    """The target (T,) [N] in the convex problem of muscles and torques that both serve it; see `optimal_torque`."""
+    """The target (T,) [N] in the convex problem in which muscles and torques minimize it; see `optimal_torque`."""
     problem, solution = _solve_with_torques(part, sharing, limits, target)[:2]
     return np.where(solution.solved, target.value(solution.force[:, : problem.n_muscles]), np.nan)
 
@@ -271,7 +272,7 @@ def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Ta
 def optimal_torque(
     part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None = None
 ) -> tuple[Array, Array]:
-    """Torques within limits that minimize the cost of the muscles of a part, or above all a target.
+    """Find torques within limits that minimize the cost of the muscles of a part, or mainly a target.
 
     With a target R(a) the cost is J(a) + 1/2 w R(a)^2, with w so that the square counts PRIORITY times the cost of the
     muscles, both as means over the frames without torques. It stays one convex problem of each frame.
@@ -312,8 +313,8 @@ def _solve_with_torques(
     columns = np.zeros((frames, problem.n_dof, count))
     for k, (row, sign, _, _) in enumerate(directions):
         columns[:, row, k] = sign
-    largest = np.array([each[2] for each in directions])
-    least = np.array([each[3] for each in directions])
+    largest = np.array([direction[2] for direction in directions])
+    least = np.array([direction[3] for direction in directions])
 
     helped = Problem(**padded(problem, columns, largest, lower=least))
     cost_of_both = MusclesAlone(sharing.cost, count, weight)

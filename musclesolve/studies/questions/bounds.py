@@ -19,15 +19,15 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 NOW = "now"
-"""Bound of contact forces: the largest ones of the trial as it is."""
+"""Word for a bound of contact forces: the largest present ones of the trial."""
 LEVER = 0.05
-"""Newtons of a bound weigh as the moment at this arm [m]: rows of a problem are of one size."""
+"""Arm that converts forces of a bound to moments [m], so that rows of a problem have similar size."""
 PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
-"""What the optional arrays of a problem hold for a column that is no muscle; zero where absent."""
+"""Values of optional arrays of a problem for a column that is no muscle; zero where absent."""
 LENGTHS = {"tendon_slack_length": "tendon slack length", "optimal_fiber_length": "optimal fiber length"}
 """Parameters whose factors are changed, and their words."""
 FURTHEST, COARSE, FINE = 0.3, 0.05, 0.001
-"""Furthest change of a length, steps of the search, and its end, as shares of the length."""
+"""Largest change of a length, step of the search, and its final accuracy, as shares of the length."""
 
 
 def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -
     Args:
         problem: of n muscles and m moments.
         columns: (T, m, k) moment arms.
-        capacity: (k,) or (T, k) what a column gives at activation 1.
+        capacity: (k,) or (T, k) force of a column at activation 1.
         bounds: lower and upper (k,), 0 and 1 unless given.
     """
     frames, count = len(problem.moment), columns.shape[2]
@@ -100,7 +100,7 @@ def contact_limits(
 
 
 def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str) -> tuple[Array, Array]:
-    """The contact force of a joint along the direction that it has now, row . F + offset.
+    """The contact force of a joint along its present direction, row . F + offset.
 
     Args:
         part: with its loads.
@@ -108,7 +108,7 @@ def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str)
         joint: its name.
 
     Returns:
-        row (T, n) over the forces F of the contractile elements [1], and offset (T,) [N], what is left without them.
+        row (T, n) over the forces F of the contractile elements [1], and offset (T,) [N], the force without them.
     """
     loads, force = part.loads, reaction[joint]
     assert loads is not None
@@ -122,10 +122,10 @@ def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str)
 def limited(
     problem: Problem, part: SharingGroup, reaction: Mapping[str, Array], limits: Mapping[str, float]
 ) -> Problem:
-    """A problem whose contact forces stay below limits, along the directions that they have now.
+    """Limit the contact forces of a problem along their present directions.
 
-    With the unit vector d of the contact force R = net + sum_i F_i c_i of a joint as it is shared now, and the limit L,
-    a row and a column (what is left of the limit) are added for each joint:
+    With the unit vector d of the present contact force R = net + sum_i F_i c_i of a joint, and the limit L, a row and a
+    column (the slack l of the limit) are added for each joint:
 
         sum_i (d . c_i) F_i + l = L - d . net,        l >= 0
 
@@ -170,13 +170,13 @@ def limited(
 
 
 def possible_frames(problem: Problem) -> Mask:
-    """Frames (T,) that are possible without reserves."""
+    """Mask (T,) of the frames that are possible without reserves."""
     exact = problem.with_arrays(reserve_weight=None)
     return np.asarray(solve(exact, "force_squared").status == Status.SOLVED)
 
 
 def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGroup:
-    """The part with factors (n,) on a parameter of LENGTHS of its muscles, behind rigid tendons."""
+    """The part with factors (n,) on a parameter of LENGTHS of its muscles, with rigid tendons."""
     state = part.state
     changed = replace(state.parameters, **{parameter: factor * getattr(state.parameters, parameter)})
     lengths = state.musculotendon_length, state.musculotendon_velocity
@@ -186,10 +186,10 @@ def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGro
 def length_range(
     part: SharingGroup, sharing: Sharing, parameter: str, muscles: Sequence[str], counted: Mask
 ) -> tuple[float, float]:
-    """Least and greatest factor on a length of some muscles with which all frames that count stay possible.
+    """Find the least and greatest factor on a length of some muscles with which all counted frames stay possible.
 
-    The search goes outward from 1 in steps of COARSE, and halves the first step in which a frame becomes impossible to
-    FINE. Beyond FURTHEST it ends: the factor is then 1 - FURTHEST or 1 + FURTHEST.
+    The search goes outward from 1 in steps of COARSE, and bisects the first step in which a frame becomes impossible to
+    FINE. It ends at FURTHEST: the factor is then 1 - FURTHEST or 1 + FURTHEST.
     """
     chosen = np.isin(part.state.parameters.names, list(muscles))
 

@@ -1,12 +1,12 @@
-"""Contributions: what each muscle does to the center of mass, the joints, the ground reactions and the contact forces.
+"""Contributions of each muscle to the acceleration of center of mass and joints, ground reactions and contact forces.
 
-The equations, and what the contact model decides, stand in `dynamics.inverse.induced_accelerations`. The contact models
-are computed and compared, since none is right throughout: in push-off the heel has left the ground, so that the foot is
+`dynamics.inverse.induced_accelerations` has the equations and the contact models. All contact models are computed and
+compared, since none is right throughout: in push-off the heel has left the ground, so that the foot is
 not flat; after heel strike the foot turns about the heel.
 
 A muscle presses the bones of a joint in two ways. Its own tension acts across the joints that it crosses (*own*). And
 it accelerates the whole body and changes the ground reaction, which loads every joint (*through dynamics*): the net
-joint force that its induced accelerations need. Own and dynamics of all parts are the contact force.
+joint force that its induced accelerations need. The contact force is the sum of both contributions of all parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ from musclesolve.studies.known_names import COMPARTMENTS
 from musclesolve.studies.questions.judged import judgement_of
 
 WITHOUT_POWER = ("motion", "free_moment")
-"""Parts that are no forces with a power of their own: velocities, and a share of the ground reaction."""
+"""Parts without a power of their own: velocities, and a share of the ground reaction."""
 
 
 def contributions(

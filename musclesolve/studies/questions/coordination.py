@@ -4,7 +4,7 @@ Synergies describe activations by few patterns, a = sum_k w_k c_k(t) with weight
 and Bizzi 2005, PNAS 102:3076-3081). Activations of static optimization follow from few joint moments: their synergies
 describe these, too, and are no proof of a neural organization.
 
-The stiffness of a joint is what its moment loses when the angle changes quickly, before activation changes:
+The stiffness of a joint is the decrease of its moment per angle in a quick change, before activation changes:
 
     K_d = sum_i r_di^2 k_i,      1 / k_i = 1 / k_fibers + 1 / k_tendon,      k_fibers = 23.4 F_i / L0_i
 
@@ -29,16 +29,16 @@ from musclesolve.studies.compare import co_contraction
 from musclesolve.studies.questions.judged import judgement_of
 
 MOST_SYNERGIES = 8
-"""Most synergies that are tried."""
+"""Largest number of synergies that are tried."""
 WHOLE, EACH = 0.90, 0.75
 """Variance accounted for, of all muscles together and of each, from which a number of synergies is enough.
 
 As Torres-Oviedo, Macpherson and Ting (2006, J Neurophysiol 96:1530-1546) and others chose.
 """
 ACTIVE = 0.05
-"""Peak activation below which a muscle is left out: its pattern would be that of the least activation."""
+"""Peak activation below which a muscle is left out: its pattern would only show the least activation."""
 STARTS, ROUNDS = 5, 400
-"""Starts of the factorization with random numbers of a fixed seed, and its most rounds."""
+"""Number of random starts of the factorization, and largest number of iterations."""
 SHORT_RANGE = 23.4
 """Short-range stiffness of fibers over force and optimal fiber length."""
 TENDON_STRAIN = 0.049

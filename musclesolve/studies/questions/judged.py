@@ -1,4 +1,4 @@
-"""Statements of an answer about its trial: the files, and the judgment, which holds for every answer."""
+"""Attributes of an answer on its trial: the files, and the judgement, which holds for every answer."""
 
 import json
 from typing import Any
@@ -16,10 +16,10 @@ VERDICT = "verdict"
 def judgement_of(result: xr.Dataset) -> dict[str, Any]:
     """The attributes of an answer with the files of the trial, the verdict on its result and the findings on both."""
     judged = judge(Facts(result))
-    findings = json.dumps([each.as_dict() for each in judged.findings])
+    findings = json.dumps([entry.as_dict() for entry in judged.findings])
     return {**of_trial(result), VERDICT: judged.label, FINDINGS: findings}
 
 
 def of_trial(result: xr.Dataset) -> dict[str, Any]:
-    """The attributes of a result that say of which files it is."""
+    """The attributes of a result that name its files."""
     return {key: result.attrs[key] for key in ("inputs", "trial_file") if key in result.attrs}

@@ -1,11 +1,12 @@
-"""Margins: how weak each muscle and each group may become before a motion is impossible, and what happens on the way.
+"""Margins: the least strength of each muscle and group for a motion, and the sharing at smaller strengths.
 
-The motion and its joint moments are held. The margin of some muscles is the least strength s, a factor on their maximum
-isometric forces, with which the moments of every frame are still possible without a reserve: the greatest of the least
-strengths of the frames (`sharing.strength_margin`, proved from both sides). People adapt their motion long before, so
-that a margin is a bound and no prediction.
+The motion and its joint moments are fixed. The margin of some muscles is the least strength s, a factor on their
+maximum isometric forces, with which the moments of every frame are still possible without a reserve: the greatest of
+the least strengths of the frames (`sharing.strength_margin`, proved from both sides). People adapt their motion long
+before, so that a margin is a bound and no prediction.
 
-The path is the sharing at strengths between 1 and the margin: which muscles take over, and how contact forces grow.
+The path is the sharing at strengths between 1 and the margin: it shows the muscles that take over and the growth of
+contact forces.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,9 +61,9 @@ from musclesolve.studies.questions.muscles_named import (
 )
 
 PATH_STRENGTHS = 8
-"""Strengths of a path, both ends included."""
+"""Number of strengths of a path, both ends included."""
 BELOW = 0.01
-"""How far below the margin the missing moment is looked for, as a share of the full strength."""
+"""Distance below the margin at which the missing moment is determined, as a share of the full strength."""
 
 
 def margins(
@@ -77,7 +78,7 @@ def margins(
     pairs: bool = False,
     lengths: bool = False,
 ) -> xr.Dataset:
-    """Least strength of every muscle and function group with which the motion of a trial is still possible.
+    """Find the least strength of every muscle and function group with which the motion of a trial is possible.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file, with rigid tendons.
@@ -111,7 +112,7 @@ def margins(
     """
     report = progress or no_progress
     trial = read_trial(trial)
-    # a margin is of what muscles can do: they may relax wholly, so that a weaker one never helps
+    # a margin concerns the ability of muscles: they may relax fully, so that a weaker muscle never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.elastic:
         raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
@@ -256,7 +257,7 @@ def _pairs(
     groups: Mapping[str, Sequence[str]],
     report: Progress,
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Margins of pairs of groups that are weak together, of the pairs whose muscles one part has."""
+    """Margins of pairs of groups that are weak together, for pairs within one part."""
     names, values = [], []
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("pairs", 0.95 + 0.04 * number / len(parts))
@@ -275,7 +276,7 @@ def _lengths(
     margin: Mapping[str, float],
     counted: Sequence[Mask],
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Ranges of lengths of the groups that the motion needs; without passive forces the others have no limit."""
+    """Ranges of lengths of the groups that the motion needs; other groups have no limit without passive forces."""
     names, ranges = [], []
     for part, possible in zip(parts, counted, strict=True):
         own = set(part.state.parameters.names)
@@ -299,7 +300,7 @@ def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
     if (factor == 1.0).all():
         return part
     state = part.state
-    # positive of a missing muscle, too
+    # kept positive for a missing muscle
     strong = np.maximum(factor, 1e-6) * state.parameters.max_isometric_force
     return replace(
         part,
@@ -318,7 +319,7 @@ def _margins_of(
     groups: Mapping[str, tuple[str, ...]],
     report: Progress,
 ) -> dict[str, tuple[SolvedGroup, StrengthMargin]]:
-    """The margin of every group, then of every muscle, with the part that it is of."""
+    """The margin of every group, then of every muscle, with its part."""
     found: dict[str, tuple[SolvedGroup, StrengthMargin]] = {}
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("margins", 0.7 + 0.2 * number / len(parts))
@@ -330,7 +331,7 @@ def _margins_of(
         }
         for name, muscles in (several | {name: [name] for name in own}).items():
             margin = strength_margin(part.problem, muscles, possible)
-            # a group of several parts needs what the part that needs most needs
+            # the part with the greatest need decides for a group of several parts
             if name not in found or _greatest(margin.strength) > _greatest(found[name][1].strength):
                 found[name] = part, margin
     return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
@@ -343,7 +344,7 @@ def _greatest(values: Array) -> float:
 
 
 def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> tuple[str, int]:
-    """The degree of freedom at which moments lack first, a little below the margin, and the sign of what lacks."""
+    """The degree of freedom with the first missing moment, just below the margin, and the sign of this moment."""
     weak = np.isin(problem.muscle or (), list(muscles))
     below = max(float(margin.strength[frame]) - BELOW, 0.0)
     one = with_strength(problem.frames(np.array([frame])), np.where(weak, below, 1.0))

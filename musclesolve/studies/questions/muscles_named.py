@@ -31,8 +31,8 @@ def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
 
 def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The muscles of every name that `muscles_named` knows."""
-    muscles = [str(each) for each in result["muscle"].values]
-    single = muscle_groups(result) | {each: (each,) for each in muscles}
+    muscles = [str(value) for value in result["muscle"].values]
+    single = muscle_groups(result) | {muscle: (muscle,) for muscle in muscles}
     known: dict[str, tuple[str, ...]] = {}
     for each, own in single.items():
         stem, side = split_side(each)

@@ -1,8 +1,8 @@
-"""Scenarios: one motion under other conditions, beside the present ones.
+"""Scenarios: one motion under other conditions, compared with the present ones.
 
-The motion and its ground reactions are held in every scenario; people would change them. A scenario has muscles that
-are weaker, stronger or missing, springs and torques at joints (an orthosis, an exoskeleton), and settings of the trial
-file on muscles and sharing.
+The motion and its ground reactions are fixed in every scenario, although people would change them. A scenario has
+muscles that are weaker, stronger or missing, springs and torques at joints (an orthosis, an exoskeleton), and settings
+of the trial file on muscles and sharing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from musclesolve.studies.questions.muscles_named import (
 )
 
 NOW = "now"
-"""Name of the first scenario: the trial as it is."""
+"""Name of the first scenario, the unchanged trial."""
 TABLES = ("muscles", "sharing")
 """Tables of the trial file whose settings a scenario may change: the motion stays."""
 
@@ -71,8 +71,8 @@ class Scenario:
         torque: degree of freedom, of a side or of both -> least and greatest torque [N m] of an ideal device, which
             chooses the torque of least cost in every frame. Positive as the joint moment.
         spring: degree of freedom, of a side or of both -> stiffness [N m/rad] and angle without torque [deg].
-        minimize: what the torques minimize instead of the cost of the muscles, which the muscles go on to minimize: a
-            muscle or group, the contact force of a joint ("knee", "hip_r"), or the force on a side of the knee
+        minimize: target of the torques instead of the cost of the muscles, which the muscles still minimize: a muscle
+            or group, the contact force of a joint ("knee", "hip_r"), or the force on a side of the knee
             ("knee_medial", "knee_lateral_r").
         mass: factor on the masses of all segments and on the ground reactions.
         load: [kg] carried on the trunk, the heaviest segment: the feet bear it in proportion to their forces, at their
@@ -135,7 +135,7 @@ class Scenario:
         words, label = (rest, name.strip()) if colon else (text, text.strip())
         found: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
         for word in _entries(words):
-            key, equals, value = (each.strip() for each in word.partition("="))
+            key, equals, value = (piece.strip() for piece in word.partition("="))
             kind, dot, of = key.partition(".")
             if not (equals and key and value):
                 raise _unreadable(text, word)
@@ -161,7 +161,7 @@ class Scenario:
 
 
 def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[Scenario]:
-    """The scenarios that are given, one or many, as texts or as they are; each has a name of its own."""
+    """Read one or many scenarios, as texts or objects; refuse two with the same name."""
     every = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     read = [Scenario.from_text(each) if isinstance(each, str) else each for each in every]
     names = [NOW]
@@ -181,7 +181,7 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
     """Muscle or group -> factor on its strength, read from "MUSCLE=FACTOR" each."""
     found = {}
     for text in texts:
-        name, _, value = (each.strip() for each in text.rpartition("="))
+        name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
         if not name or number is None:
             raise input_error("studies.strength_alone", where="--strength", text=text)
@@ -195,7 +195,7 @@ def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
         return "now"
     found = {}
     for text in texts:
-        name, _, value = (each.strip() for each in text.rpartition("="))
+        name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
         if not name or number is None or number <= 0.0:
             raise input_error("studies.contact_bound", where="--contact", text=text)
@@ -216,7 +216,7 @@ def _entries(text: str) -> list[str]:
 
 
 def _number(text: str) -> float | None:
-    """The number that a text is; None if it is none."""
+    """Read a number; None for any other text."""
     try:
         value = float(text)
     except ValueError:
@@ -234,7 +234,7 @@ def what_if(
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Share the moments of a trial among its muscles under other conditions; the motion is held.
+    """Share the moments of a trial among its muscles under other conditions, with a fixed motion.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
@@ -273,7 +273,7 @@ def what_if(
     for number, scenario in enumerate(scenarios_of):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         own = _with_settings(trial, body, scenario, side)
-        # the first scenario, the trial as it is, names no muscle
+        # the first scenario, the unchanged trial, names no muscle
         factors = strength_factors(scenario.strength, results[0]) if results else {}
         analysis, torque, minimized = _shared(own, scenario, factors, now, results)
         now = now or analysis
@@ -290,9 +290,9 @@ def what_if(
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
-    """The scenarios after now, and with which each is compared; one of other tendons with now behind such tendons.
+    """The further scenarios, and the reference of each; other tendons are compared with now on such tendons.
 
-    The effort behind elastic tendons is no measure of that behind rigid ones: such a reference is a scenario.
+    Efforts with elastic and with rigid tendons are not comparable: such a reference becomes a scenario.
     """
     usual = trial.settings.muscles.tendon
     scenarios, references = [Scenario(NOW)], [0]
@@ -335,11 +335,11 @@ def _shared(
     now: Analysis | None,
     results: Sequence[xr.Dataset],
 ) -> tuple[Analysis, Array, dict[str, Array]]:
-    """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any.
+    """Share the body under the conditions of a scenario; torques (T, dof) of devices, NaN without any.
 
-    And by side what a device minimizes, the rows of MINIMIZED (3, T) [N].
+    Also returns, by side, the target of a device, the rows of MINIMIZED (3, T) [N].
 
-    factors: of muscles, on their maximum isometric forces. now, results: of the trial as it is, where it is shared.
+    factors: on the maximum isometric forces of muscles. now, results: of the unchanged trial, where it is shared.
     """
     limits = _of_sides(scenario.torque, _shared_dofs(body))
     springs = _of_sides(scenario.spring, _shared_dofs(body))
@@ -459,7 +459,7 @@ def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: x
     of_muscles = names_of_muscles(result)
     if name not in of_muscles:
         raise unknown_name(name, "joint, side of the knee, muscle or group", [*sorted(known), *of_muscles])
-    muscles = [each for each in of_muscles[name] if each in part.state.parameters.names]
+    muscles = [muscle for muscle in of_muscles[name] if muscle in part.state.parameters.names]
     return muscle_target(part, muscles) if muscles else None
 
 
@@ -494,7 +494,7 @@ OF_SCENARIO = (
     *("knee_contact_lateral", "status", "valid", "kkt_residual"),
     *MINIMIZED,
 )
-"""Variables that each scenario has of its own."""
+"""Variables with different values in each scenario."""
 
 
 def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
@@ -502,20 +502,20 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     first = results[0]
     weight = float(body_weight(first))
     stacked: dict[str, tuple[tuple[str, ...], Array, dict[str, Any]]] = {}
-    for name in [each for each in OF_SCENARIO if each in first]:
+    for name in [setting for setting in OF_SCENARIO if setting in first]:
         one = first[name]
         stacked[name] = (
             ("scenario", *map(str, one.dims)),
-            np.stack([each[name].values for each in results]),
+            np.stack([result[name].values for result in results]),
             one.attrs,
         )
     stacked["least_cost"] = (
         ("scenario", "time", "side"),
-        np.stack([each["cost"].values for each in results]),
+        np.stack([result["cost"].values for result in results]),
         {},
     )
     if "joint_reaction" in first:
-        contact = np.stack([magnitude(each["joint_reaction"]).values for each in results]) / weight
+        contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
         about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
         stacked["contact_force"] = (("scenario", "time", "joint"), contact, about)
     axes = ("time", "dof", "muscle", "side", "joint")
@@ -525,7 +525,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
         stacked,
         {"scenario": list(names), **coords},
         {
-            "costs": [str(each.attrs["cost"]) for each in results],
+            "costs": [str(result.attrs["cost"]) for result in results],
             **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
             **judgement_of(first),
             "notes": "Motion and ground reactions are held in every scenario. People would change them.",

@@ -35,12 +35,12 @@ from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
 CYCLES_AT_ONCE = 500
-"""Cycles whose values are in memory at the same time."""
+"""Number of cycles whose values are in memory at the same time."""
 OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
 OF_SUBJECT = ["subject", "group", "condition"]
 OF_LEG = ["cycle_leg", "plausibility"]
 LEG_NAMES = {"right_left": ("right", "left"), "affected": ("sound", "affected"), "inner": ("outer", "inner")}
-"""What [design] legs tells apart: the reference, and the leg that is compared with it."""
+"""Legs distinguished by [design] legs: the reference, and the leg that is compared with it."""
 LENGTHS = 2.5
 """Factor of the median length of the cycles, beyond which a cycle is named."""
 NO_CYCLES = "there are no cycles"
@@ -48,25 +48,25 @@ NO_CYCLES = "there are no cycles"
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A study with all that is made of its trials.
+    """The result of a study: trials, cycles, means, tests and values.
 
     Args:
         computed: the trials.
         cycles: of all trials (`open_study`); None where no trial has any.
         groups: mean curves of groups and conditions (`group_means`).
         comparisons: tests (`compare_curves`); None where there are none.
-        not_compared: why there are none; "" where there are.
+        not_compared: reason without tests; "" with tests.
         not_averaged: name of a trial with a result -> why none of its cycles is in `cycles`.
         compared: each subject held against the others.
         left_out: name of a trial whose cycles are in `cycles` -> why its subject does not count there.
         findings: all findings, on subjects and on trials, each fault once with its trials.
         verdicts: whether each leg of each trial in `cycles` is plausible, and why not.
         plausible: tests without the legs that are not plausible; None where all are, or nothing can be tested.
-        sensitivity: what becomes of the differences without these legs, in a sentence; "" where all are plausible.
+        sensitivity: change of the differences without these legs, in a sentence; "" where all are plausible.
         values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
             unit, group and condition.
         sizes: subject -> mass_kg and stature_m that its trial files and models state, means over its trials.
-        files: what was written beside the folders of the trials.
+        files: files that were written beside the folders of the trials.
     """
 
     computed: ComputedStudy
@@ -128,8 +128,8 @@ def analyze_study(
 ) -> StudyResult:
     """Collect the cycles of a study, mark unusual ones, and describe and compare groups and conditions.
 
-    Subjects who cannot be right, held against the others, are in study.nc and values.csv with `counts` false, and in no
-    mean and no test, unless `keep` of the subject says otherwise. Writes study.nc, values.csv (or values.parquet),
+    Subjects with an error, found by comparison with the others, have `counts` false in study.nc and values.csv, and are
+    in no mean and no test, unless `keep` of the subject is stated. Writes study.nc, values.csv (or values.parquet),
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
     folder of the study.
 
@@ -163,7 +163,7 @@ def analyze_study(
                 for name in computed.study.outcome_variables
                 if name in cycles and "percent" in cycles[name].dims and name not in variables
             ]
-            drawn_with = {*variables, *primary, "walking_speed"}  # norms are of a speed
+            drawn_with = {*variables, *primary, "walking_speed"}  # norms depend on speed
             wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in drawn_with]
             everyone_of = cycles["trial"].values
             judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
@@ -226,7 +226,7 @@ def analyze_study(
         else:
             (folder / COMPARISONS).unlink(missing_ok=True)
     summary = _summary(_of_subjects_values(values), order)
-    findings = [(each, each.where.trials) for each in compared.findings] + each_once(collected.findings)
+    findings = [(entry, entry.where.trials) for entry in compared.findings] + each_once(collected.findings)
     return StudyResult(
         computed,
         cycles,
@@ -247,13 +247,13 @@ def analyze_study(
 
 
 def _later(report: Progress, start: float) -> Progress:
-    """Progress of what comes behind the trials."""
+    """Progress of the steps after the trials."""
     return lambda stage, share: report(stage, COMPUTING + start + 0.03 * share)
 
 
 def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     """The variables that are described and compared."""
-    there = [str(name) for name, each in cycles.data_vars.items() if "percent" in each.dims]
+    there = [str(name) for name, variable in cycles.data_vars.items() if "percent" in variable.dims]
     stated = computed.study.design.quantities
     for name in stated or ():
         if name not in there:
@@ -264,14 +264,14 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
 
 
 def _there(cycles: xr.Dataset, key: str, stated: Sequence[str] | None) -> list[str]:
-    """The groups or conditions that have cycles, in their order; what has no name counts only where nothing has one."""
-    found = list(dict.fromkeys(str(each) for each in cycles[key.removesuffix("s")].values))
+    """The groups or conditions that have cycles, in order; cycles without a name count only if none has a name."""
+    found = list(dict.fromkeys(str(value) for value in cycles[key.removesuffix("s")].values))
     named = [name for name in (stated or found) if name in found and name]
     return named or [""]
 
 
 def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
-    """The groups and conditions of enough subjects for a test, where there are others as well, and notes on these."""
+    """The groups and conditions with enough subjects for a test, and notes on the others."""
     chosen, notes = dict[str, list[str]](), list[str]()
     there = means["cycles"] > 0
     present = there.any([dim for dim in there.dims if dim == LEG]).values
@@ -320,13 +320,13 @@ def _kept(computed: ComputedStudy, subject: str) -> str:
 
 
 def _on_kept(computed: ComputedStudy, compared: ComparedSubjects) -> list[str]:
-    """Notes on subjects who count although they cannot be right."""
+    """Notes on subjects who count despite an error."""
     kept = {subject: _kept(computed, subject) for subject, _ in compared.wrong}
     return [f"{subject} counts although an error was found: {why}" for subject, why in kept.items() if why]
 
 
 def _legs(cycles: xr.Dataset, told_apart: str) -> list[str]:
-    """The names of the legs that are compared, the reference first; none where both are averaged."""
+    """The names of the compared legs, the reference first; empty where both legs are averaged."""
     names = LEG_NAMES.get(told_apart, ())
     there = set(map(str, cycles["cycle_leg"].values)) if names else set()
     return list(names) if there.issuperset(names) else []
@@ -340,7 +340,7 @@ def _with_numbers(
     own = values.rename(columns={"cycle_leg": LEG}) if legs else values
     own = _of_subjects_values(own, [LEG] if legs else [])
     if (number := design.covariate) is not None:
-        known = [study.of_subject(str(each), number, np.nan) for each in means["subject"].values]
+        known = [study.of_subject(str(value), number, np.nan) for value in means["subject"].values]
         means = means.assign_coords({number: ("subject", np.array(known, float))})
     return with_values(means, design.outcomes or (), own, legs)
 
@@ -392,7 +392,7 @@ def _counting(
     return xr.Dataset(
         {
             "counts": ("cycle", why == ""),
-            **{key: ("cycle", np.array(each, str)) for key, each in texts.items()},
+            **{key: ("cycle", np.array(values, str)) for key, values in texts.items()},
         }
     )
 
@@ -404,12 +404,12 @@ def _left_out(cycles: xr.Dataset) -> dict[str, str]:
 
 
 def _with_spread(means: xr.Dataset, wanted: Sequence[str]) -> list[str]:
-    """Variables of means that belong to those that are wanted."""
+    """Wanted variables of means with their spreads."""
     return [str(name) for name in means if str(name).removesuffix(WITHIN) in wanted]
 
 
 def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
-    """The tests, or why there are none: without the package that makes them, the means are there all the same."""
+    """The tests, or the reason without tests; means do not need the package of the tests."""
     try:
         comparisons = compare_curves(means, design)
     except InputError as error:
@@ -418,7 +418,7 @@ def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
         return None, f"{error.problem}; {error.remedy}"
     if int(comparisons.attrs["tests"]):
         return comparisons, ""
-    notes = [str(each) for each in comparisons["note"].values if str(each)]
+    notes = [str(value) for value in comparisons["note"].values if str(value)]
     said = comparisons.attrs["said"]
     return None, notes[0] if notes else " ".join([said] if isinstance(said, str) else said)
 

@@ -1,4 +1,4 @@
-"""The check of a study: every trial as `check` sees it, before anything is computed."""
+"""The check of a study: findings of `check` on every trial, before any computation."""
 
 import tempfile
 from collections import Counter
@@ -26,7 +26,7 @@ class StudyCheck:
     Args:
         path: the study file.
         reports: trial -> its report.
-        refused: trial -> why it cannot be looked at.
+        refused: trial -> reason why it cannot be checked.
         notes: on the study.
     """
 
@@ -42,8 +42,8 @@ class StudyCheck:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """Name of a trial and what is wrong with it, for each error."""
-        found = [(name, str(each)) for name, report in self.reports.items() for each in report.of("error")]
+        """Name of a trial and statement of the fault, for each error."""
+        found = [(name, str(entry)) for name, report in self.reports.items() for entry in report.of("error")]
         return [*self.refused.items(), *found]
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Each subject of a study against the others: a unit, a sign, legs or a mass that cannot be right; an unusual subject.
+"""Comparison of each subject of a study with the others: wrong units, signs, legs or masses; unusual subjects.
 
 x_skp is the mean curve k of subject s at percentage p in one condition, m its pointwise median over the subjects.
 
-**Errors** are faults of which one transform explains the subject: as it is it lies far outside of what all others
-show, transformed it is like them. They rest on medians, and hold while fewer than half of the subjects are at fault.
+**Errors** are faults that one transform explains: the curve of the subject lies far outside the curves of all others,
+and the transformed curve is like them. The rules use medians, and hold while fewer than half of the subjects have
+faults.
 
 - Unit: the size of a subject is r_s = median over k of ln(rms_p x_sk / median over the subjects of it), with the
   spread sigma = 1.4826 median |r|, at least 0.15. A unit is wrong if |r_s| > max(6 sigma, ln 5) and r_s is within
@@ -48,7 +49,7 @@ from musclesolve.results.movement import RUNNING, WALKING
 from musclesolve.studies.study.means import WITHIN
 
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4
-"""Subjects below which none is judged, and from which on a group is the reference of its own members."""
+"""Least number of subjects for a judgement, and for a group to be the reference of its members."""
 LARGE, SCORE, NEAR = log(5.0), 6.0, log(3.0)
 """Limits of a unit factor: least size, least size in spreads, and distance from the named factor, which is
 that of a weak or strong subject from the median; logarithms."""
@@ -60,7 +61,7 @@ and how near to the same factor the moments have to be."""
 FAR_SUBJECT, LIKE = 2.5, 1.5
 """Distance of a subject as it is, and transformed, in greatest distances of the others."""
 HOPELESS = 30.0
-"""Distance in standard deviations between subjects that no subject has."""
+"""Distance in standard deviations between subjects that no sound subject reaches."""
 MEANINGFUL = 0.05
 """Least size of a curve, in sizes of the largest of its quantity, that is judged by its own size."""
 LEVEL = 0.01
@@ -76,7 +77,7 @@ USUAL_MASS = 70.0
 
 
 UNNAMED = "subject_outlying.size"
-"""Text of a factor that no unit is known for."""
+"""Text of a factor without a known unit."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,8 @@ class ComparedSubjects:
 
     Args:
         findings: errors first; `where` names subject, trials and quantity.
-        wrong: (subject, condition) -> what cannot be right about the subject there.
-        said: how the subjects were compared, and how far off one has to be to be found.
+        wrong: (subject, condition) -> error of the subject there.
+        said: sentences on the comparison and its limits.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -144,7 +145,7 @@ def compare_subjects(
     masses: Mapping[str, float] | None = None,
     trials: Mapping[tuple[str, str], Sequence[str]] | None = None,
 ) -> ComparedSubjects:
-    """Hold each subject of a study against the others; see the module.
+    """Compare each subject of a study with the others (module docstring).
 
     Args:
         means: what `subject_means` returned, of both legs together.
@@ -153,68 +154,81 @@ def compare_subjects(
         trials: (subject, condition) -> names of the trials, for the findings.
 
     Returns:
-        Findings and the subjects who cannot be right; nothing of fewer than `FEWEST_SUBJECTS` subjects but what two
-        sets of units would be.
+        Findings and the subjects with errors; for fewer than `FEWEST_SUBJECTS` subjects only differences that two sets
+        of units explain.
     """
     masses, trials = masses or {}, trials or {}
-    subjects, conditions = ([str(each) for each in means[key].values] for key in ("subject", "condition"))
-    groups = np.array([str(each) for each in means["group"].values])
+    subjects, conditions = ([str(value) for value in means[key].values] for key in ("subject", "condition"))
+    groups = np.array([str(value) for value in means["group"].values])
     mass = np.array([masses.get(name, np.nan) for name in subjects], float)
     quantities = list(_quantities(means, mass))
-    judged = [each for each in quantities if each.name in JUDGED]
+    judged = [quantity for quantity in quantities if quantity.name in JUDGED]
     walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {WALKING, RUNNING}
     faults, strange = list[_Fault](), list[_Fault]()
     for c in range(len(conditions)):
-        units = [fault for each in judged for fault in _units(each, c, mass)]
-        strange += [each for each in units if each.text == UNNAMED]
-        faults += [each for each in units if each.text != UNNAMED]
-        faults += _mass(judged, c, {each.subject for each in faults if each.condition == c})
-        there = {(each.subject, each.quantity.name) for each in faults if each.condition == c}
-        faults += [fault for each in judged for fault in _turned(each, c, groups, there, walks)]
-    split = [fault for each in judged for c in range(len(conditions)) for fault in _split(each, c, faults)]
+        units = [fault for judged_quantity in judged for fault in _units(judged_quantity, c, mass)]
+        strange += [unit for unit in units if unit.text == UNNAMED]
+        faults += [unit for unit in units if unit.text != UNNAMED]
+        faults += _mass(judged, c, {fault.subject for fault in faults if fault.condition == c})
+        there = {(fault.subject, fault.quantity.name) for fault in faults if fault.condition == c}
+        faults += [
+            fault for judged_quantity in judged for fault in _turned(judged_quantity, c, groups, there, walks)
+        ]
+    split = [
+        fault
+        for judged_quantity in judged
+        for c in range(len(conditions))
+        for fault in _split(judged_quantity, c, faults)
+    ]
     counts = np.ones((len(subjects), len(conditions)), bool)
-    for each in faults:
-        counts[each.subject, each.condition] = False
+    for fault in faults:
+        counts[fault.subject, fault.condition] = False
     unusual, said = _unusual(quantities, groups, counts)
     unusual = [*strange, *unusual]
     found, wrong = list[Finding](), dict[tuple[str, str], str]()
     alike: dict[tuple[Any, ...], list[_Fault]] = {}
-    for each in [*faults, *split, *unusual]:
-        whose = (each.quantity.name,) if each in faults else ("",)
-        alike.setdefault((each.subject, each.text, *whose), []).append(each)
+    for fault in [*faults, *split, *unusual]:
+        whose = (fault.quantity.name,) if fault in faults else ("",)
+        alike.setdefault((fault.subject, fault.text, *whose), []).append(fault)
     for several in alike.values():
-        first = max(several, key=lambda each: each.t)
+        first = max(several, key=lambda judged_quantity: judged_quantity.t)
         own = subjects[first.subject]
         severity = "warning" if first in unusual else "error"
         which = (
             first.quantity.called(first.curve) if first.curve is not None else said_of(first.quantity.name)
         )
-        of = [name for each in several for name in trials.get((own, conditions[each.condition]), ())]
-        more = len({(each.quantity.name, each.curve) for each in several}) - 1
+        of = [
+            name
+            for judged_quantity in several
+            for name in trials.get((own, conditions[judged_quantity.condition]), ())
+        ]
+        more = (
+            len({(judged_quantity.quantity.name, judged_quantity.curve) for judged_quantity in several}) - 1
+        )
         values = {"subject": own, "quantity": which, "key": "mass_kg", **first.values}
         values["more"] = f" ({more} more of this subject's curves as well)" * bool(more)
         cost = None if first in split else _cost(first, groups, counts)
         where = Where(field=f"subjects.{own}", subject=own, trials=tuple(of), quantity=which)
         found.append(finding(first.text, severity, values, where, cost=cost))  # type: ignore[arg-type]
         if first in faults:
-            for each in several:
-                wrong.setdefault((own, conditions[each.condition]), found[-1].what)
+            for judged_quantity in several:
+                wrong.setdefault((own, conditions[judged_quantity.condition]), found[-1].what)
     return ComparedSubjects(sorted_findings(found), wrong, tuple(said))
 
 
 def _quantities(means: xr.Dataset, mass: Array) -> Iterator[_Quantity]:
     """All curves and numbers of the cycles, without spreads within subjects."""
     order = ("subject", "condition", PERCENT)
-    for name, each in means.data_vars.items():
+    for name, variable in means.data_vars.items():
         if name == "cycles" or str(name).endswith((WITHIN, SPREAD)):
             continue
-        unit = str(each.attrs.get("units", ""))
-        if PERCENT in each.dims:
-            curves = list(curves_of(each))
+        unit = str(variable.attrs.get("units", ""))
+        if PERCENT in variable.dims:
+            curves = list(curves_of(variable))
             values = np.stack([curve.transpose(*order).values.astype(float) for _, curve in curves], -1)
             names = [label for label, _ in curves]
-        elif each.dims == order[:2]:
-            values, names = each.values.astype(float)[:, :, None, None], [""]
+        elif variable.dims == order[:2]:
+            values, names = variable.values.astype(float)[:, :, None, None], [""]
         else:
             continue
         covered = np.isfinite(values).mean(axis=2, keepdims=True) >= COVERED
@@ -259,7 +273,7 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
     """Two sets of subjects who differ by the factor of a unit, of which neither is the smaller one."""
     r = quantity.relative_sizes(condition)
     rows = np.flatnonzero(np.isfinite(r))
-    flagged = {each.subject for each in faults if each.condition == condition}
+    flagged = {fault.subject for fault in faults if fault.condition == condition}
     if rows.size < 2 or flagged & set(rows.tolist()):
         return
     order = rows[np.argsort(r[rows])]
@@ -273,7 +287,10 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
 
 def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Iterator[_Fault]:
     """Subjects whose mean vertical force fits a mass in pounds."""
-    force = next((each for each in judged if each.name == "ground_reaction_force"), None)
+    force = next(
+        (judged_quantity for judged_quantity in judged if judged_quantity.name == "ground_reaction_force"),
+        None,
+    )
     vertical = [] if force is None else [k for k, name in enumerate(force.names) if name.endswith("z")]
     if force is None or len(vertical) != 1:
         return
@@ -285,7 +302,9 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
     if rows.size < FEWEST_SUBJECTS:
         return
     spread = max(NORMAL * float(np.median(np.abs(weight[rows]))), LEAST_WEIGHT_SPREAD)
-    moment = next((each for each in judged if each.name == "joint_moment"), None)
+    moment = next(
+        (judged_quantity for judged_quantity in judged if judged_quantity.name == "joint_moment"), None
+    )
     size = np.full(weight.size, np.nan) if moment is None else moment.relative_sizes(condition)
     for s in set(rows.tolist()) - flagged:
         w = float(weight[s])
@@ -325,7 +344,9 @@ def _turned(
 
 
 def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]:
-    """Row of curves (n, P, K) -> what explains it, its distance from the median and the greatest usual one."""
+    """Row of curves (n, P, K) -> the transform that explains it, its distance from the median, greatest usual
+    distance.
+    """
     middle = median_of_known(curves)
     whole = np.isfinite(middle).all(axis=1)
     size = np.sqrt(np.nansum(middle**2, axis=1).mean())
@@ -334,7 +355,7 @@ def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]
         half = (np.arange(curves.shape[1] - 1) + (curves.shape[1] - 1) // 2) % (curves.shape[1] - 1)
         turns["sides"] = curves[:, np.append(half, half[0])]
     squares = np.stack(
-        [np.nansum(mean_of_known((each - middle) ** 2, 1), axis=-1) for each in turns.values()]
+        [np.nansum(mean_of_known((turn - middle) ** 2, 1), axis=-1) for turn in turns.values()]
     )
     apart = np.sqrt(squares) / size if size > 0.0 else np.full(squares.shape, np.nan)
     best = np.argmin(np.where(np.isfinite(apart), apart, np.inf), axis=0)
@@ -346,7 +367,7 @@ def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]
 
 
 def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple[list[_Fault], list[str]]:
-    """Subjects who are far from the others of their group and condition, and how far that has to be."""
+    """Find subjects who are far from the others of their group and condition, and the limit of this distance."""
     from scipy import stats  # slow to load
 
     tests = [

@@ -1,6 +1,6 @@
 """Differences of conditions and groups, tested on whole curves: statistical parametric mapping.
 
-Which test belongs to which design is said in `compare_curves`; statistics and thresholds come from `random_field`.
+`compare_curves` lists the test of each design; statistics and thresholds come from `random_field`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from musclesolve.studies.study.random_field import (
 )
 
 FEWEST_SUBJECTS = 3
-"""Subjects that a group needs for a test."""
+"""Least number of subjects of a group in a test."""
 COVERED = 0.5
-"""Share of the percentages that the mean of a subject has to have to be in a test."""
+"""Least share of the percentages that the mean of a subject must have to be in a test."""
 LEG = "leg"
-"""Dimension of means in which legs are told apart, as a factor."""
+"""Dimension of means that distinguishes legs as a factor of the tests."""
 NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
@@ -105,7 +105,7 @@ class _Test:
 def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Design()) -> xr.Dataset:
     """Test every curve of the quantities for differences between conditions and groups.
 
-    What is tested follows from the groups and conditions there are:
+    The groups and conditions determine the tests:
 
     - two conditions: paired t test; more: repeated-measures analysis of variance (Greenhouse-Geisser);
     - two groups: t test of Welch; more: one-way analysis of variance of Brown and Forsythe; variances may differ;
@@ -149,7 +149,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
         raise input_error("studies.no_means_subjects")
     theory = random_field_theory()
-    curves = [str(name) for name, each in means.data_vars.items() if PERCENT in each.dims]
+    curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):
         raise input_error(
             "studies.means_subjects",
@@ -201,10 +201,10 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
             return np.broadcast_to(values.reshape(shape[0], -1), shape)
     known = [
         str(key)
-        for key, each in means.variables.items()
-        if each.dims[:1] == ("subject",)
-        and set(each.dims) <= {"subject", "condition"}
-        and np.issubdtype(each.dtype, np.number)
+        for key, variable in means.variables.items()
+        if variable.dims[:1] == ("subject",)
+        and set(variable.dims) <= {"subject", "condition"}
+        and np.issubdtype(variable.dtype, np.number)
     ]
     raise input_error(
         "studies.no_number_subjects",
@@ -243,7 +243,7 @@ class _Layout:
         return found
 
     def _chosen(self, curve: Array) -> tuple[dict[str, np.ndarray[Any, Any]], list[str]]:
-        """Rows by group of those who can be in the tests of a curve (S, C, Q), and who is left out and why."""
+        """Rows by group of the subjects in the tests of a curve (S, C, Q), and notes on subjects left out."""
         covered = np.isfinite(curve).mean(axis=2) >= COVERED
         notes = []
         absent = [
@@ -265,8 +265,8 @@ class _Layout:
     def _of_pairs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
         """Each other condition against the first, of the subjects who have both, for a curve (S, C, Q).
 
-        Where too few have all conditions: one that lacks in some people costs the comparison with it alone. These are
-        tests of their own, among which the level is divided.
+        Used where too few subjects have all conditions: a missing condition affects its own comparison alone. These are
+        separate tests, among which the level is divided.
         """
         found = []
         for place, condition in enumerate(self.conditions[1:], start=1):
@@ -283,7 +283,7 @@ class _Layout:
         own = replace(self, conditions=self.legs, legs=[], covariate=None)
         found = []
         for test in own._of_design(theory, variable, name, curve.mean(axis=1)):
-            if test.effect != "group":  # of the means over both legs: tested already
+            if test.effect != "group":  # tested already on the means over both legs
                 test.effect = test.effect.replace("condition", LEG)
                 found.append(test)
         if len(self.conditions) > 1:
@@ -311,17 +311,17 @@ class _Layout:
             return split(kept - kept.mean(axis=1, keepdims=True))
 
         def difference(kept: Array) -> list[Array]:
-            return [each[:, 1] - each[:, 0] for each in split(kept)]
+            return [group[:, 1] - group[:, 0] for group in split(kept)]
 
         def average(kept: Array) -> list[Array]:
-            return [each.mean(axis=1) for each in split(kept)]
+            return [group.mean(axis=1) for group in split(kept)]
 
         def single(numbers: list[Array]) -> list[Array]:
-            return [each[:, None] for each in numbers]
+            return [row[:, None] for row in numbers]
 
         two, pair = count == 2, len(conditions) == 2
         weights = [-1.0, 1.0]
-        cell = np.array([each.mean(axis=0) for each in split(values)]) if count else np.empty((0, 0, 0))
+        cell = np.array([group.mean(axis=0) for group in split(values)]) if count else np.empty((0, 0, 0))
         change = f"{conditions[1]} - {conditions[0]}" if repeated else ""
         apart = f"{group_names[1]} - {group_names[0]}" if two else ""
         tests = []
@@ -394,7 +394,7 @@ class _Layout:
                 said = {"difference": over[place] - over[0], "of": of, "after": after}
 
                 def change_of(k: Array, place: int = place) -> Effect:
-                    return contrast([each[:, place] - each[:, 0] for each in split(k)], share)
+                    return contrast([group[:, place] - group[:, 0] for group in split(k)], share)
 
                 kind = f"paired t test {equal}".strip()
                 said["among"] = len(conditions) - 1
@@ -439,7 +439,7 @@ class _Layout:
         if absent := [self.subjects[row] for row in members if not known[row]]:
             test.notes.append(f"left out, for lack of a curve or of {self.covariate}: {', '.join(absent)}")
         groups = [x[own] for own in chosen]
-        if len(rows) < FEWEST_SUBJECTS + len(chosen) - 1 or not any(np.ptp(each) > 0.0 for each in groups):
+        if len(rows) < FEWEST_SUBJECTS + len(chosen) - 1 or not any(np.ptp(group) > 0.0 for group in groups):
             test.notes.append(
                 f"not tested: {len(rows)} subject{'' if len(rows) == 1 else 's'}, or {self.covariate} does not vary "
                 "within a group"
@@ -464,7 +464,7 @@ class _Layout:
 def _assembled(
     means: xr.Dataset, design: Design, layout: _Layout, tests: list[_Test], left_out: list[str]
 ) -> xr.Dataset:
-    """Thresholds at the level of each test, clusters, and all of it as one Dataset."""
+    """Compute thresholds at the level of each test and clusters, and assemble one Dataset."""
     percent = np.asarray(means[PERCENT].values, float) if PERCENT in means.coords else np.empty(0)
     step = float(percent[1] - percent[0]) if percent.size > 1 else 1.0
     count = Counter(test.family for test in tests if test.tested is not None and test.after is None)
@@ -567,7 +567,7 @@ _Inference = tuple[float, list[tuple[float, float, float]]]
 def _followed(
     tests: Sequence[_Test], count: Mapping[str, int], design: Design
 ) -> tuple[list[_Test], list[_Inference]]:
-    """The tests without those that follow one which found nothing, and what is found at their level."""
+    """The tests, without followers of a test that found nothing, and the inference at their level."""
     kept, inferences, found = list[_Test](), list[_Inference](), set[int]()
     for test in tests:
         if test.after is not None and id(test.after) not in found:

@@ -1,4 +1,4 @@
-"""The cycles of one result as a file beside it, which whoever computes the trial writes."""
+"""The cycles of one result as a file beside it, written by the computation of the trial."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,7 +102,7 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
     together = legs[0]
     if len(legs) > 1:
         together = xr.concat(legs, "cycle", join="outer", combine_attrs="drop_conflicts")
-    if "group" in together.coords:  # a subject has a group as well
+    if "group" in together.coords:  # subjects have groups, too
         together = together.rename(group="function_group")
     single = {
         name: variable.variable.astype(np.float32)

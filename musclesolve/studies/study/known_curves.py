@@ -1,7 +1,7 @@
-"""Quantities and outcomes of a study, held against the names that its trials have, before anything is computed.
+"""Check of quantities and outcomes of a study against the names of its trials, before any computation.
 
-Trials are looked at until all names are found; where a trial cannot be read, or its names are known only from its
-result, such as the groups of a model's muscles without a known function, the outcome is looked up again in the means.
+Trials are searched until all names are found. Where a trial cannot be read, or its names are known only from its
+result, such as groups of a model's muscles without a known function, the outcome is looked up again in the means.
 """
 
 from collections.abc import Iterable

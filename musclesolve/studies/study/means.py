@@ -43,9 +43,9 @@ def subject_means(
     outliers: bool = True,
     all_subjects: bool = False,
 ) -> xr.Dataset:
-    """Mean over the cycles of each subject in each condition.
+    """Average the cycles of each subject in each condition.
 
-    At each percentage the cycles count that have a value there. The standard deviation refers to a sample (n - 1).
+    At each percentage all cycles with a value count. The standard deviation has the divisor n - 1.
 
     Args:
         cycles: the cycles of a study (study.nc): over ``cycle`` the coordinates ``subject`` and, if there are any,
@@ -111,8 +111,8 @@ def subject_means(
     shape, dims = tuple(map(len, axes)), ("subject", "condition", *[apart] * by_side)
     numeric = [
         str(name)
-        for name, each in cycles.data_vars.items()
-        if each.dims[:1] == ("cycle",) and np.issubdtype(each.dtype, np.floating)
+        for name, variable in cycles.data_vars.items()
+        if variable.dims[:1] == ("cycle",) and np.issubdtype(variable.dtype, np.floating)
     ]
     if unknown := sorted(set(variables or ()) - set(numeric)):
         raise input_error("studies.cycles_unknown_name", unknown=unknown, numeric=numeric)
@@ -157,7 +157,7 @@ def _labels(cycles: xr.Dataset, name: str) -> np.ndarray[Any, Any]:
 
 
 def in_order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[str]:
-    """The wanted names, or those that are there in the order of their first."""
+    """The wanted names, or all names in the order of their first occurrence."""
     return list(wanted) if wanted else list(dict.fromkeys(there.tolist()))
 
 
@@ -168,13 +168,13 @@ def groups_of(means: xr.Dataset) -> list[str]:
 
 def without(means: xr.Dataset, cells: Collection[tuple[str, str]]) -> xr.Dataset:
     """Means of subjects without some subjects in some conditions: (subject, condition)."""
-    subjects, conditions = ([str(each) for each in means[key].values] for key in ("subject", "condition"))
+    subjects, conditions = ([str(value) for value in means[key].values] for key in ("subject", "condition"))
     left = np.array([[(subject, condition) not in cells for condition in conditions] for subject in subjects])
     there = xr.DataArray(left, dims=("subject", "condition"))
     counted = means["cycles"].transpose("subject", "condition", ...).values
     found = {
-        name: each.where(there, 0).astype(each.dtype) if name == "cycles" else each.where(there)
-        for name, each in means.data_vars.items()
+        name: variable.where(there, 0).astype(variable.dtype) if name == "cycles" else variable.where(there)
+        for name, variable in means.data_vars.items()
     }
     present = left & (counted.reshape(*left.shape, -1) > 0).any(axis=-1)
     rest = means.assign(found).isel(
@@ -205,7 +205,7 @@ def group_means(
     band: Literal["pointwise", "simultaneous"] = "pointwise",
     common_errors: bool = False,
 ) -> xr.Dataset:
-    """Mean, standard deviation and confidence band of each group in each condition, over its subjects.
+    """Compute mean, standard deviation and confidence band over the subjects of each group and condition.
 
     The band is mean ± u SE. Pointwise, u is the quantile of Student's t with n - 1 degrees of freedom at 1 - level / 2:
     at each percentage by itself it covers the mean of the population with probability 1 - level. Simultaneous, u is the
@@ -240,11 +240,11 @@ def group_means(
     found: dict[str, xr.Variable] = {
         "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})
     }
-    for name, each in means.data_vars.items():
+    for name, variable in means.data_vars.items():
         if name == "cycles" or str(name).endswith((WITHIN, SPREAD)):
             continue
-        dims = ("group", *map(str, each.dims[1:]))
-        values = [each.values[rows] for rows in members]
+        dims = ("group", *map(str, variable.dims[1:]))
+        values = [variable.values[rows] for rows in members]
         mean, spread = (np.stack([make(part) for part in values]) for make in (mean_of_known, sd_of_known))
         count = np.stack([np.isfinite(part).sum(axis=0) for part in values])
         if theory is not None and PERCENT in dims:
@@ -259,12 +259,12 @@ def group_means(
             square = square + np.stack([mean_of_known(errors[rows]) for rows in members]) ** 2
         half = factor * np.sqrt(square)
         for suffix, numbers in (("", mean), (WITHIN, spread), ("_low", mean - half), ("_high", mean + half)):
-            found[f"{name}{suffix}"] = xr.Variable(dims, numbers, each.attrs)
+            found[f"{name}{suffix}"] = xr.Variable(dims, numbers, variable.attrs)
         found[f"{name}_count"] = xr.Variable(dims, count.astype(np.int32), {"units": "1"})
-    for name, each in means.data_vars.items():
+    for name, variable in means.data_vars.items():
         if str(name).endswith(SPREAD):
-            beside = np.stack([mean_of_known(each.values[rows]) for rows in members])
-            found[str(name)] = xr.Variable(("group", *map(str, each.dims[1:])), beside, each.attrs)
+            beside = np.stack([mean_of_known(variable.values[rows]) for rows in members])
+            found[str(name)] = xr.Variable(("group", *map(str, variable.dims[1:])), beside, variable.attrs)
     words = {
         "pointwise": "of the mean at each percentage (Student's t)",
         "simultaneous": "of the whole mean curve (random field theory)",

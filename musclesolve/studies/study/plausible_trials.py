@@ -1,5 +1,5 @@
-"""The plausibility of the trials of a study: how many legs are plausible and why others are not, and the tests without
-those that are not.
+"""The plausibility of the trials of a study: numbers of plausible legs, reasons of the others, and tests without
+them.
 """
 
 from collections import Counter
@@ -68,8 +68,8 @@ Label = TypeVar("Label")
 def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, Label]) -> dict[Label, Counter[str]]:
     """Label of a trial, such as its condition -> how many legs have each verdict."""
     found: dict[Label, Counter[str]] = {}
-    for each in verdicts:
-        found.setdefault(label[each.trial], Counter())[each.verdict] += 1
+    for verdict in verdicts:
+        found.setdefault(label[verdict.trial], Counter())[verdict.verdict] += 1
     return found
 
 
@@ -77,11 +77,11 @@ def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, st
     """Criterion, legs outside, legs at the edge, a sentence, the trial it is of; the commonest first."""
     count: dict[str, Counter[str]] = {}
     example: dict[str, tuple[str, str]] = {}
-    for each in verdicts:
-        for criterion, degree, sentence in each.reasons:
+    for verdict in verdicts:
+        for criterion, degree, sentence in verdict.reasons:
             count.setdefault(criterion, Counter())[degree] += 1
             if criterion not in example or (degree != DEGREES[AT_EDGE] and count[criterion][degree] == 1):
-                example[criterion] = (sentence, each.trial)
+                example[criterion] = (sentence, verdict.trial)
     outside, edge = DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]
     rows = [(name, of[outside], of[edge], *example[name]) for name, of in count.items()]
     return sorted(rows, key=lambda row: (-row[1], -row[2]))
@@ -89,13 +89,13 @@ def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, st
 
 def believable(cycles: xr.Dataset, verdicts: Iterable[LegVerdict]) -> np.ndarray:
     """Return which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
-    wrong = {(each.trial, each.side) for each in verdicts if each.verdict == NOT_PLAUSIBLE}
+    wrong = {(verdict.trial, verdict.side) for verdict in verdicts if verdict.verdict == NOT_PLAUSIBLE}
     own = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
     return np.array([leg not in wrong for leg in own], bool)
 
 
 def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
-    """Variable, name and effect of the tests that find a difference -> it in words."""
+    """Variable, name and effect of the tests that find a difference -> the difference in words."""
     if tests is None:
         return {}
     rows = np.unique(tests["cluster_test"].values)
@@ -119,7 +119,7 @@ def sensitivity(
         why: why there are no tests without them.
         verdicts: of all legs that count.
     """
-    count = Counter(each.verdict for each in verdicts)
+    count = Counter(verdict.verdict for verdict in verdicts)
     wrong = count[NOT_PLAUSIBLE]
     if not wrong or every is None:
         return ""

@@ -56,7 +56,7 @@ def contrast(samples: Sequence[Array], weights: Sequence[float]) -> Effect:
         weight * (sample - mean) / math.sqrt(len(sample) * (len(sample) - 1))
         for sample, mean, weight in zip(samples, means, weights, strict=True)
     ]
-    parts = np.stack([(each**2).sum(axis=0) for each in residuals])
+    parts = np.stack([(residual**2).sum(axis=0) for residual in residuals])
     variance = parts.sum(axis=0)
     estimate = sum(weight * mean for weight, mean in zip(weights, means, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies: left out by `on_varying`
@@ -81,11 +81,11 @@ def variance_ratio(samples: Sequence[Array], between: bool) -> Effect:
     Greenhouse and Geisser (1959, Psychometrika 24:95-112), two samples of numbers the square of the t of Welch. Samples
     of one size have the classical F.
     """
-    sizes = np.array([len(each) for each in samples], float)
+    sizes = np.array([len(sample) for sample in samples], float)
     form = np.diag(sizes) - np.outer(sizes, sizes) / sizes.sum() if between else np.ones((len(sizes),) * 2)
     share = np.diag(form) / sizes
-    centers = np.stack([each.mean(axis=0) for each in samples])
-    off = [each - center for each, center in zip(samples, centers, strict=True)]
+    centers = np.stack([sample.mean(axis=0) for sample in samples])
+    off = [sample - center for sample, center in zip(samples, centers, strict=True)]
     covariance = np.stack([np.einsum("nck,ndk->kcd", each, each) / (len(each) - 1) for each in off])
     denominator = np.einsum("g,gkcc->k", share, covariance)
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies: left out by `on_varying`
@@ -111,7 +111,9 @@ def regression(samples: Sequence[Array], numbers: Sequence[Array]) -> tuple[Effe
     curve, x = np.concatenate(samples), np.concatenate(numbers)
     design = np.zeros((len(x), 1 + len(samples)))
     design[:, 0] = x
-    design[np.arange(len(x)), 1 + np.repeat(np.arange(len(samples)), [len(each) for each in samples])] = 1.0
+    design[np.arange(len(x)), 1 + np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])] = (
+        1.0
+    )
     inverse = np.linalg.pinv(design)
     coefficients = inverse @ curve
     residuals = curve - design @ coefficients
@@ -124,7 +126,7 @@ def regression(samples: Sequence[Array], numbers: Sequence[Array]) -> tuple[Effe
 
 
 def on_varying(make: Callable[[Array], Effect], values: Array) -> tuple[Effect, Mask] | None:
-    """An effect on the percentages (last axis) that are finite and vary, and which these are; None where none does."""
+    """Make an effect on the percentages (last axis) that are finite and vary, with their mask; None without any."""
     there: Mask = np.asarray(np.isfinite(values).all(axis=tuple(range(values.ndim - 1))))
     for _ in range(2):
         there = _long_runs(there)
@@ -140,7 +142,7 @@ def on_varying(make: Callable[[Array], Effect], values: Array) -> tuple[Effect, 
 
 
 def _long_runs(mask: Mask) -> Mask:
-    """Without single percentages: they have no smoothness."""
+    """Remove single percentages, which have no smoothness."""
     kept = np.zeros_like(mask)
     for start, stop in true_runs(mask):
         kept[start:stop] = stop - start > 1
@@ -238,7 +240,7 @@ class Number(Field):
         return float(min(1.0, (2.0 if self.effect.is_t else 1.0) * self._tail(height)))
 
     def clusters(self, threshold: float) -> list[tuple[float, float, float]]:
-        """The number itself where its statistic reaches the threshold, at place 0, and its probability."""
+        """A cluster at place 0 with its probability where the statistic of the number reaches the threshold."""
         height = abs(float(self.effect.statistic[0]))
         return [(0.0, 0.0, self.probability(height))] if height >= threshold else []
 

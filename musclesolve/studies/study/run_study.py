@@ -1,4 +1,4 @@
-"""The computation of a study: the trial file of each trial, its result, and what is made of all of them."""
+"""The computation of a study: the trial file and the result of each trial, and the table of all trials."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from musclesolve.studies.study.unpacked import Unpacked
 TRIALS = "trials"
 """Folder of the folders of the trials."""
 COMPUTING = 0.9
-"""Share of the work that is the trials; the rest is what is made of all of them."""
+"""Share of the work for the trials; the rest is the analysis of all of them."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ComputedStudy:
     Args:
         study: the study file.
         folder: of all that was written.
-        records: name -> what became of the trial, of those that are not excluded.
+        records: name -> record of the trial, for all trials that are not excluded.
         notes: on single trials, and on what else is unusual.
     """
 
@@ -53,7 +53,7 @@ def compute_trials(
     samples: int | str | None = None,
     progress: Progress | None = None,
 ) -> ComputedStudy:
-    """Compute every trial of a study that is not excluded; what is up to date is kept, and none stops the others.
+    """Compute every trial of a study that is not excluded; keep current results; no failure stops other trials.
 
     Args:
         study: what `read_study` returned, or the path of the study file.
@@ -79,11 +79,13 @@ def compute_trials(
         todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:
-            write_files(output, {CSV: _table(study, {each.name: each for each in (*records, *refused)})})
+            write_files(
+                output, {CSV: _table(study, {record.name: record for record in (*records, *refused)})}
+            )
 
         done = list[TrialRecord]()
         if not (output / CSV).is_file():
-            write(done)  # at once: a folder with this table holds results, and no trials of a study
+            write(done)  # written at once: a folder with this table holds results, and no trials of a study
         if todo:
             done = compute(
                 todo, write, jobs, scheduler, lambda stage, share: report(stage, COMPUTING * share)
@@ -131,7 +133,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
 
 
 def _write(made: TrialFile, path: Path) -> None:
-    """Write a trial file unless it is there: its contents decide whether a result is up to date."""
+    """Write a trial file unless it is unchanged: its contents decide whether a result is current."""
     content = made.text.encode("utf-8")
     if not path.is_file() or path.read_bytes() != content:
         write_files(path.parent, {path.name: content})
@@ -145,7 +147,9 @@ def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None
 def _table(
     study: Study, records: Mapping[str, TrialRecord], not_counted: Mapping[str, str] | None = None
 ) -> bytes:
-    """The table of all trials of a study, with what the study file says of each and why it does not count."""
+    """The table of all trials of a study, with the entries of the study file and reasons of trials that do not
+    count.
+    """
 
     def said(trial: StudyTrial) -> list[str]:
         group = str(study.of_subject(trial.subject, "group", ""))

@@ -51,7 +51,7 @@ ENCODING = ("_FillValue", "coordinates", "dtype")
 """Attributes by which xarray says how it stored a variable."""
 NOT_USABLE = "not usable"
 KEEP = 'mend it, or keep it: keep = "the reason" in its line of [trials]'
-"""What a trial with an error is called, and what can be done about it."""
+"""Text and remedy for a trial with an error."""
 OTHER_MOVEMENT = "another movement"
 REMEDY = (
     "compute it in a study of its own, exclude it, or state its movement and cycles_s in its line of [trials]"
@@ -60,7 +60,7 @@ STATE_CYCLES = (
     "widen its range (start_s, end_s in its line of [trials]) if more was measured, or state its cycles there: "
     "cycles_s = [[start, end]], in seconds"
 )
-"""What can be done about a trial without cycles, and about one of another movement."""
+"""Remedies for a trial without cycles, and for a trial of another movement."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Collected:
 def write_study_data(computed: ComputedStudy, progress: Progress | None = None) -> Collected:
     """Write the cycles of the trials of a study into study.nc.
 
-    The same percentage has to mean the same in all curves: of several movements, those cycles are written that most
-    trials have, of as many the first. Quantities are in the units of the study. Each trial's cycles.nc is read twice:
+    Equal percentages must have the same meaning in all curves: of several movements the one of most trials is written,
+    or the first one of equally many. Quantities are in the units of the study. Each trial's cycles.nc is read twice:
     for its names, and for its numbers.
     """
     report = progress or no_progress
@@ -167,7 +167,7 @@ def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dic
 def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset) -> Mask:
     """Return which cycles of a trial no error spoils, (C,)."""
     side, start, end = (np.asarray(cycles[f"cycle_{key}"][:]) for key in ("side", "start", "end"))
-    return ~np.any([each.spoils(side.astype(str), start, end) for each in spoiled], axis=0)
+    return ~np.any([record.spoils(side.astype(str), start, end) for record in spoiled], axis=0)
 
 
 def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
@@ -181,7 +181,7 @@ def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
 
 @contextmanager
 def _written(path: Path) -> Iterator[netCDF4.Dataset]:
-    """A file that replaces the one at `path` when it is complete; netCDF4 has no OSError for a full disk."""
+    """Open a file that replaces `path` when complete; a full disk is reported, which netCDF4 does without OSError."""
     try:
         with written_whole(path) as beside, netCDF4.Dataset(beside, "w") as target:
             yield target
@@ -301,7 +301,7 @@ def _said(study: Study, name: str) -> dict[str, str]:
 
 
 def _read(file: Path, wanted: Collection[str]) -> xr.Dataset:
-    """The cycles of a trial, of the curves those that are wanted, as `cycles_file` has written them.
+    """Read the cycles of a trial with the wanted curves from the file of `cycles_file`.
 
     Not by `xarray.open_dataset`, which takes three times as long: here a file is small, and there are many.
     """
@@ -352,13 +352,13 @@ def _is_curve(variable: netCDF4.Variable) -> bool:
 
 
 def _quantity(name: str) -> str:
-    """The quantity that a variable is of, or is the uncertainty of."""
+    """Name of the quantity of a variable, also of its uncertainty."""
     return name.removesuffix(SPREAD)
 
 
 @dataclass
 class _Layout:
-    """Dimensions, labels and variables of the file, as all trials together have them."""
+    """Dimensions, labels and variables of the file, joined from all trials."""
 
     wanted: set[str]  # curves
     cycles: int = 0
@@ -372,7 +372,7 @@ class _Layout:
     choices: dict[tuple[str, str, tuple[str, ...]], xr.Dataset] = field(default_factory=dict)
 
     def add(self, source: netCDF4.Dataset, count: int) -> None:
-        """Add the names in the cycles of a trial, of which so many count."""
+        """Add the names in the cycles of a trial, of which `count` cycles count."""
         self.cycles += count
         self.percent = source["percent"][:].data
         labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
@@ -429,7 +429,9 @@ class _Layout:
             target.createVariable(name, TEXT, (CYCLE,))
         first, others = choices[0].attrs, choices[1:]
         common = {
-            key: value for key, value in first.items() if all(each.attrs.get(key) == value for each in others)
+            key: value
+            for key, value in first.items()
+            if all(other.attrs.get(key) == value for other in others)
         }
         stated = {
             "title": storable(computed.study.title),
@@ -495,16 +497,16 @@ class _Rows:
     def add(self, arrays: dict[str, AnyArray]) -> None:
         """Add the cycles of a trial: every variable (cycles, ...) by name."""
         self.waiting.append(arrays)
-        if sum(each["trial"].size for each in self.waiting) >= CHUNK:
+        if sum(block["trial"].size for block in self.waiting) >= CHUNK:
             self.write()
 
     def write(self) -> None:
-        """Write what waits."""
+        """Write the waiting cycles."""
         if not self.waiting:
             return
-        stop = self.place + sum(each["trial"].size for each in self.waiting)
+        stop = self.place + sum(block["trial"].size for block in self.waiting)
         for name in self.waiting[0] if stop > self.place else ():
-            self.target[name][self.place : stop] = np.concatenate([each[name] for each in self.waiting])
+            self.target[name][self.place : stop] = np.concatenate([block[name] for block in self.waiting])
         self.place, self.waiting = stop, []
 
 
@@ -519,7 +521,7 @@ def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:
             kind: Any = TEXT if values.dtype.kind in "UO" else FLAG if values.dtype.kind == "b" else NUMBER
             stored = _created(target, str(name), kind, (CYCLE,))
             stored[:] = (
-                np.array([storable(str(each)) for each in values], object)
+                np.array([storable(str(value)) for value in values], object)
                 if kind is TEXT
                 else values.astype(kind)
             )

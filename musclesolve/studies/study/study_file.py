@@ -47,7 +47,7 @@ SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
 DIGITS = re.compile(r"\d+")
 SIMILAR = 0.7
-"""Likeness (`difflib`) of two names above which one may be a slip of the other."""
+"""Similarity (`difflib`) of two names above which one may be a misspelling of the other."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class StudyTrial:
     Args:
         name: of the trial and its folder.
         subject, condition, session: "" where the study file does not say it.
-        side: "both", "r" or "l": which leg is computed and counts.
-        exclude: why it is left out; "" where it is not.
+        side: "both", "r" or "l": the leg that is computed and counts.
+        exclude: reason why the trial is left out; "" where it is included.
         inner_leg: "r" or "l" in a turn; None where the study file does not say it.
-        keep: why it counts although an error was found in it; "" where it then does not.
+        keep: reason why it counts despite an error; "" where it then does not count.
         source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`, or `markers`
             and other keys of [files].
         time: keys of [time] of the trial file.
@@ -91,8 +91,8 @@ class Study:
         settings: table of a trial file -> its keys, for all trials.
         subjects: name -> its keys, "group" and further numbers among them.
         trials: in the order of the file.
-        notes: what is unusual.
-        people: where to state what is known of the subjects: name of the table that it names, or "[subjects]".
+        notes: sentences on unusual contents.
+        people: place for data of the subjects: name of the laboratory's table, or "[subjects]".
     """
 
     document: Document
@@ -228,7 +228,7 @@ def _unusual(
             for name in [each for each, times in count.items() if each and times == 1]:
                 others = [each for each, times in count.items() if times > 1]
                 alike = get_close_matches(name.casefold(), others, 1, SIMILAR)
-                if meant := [each for each in alike if DIGITS.findall(each) == DIGITS.findall(name)]:
+                if meant := [item for item in alike if DIGITS.findall(item) == DIGITS.findall(name)]:
                     yield f"the {what} {name!r} is named once; was {meant[0]!r} meant?"
         if some := count[""] and [each for each in count if each]:
             yield (
@@ -264,7 +264,7 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
 def _with_table(
     subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial], people: SubjectsTable | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The subjects with what the laboratory's table says where the study file says nothing, and notes on the table."""
+    """Add data of the laboratory's table to the subjects where the study file has none; notes on the table."""
     filled = {name: dict(stated) for name, stated in subjects.items()}
     if people is None:
         return filled, []
@@ -293,7 +293,7 @@ def _with_table(
 
 
 def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
-    """Return what recordings need and nothing states: key of a subject -> the subjects who lack it."""
+    """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
     persons = dict.fromkeys(
         trial.subject for trial in trials if "markers" in trial.source and not trial.exclude
     )
@@ -398,7 +398,7 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
 
 
 def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
-    """Refuse names that folders cannot have, or would be of the same folder on some system."""
+    """Refuse names that are impossible for folders, or equal on some system."""
     seen: dict[str, str] = {}
     for trial in trials:
         name = trial.name
@@ -420,14 +420,16 @@ def _check_design(
     subjects: Mapping[str, Mapping[str, Any]],
     trials: tuple[StudyTrial, ...],
 ) -> None:
-    """Refuse groups and conditions that no subject or trial has, and a covariate that is none."""
+    """Refuse groups and conditions that no subject or trial has, and an unusable covariate."""
     persons = {trial.subject for trial in trials if not trial.exclude}
     there = {
-        "groups": {str(each[GROUP]) for each in subjects.values() if GROUP in each},
+        "groups": {str(subject[GROUP]) for subject in subjects.values() if GROUP in subject},
         "conditions": {trial.condition for trial in trials if trial.condition},
     }
     used = {
-        "groups": {str(each[GROUP]) for name, each in subjects.items() if GROUP in each and name in persons},
+        "groups": {
+            str(subject[GROUP]) for name, subject in subjects.items() if GROUP in subject and name in persons
+        },
         "conditions": {trial.condition for trial in trials if trial.condition and not trial.exclude},
     }
     for key, known in there.items():
@@ -478,13 +480,13 @@ def _check_design(
                 name=words[0] if words else text,
             )
     stated_legs = {
-        "affected": any(each.get("affected_side") in SIDES for each in subjects.values()),
+        "affected": any(subject.get("affected_side") in SIDES for subject in subjects.values()),
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
         raise document.error("studies.no_leg_stated", "design", "legs", legs=design.legs)
     covariate = design.covariate
-    numbers = {key for each in subjects.values() for key, value in each.items() if is_number(value)}
+    numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
         raise document.unknown(
             "studies.no_subject_number",
@@ -522,14 +524,16 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             raise document.unknown("studies.trial_file_no_table", table, known, *at(table), table=table)
         described = [kind[table] for kind in kinds if table in kind]
         listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)
-        if not isinstance(values, dict) and not (listed and any(each.one_per for each in described)):
+        if not isinstance(values, dict) and not (
+            listed and any(description.one_per for description in described)
+        ):
             raise document.error("studies.not_table", "settings", table, table=table)
-        if any(each.free or each.one_per for each in described):
+        if any(description.free or description.one_per for description in described):
             continue
         for key, value in values.items():
-            rules = [each.settings[key] for each in described if key in each.settings]
+            rules = [description.settings[key] for description in described if key in description.settings]
             if not rules:
-                names = sorted({name for each in described for name in each.settings})
+                names = sorted({name for description in described for name in description.settings})
                 raise document.unknown(
                     "studies.no_key_in_trial", key, names, *at(table, key), key=key, table=table
                 )

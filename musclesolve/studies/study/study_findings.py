@@ -1,4 +1,4 @@
-"""The findings of a study in one list: on subjects, and those stored with the results of trials, each fault once."""
+"""The findings of a study in one list: on subjects, and from the results of trials, each fault once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Unusable:
 def unusable(findings: Iterable[Finding]) -> list[Unusable]:
     """Return the parts that the errors among some findings make unusable; an error without a leg counts for both.
 
-    What is wrong at an instant alone, as a marker that jumps, is so by `at_times` of findings.toml.
+    `at_times` of findings.toml marks faults of an instant, such as a marker that jumps.
     """
     return [
         Unusable(
@@ -54,7 +54,7 @@ def unusable(findings: Iterable[Finding]) -> list[Unusable]:
 
 
 def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
-    """Every code and severity once, with its trials; the words come from the trial where it costs most.
+    """List every code and severity once, with its trials; the words come from the trial with the highest cost.
 
     Args:
         found: name of a trial -> its findings.
@@ -64,9 +64,9 @@ def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
     """
     alike: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in found.items():
-        for each in findings:
-            own = alike.setdefault((each.severity, each.code), {})
-            own[name] = max((own.get(name, each), each), key=_cost)
+        for entry in findings:
+            own = alike.setdefault((entry.severity, entry.code), {})
+            own[name] = max((own.get(name, entry), entry), key=_cost)
     known = {code: place for place, code in enumerate(codes())}
     order = sorted(
         alike,
@@ -83,10 +83,10 @@ def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[
         one: a finding among them, as `each_once` chooses it.
     """
     alike = [
-        (name, each)
+        (name, entry)
         for name, findings in found.items()
-        for each in findings
-        if (each.severity, each.code) == (one.severity, one.code)
+        for entry in findings
+        if (entry.severity, entry.code) == (one.severity, one.code)
     ]
     return sorted(alike, key=lambda own: own[1] is not one)
 

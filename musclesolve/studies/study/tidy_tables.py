@@ -32,11 +32,11 @@ def curves_table(means: xr.Dataset) -> pd.DataFrame:
     over = ["subject", "condition", *(["leg"] if "leg" in means.dims else []), PERCENT]
     sizes = [means.sizes[dim] for dim in over]
     columns: dict[str, np.ndarray] = {}
-    for name, each in means.data_vars.items():
-        if PERCENT not in each.dims or str(name).endswith((WITHIN, SPREAD)):
+    for name, variable in means.data_vars.items():
+        if PERCENT not in variable.dims or str(name).endswith((WITHIN, SPREAD)):
             continue
-        unit = str(each.attrs.get("units", ""))
-        for label, curve in curves_of(each):
+        unit = str(variable.attrs.get("units", ""))
+        for label, curve in curves_of(variable):
             own = label if label != name else ""
             columns[column(str(name), own, unit=unit)] = curve.transpose(*over).values.ravel()
     index = pd.MultiIndex.from_product([means[dim].values for dim in over], names=over)

@@ -1,6 +1,6 @@
-"""The trial file of each trial of a study: its own, with what the study says once for all.
+"""The trial file of each trial of a study: the trial's own file, with the common settings of the study.
 
-It is written beside the result, so that each trial can be computed, checked and looked at by itself.
+The file is written beside the result, so that each trial can be computed, checked and viewed by itself.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class TrialFile:
-    """The text of a trial file, and what the study says differently from the trial's own file."""
+    """The text of a trial file, and the differences of the study file from the trial's own file."""
 
     text: str
     notes: tuple[str, ...] = ()

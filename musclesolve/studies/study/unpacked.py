@@ -14,9 +14,9 @@ from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
 INPUTS = "inputs"
-"""Folder of what was unpacked."""
+"""Folder of the unpacked files."""
 RECORD = "unpacked.json"
-"""What a folder was unpacked from, and its trials."""
+"""File with the source of an unpacked folder, and its trials."""
 
 
 class Unpacked:
@@ -71,15 +71,15 @@ class Unpacked:
                         "version": __version__,
                         "folder": folder,
                         "trials": {
-                            each.name: {
+                            trial.name: {
                                 "files": {
                                     key: Path(file).relative_to(place).as_posix()
-                                    for key, file in each.source.items()
+                                    for key, file in trial.source.items()
                                 },
-                                "reason": each.reason,
-                                "notes": list(each.notes),
+                                "reason": trial.reason,
+                                "notes": list(trial.notes),
                             }
-                            for each in trials
+                            for trial in trials
                         },
                     }
                     write_files(place, {RECORD: json.dumps(record, indent=1).encode()})

@@ -3,8 +3,8 @@
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
 own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a part by
 small changes of its problem, exact for the solution. An error of muscle parameters changes that muscle's columns alone,
-so that one difference serves all muscles. Errors of the cost, and co-contraction, do not change the mechanics but what
-is optimal: derivatives are differences of solutions. Errors of the contact model add to the contact forces.
+so that one difference serves all muscles. Errors of the cost, and co-contraction, do not change the mechanics but the
+optimum: derivatives are differences of solutions. Errors of the contact model add to the contact forces.
 """
 
 from __future__ import annotations
@@ -57,15 +57,16 @@ def size_sd(mean: float) -> float:
 
 
 FEW_DIRECTIONS, FEW_PATH_DIRECTIONS = 12, 4
-"""So many directions stand for the parameters of a source, and for those of the path of each muscle, where few are
-asked for."""
+"""Number of directions that represent the parameters of a source, and of the path of each muscle, if few are
+requested.
+"""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Some parameters of a source: one by its number, or one of every muscle of a part of the body.
+    """A derivative by parameters of a source: one parameter, one of every muscle of a part, or a direction.
 
-    Or a direction: several at once, each with a sign.
+    A direction changes several parameters at once, each with a sign.
     """
 
     source: str  # its name
@@ -121,8 +122,9 @@ class Linear:
     def tasks(self, few: bool = False) -> list[Task]:
         """Every parameter of the sources that are not switched off, the parameters of all muscles of a part together.
 
-        few: of sources with many parameters so many directions, in each of which every so manyth parameter moves at
-        once with a random sign: their squares have the sum over the parameters as mean.
+        few: sources with many parameters get a fixed number of directions, each with a regular subset of parameters
+            that
+        move together with random signs: the mean of their squares is the sum over the parameters.
         """
         parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
         random, found = np.random.default_rng(0), list[Task]()
@@ -281,18 +283,18 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArra
 Changes = dict[str, Array]
 
 LARGEST_ARRAY = 4_000_000
-"""Numbers of the largest array of changes at most."""
+"""Largest size of an array of changes, in numbers."""
 
 ARRAYS = (
     *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
     *("optimal_fiber_length", "reaction_matrix", "reaction_offset"),
 )
-"""What errors change of a problem."""
+"""Arrays of a problem that errors change."""
 
 
 @dataclass(frozen=True)
 class PartPoint:
-    """The problem of a part and its passive forces (T, n) [N]: what its forces depend on."""
+    """The problem of a part and its passive forces (T, n) [N], which determine its forces."""
 
     problem: Problem
     passive: Array

@@ -1,4 +1,4 @@
-"""Samples that are designed instead of drawn: few of them give the spread that many drawn ones would.
+"""Designed samples: few of them give the spread that many random samples would.
 
 The variance of a quantity F that depends on the standard normal numbers z_j as sum_j J_j z_j is sum_j J_j^2. K samples
 estimate it by
@@ -6,7 +6,7 @@ estimate it by
     1/K sum_k (sum_j J_j z_kj)^2 = sum_j J_j^2 |z_j|^2 / K + sum_i!=j J_i J_j z_i . z_j / K
 
 The columns z_j of a design are orthogonal, have the mean 0 and the square length K, so that the second sum vanishes:
-the estimate is exact where F is linear, and is what a sample makes of it where F is not. K samples have K - 1 such
+the estimate is exact where F is linear, and an estimate by samples where F is not. K samples have K - 1 such
 columns. More parameters take further blocks of K - 1, each turned at random, and the products between blocks add noise
 as in drawn samples; columns of parameters that never meet in one part of the body are shared. Each column is
 one of random normal numbers made orthogonal (QR), so that every parameter has its tails, and co-contraction, the size

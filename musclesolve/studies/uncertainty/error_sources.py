@@ -22,12 +22,12 @@ BODY_WEIGHTS = "body weights"
 class Source:
     """One source of error."""
 
-    name: str  # what the results call it
-    key: str  # what a trial file and an argument call it, with the unit
+    name: str  # name in results
+    key: str  # name in trial files and arguments, with the unit
     sd: float  # usual standard deviation, in the unit of the key
     label: str  # for figures
-    about: str  # what errs, and how
-    source: str  # where the number comes from
+    about: str  # description of the error
+    source: str  # source of the number
 
     @property
     def unit(self) -> str:

@@ -1,14 +1,14 @@
 """An OpenSim model along its coordinates with errors: of muscles, of angles, and of moments or loads.
 
 Angles are off by a constant along the trial: they change lengths, moment arms and, where loads are given, the moments
-by inverse dynamics. Moments that are given stay what they are, and have a factor of their own. Loads that the motion
-predicts are predicted anew with these angles, and have errors of the prediction (`prediction_errors`). A change of the
-motion for a smaller residual is made anew, too.
+by inverse dynamics. Given moments are unchanged, and have a factor of their own. Loads that the motion predicts are
+predicted again with these angles, and have errors of the prediction (`prediction_errors`). A change of the motion for a
+smaller residual is computed again, too.
 
-Where loads are given, a foot stands where its plate is. Angles that erred each by itself would carry it away: 2 degrees
-at the hip move the load of a foot by 3 cm against the hip, 25 N m under the weight of the body, and no markers leave
-such an error. With the places p of the loaded bodies, each averaged over the motion by the size of its load, only that
-part of the errors e of the angles is left which does not move them,
+With loads, a foot stands on its plate. Independent errors of angles would move the foot: 2 degrees at the hip move the
+load of a foot by 3 cm relative to the hip, 25 N m under the weight of the body, a larger error than markers allow. With
+the places p of the loaded bodies, each averaged over the motion by the size of its load, only the part of the errors e
+of the angles remains that does not move them,
 
     e - J^+ J e,    J = dp / dangles,
 
@@ -70,7 +70,7 @@ class MovedModel:
 class ModelReplay(Replay):
     """An OpenSim model ready to be run again with errors in its inputs.
 
-    angles: names of the A coordinates that have errors; kept (A, A): the part of their errors that is left.
+    angles: names of the A coordinates that have errors; kept (A, A): projection on the remaining part of their errors.
     """
 
     prepared: ModelBody

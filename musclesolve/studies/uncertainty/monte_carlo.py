@@ -49,7 +49,7 @@ from musclesolve.studies.uncertainty.statistics import (
 )
 
 CHUNK = 4
-"""Samples, or parameters of the derivatives, that a process computes at a time."""
+"""Number of samples, or of parameters of the derivatives, that a process computes at a time."""
 
 SAMPLES_SHARE = 0.8
 """Share of the time for the samples where contributions are computed too."""
@@ -58,10 +58,10 @@ SAMPLES_SHARE = 0.8
 class Computing(TypedDict, total=False):
     """Options of the computation of samples.
 
-    contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
+    contributions: also compute the contribution of each source, to first order from exact derivatives (default).
     workers: number of processes; the number of cores unless given. With 1 no process is started.
     progress: as in `run`.
-    result: without errors, of a body that is ready, as in `run`; it is found unless given.
+    result: result without errors of a prepared body, as in `run`; computed by default.
     """
 
     contributions: bool
@@ -139,7 +139,7 @@ def uncertainty(
         replay = ModelReplay.from_body(prepared, chosen)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
-    # the parameters to differentiate by; none, and why, for a cost that has no derivatives
+    # the parameters of the derivatives; empty, with the reason, for a cost without derivatives
     wanted, why_not = list[Task](), "not requested"
     if contributions:
         try:
@@ -152,7 +152,7 @@ def uncertainty(
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    # designed samples are done before further processes would have begun
+    # designed samples are finished before further processes would start
     with closing(_ordered(common, tasks, 1 if fast else workers)) as computed:
         done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
@@ -194,7 +194,7 @@ def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int)
 def _gathered(
     done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None], few: bool
 ) -> tuple[Statistics, Array, list[str]]:
-    """Statistics of the samples, how many needed a reserve (T, S), why some failed; the nominal one comes first."""
+    """Statistics of the samples, number with a reserve (T, S), reasons of failures; the nominal sample comes first."""
     first = next(done)
     if isinstance(first, str):
         raise MuscleSolveError(f"the trial cannot be run again: {first}")
@@ -212,7 +212,7 @@ def _gathered(
 
 @dataclass
 class UncertaintyFiles:
-    """Makes further files of the result of a trial, and keeps what they are made of."""
+    """A maker of the uncertainty files of a trial, which keeps the computed uncertainty."""
 
     samples: int | str  # how many, or "fast"
     seed: int  # of the random numbers

@@ -21,7 +21,9 @@ RATIO = np.array([0.35, 0.25, 1.0])
 LATERAL = 0.5
 """Error of the point of force across the foot over the error along it."""
 CONTACT, EARLY = 0.1, 0.03
-"""A foot with so many body weights is in contact; predicted contacts may begin so late or end so early [s]."""
+"""Body weights from which a foot is in contact; possible delay of the beginning and advance of the end of contacts
+[s].
+"""
 WAVES = 5
 """Numbers of a curve over the stride."""
 
@@ -85,7 +87,7 @@ def with_prediction_errors(
 
 
 def _held(point: Array) -> Array:
-    """Points (T, 3) with those that are not known as the nearest known one; the origin without any."""
+    """Fill unknown points (T, 3) by the nearest known one; by the origin without any."""
     known = np.flatnonzero(np.isfinite(point).all(axis=1))
     if not known.size:
         return np.zeros_like(point)

@@ -1,4 +1,4 @@
-"""The pipeline of a recording run again with other inputs: what no sample changes is prepared once.
+"""The pipeline of a recording, repeated with other inputs; unchanged steps are prepared once.
 
 Not repeated are the checks of the recording, the filter (it is linear, and the errors of markers are slow), the search
 for the first pose (fits start from the nominal motion), and everything that only describes a result. Markers err by
@@ -95,7 +95,7 @@ class RecordedReplay(Replay):
     model: Model  # with its dimensions
     markers: MarkerErrors  # and the bodies that their errors move with
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
-    rest: Rest  # to which angles those are drawn that the markers do not show
+    rest: Rest  # target of the angles that the markers do not show
     segments: list[str]  # whose masses have errors
     inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
@@ -243,7 +243,7 @@ class RecordedReplay(Replay):
     @cached_property
     def points(self) -> tuple[AnyArray, AnyArray]:
         """Number of the part of each path point (P,) of all muscles, and number of the point within its muscle."""
-        own = [group.layout.point_muscle for group in (each.paths for each in self.placed)]
+        own = [group.layout.point_muscle for group in (placement.paths for placement in self.placed)]
         part = np.repeat(np.arange(len(own)), [len(each) for each in own])
         rank = [np.arange(len(each)) - np.searchsorted(each, each) for each in own]
         return part, np.concatenate(rank)
@@ -309,7 +309,7 @@ def _shapes(
 
 
 JOINT_SPREAD = 1e-4
-"""A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
+"""Difference of its spread in the axes of two bodies below which a marker lies at their joint [m]."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class MarkerErrors:
     def from_trial(
         cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
     ) -> MarkerErrors:
-        """Find the body of each marker: in the axes of that body it moves least.
+        """Find the body of each marker, in whose axes the marker moves least.
 
         Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
         the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.

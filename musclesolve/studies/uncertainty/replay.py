@@ -1,6 +1,6 @@
-"""The pipeline of a body run again with other inputs: what samples and derivatives know of it.
+"""The pipeline of a body, repeated with other inputs, for samples and derivatives.
 
-Two makers: a recording (recorded_replay.py) and an OpenSim model along its coordinates (model_replay.py).
+Two kinds: a recording (recorded_replay.py) and an OpenSim model along its coordinates (model_replay.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Parameters:
     def draw(self, seed: int, sample: int) -> Array:
         """The standard normal numbers (count,) of a sample, from child number `sample` of the seed.
 
-        So a sample is the same whichever process draws it, and whatever else is drawn.
+        So a sample depends neither on its process nor on other samples.
         """
         stream = np.random.SeedSequence(seed, spawn_key=(sample,))
         return np.random.default_rng(stream).standard_normal(self.count)
@@ -56,11 +56,11 @@ OF_COST = ("cost_exponent", "multi_joint_weight", "muscle_weight")
 CO_CONTRACTION, CONTACT_MODEL = "co_contraction", "contact_model"
 """The sources that keep muscles active, and that change the contact forces alone."""
 LIGAMENT = "patellar_ligament"
-"""The source that changes what the quadriceps presses a knee with."""
+"""The source that changes the load of the quadriceps on a knee."""
 
 
 def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
-    """Source -> shape of its parameters, of what no model of the body knows: how forces are shared and joints loaded.
+    """Source -> shape of its parameters, for sources of force sharing and joint loads, independent of the body.
 
     The contact model of each joint has a constant, a cosine and a sine; the patellar ligaments have one arm, since
     the knees of a person are alike. They are drawn behind all others but the errors of a person, so that the others are
@@ -156,7 +156,7 @@ class SampleBody(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Replay(ABC):
-    """A body ready to be made again with errors in its inputs.
+    """A prepared body that can be computed again with errors in its inputs.
 
     sharing: how its moments are shared; person: whose factors are on the muscles, with the names of the muscles;
     weight: of the body [N]; phase (T,): of the stride of a recording, of the whole motion of a model [rad].
@@ -171,7 +171,7 @@ class Replay(ABC):
 
     @abstractmethod
     def body(self, errors: Errors) -> Any:
-        """The body with errors of all that its muscles have no part in, a `SampleBody`."""
+        """Compute the body with all errors except errors of muscles, a `SampleBody`."""
 
     @abstractmethod
     def part(self, body: Any, errors: Errors, number: int) -> SharingGroup:
@@ -188,7 +188,7 @@ class Replay(ABC):
         return places
 
     def run(self, numbers: AnyArray) -> tuple[Any, list[SolvedGroup]]:
-        """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
+        """Run the whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
         parts = [self.part(body, errors, number) for number in range(len(self.layout.muscles))]

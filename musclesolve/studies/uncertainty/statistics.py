@@ -1,7 +1,7 @@
 """Samples of the Monte Carlo analysis: the quantities followed through them, their statistics, and all as one Dataset.
 
-Samples come one after the other and are not kept: mean, standard deviation and quantiles are of deviations from the
-nominal values, so that what does not vary has a spread of exactly zero.
+Samples arrive one after the other and are not stored: mean, standard deviation and quantiles refer to deviations from
+the nominal values, so that a constant quantity has a spread of exactly zero.
 """
 
 from collections import Counter
@@ -35,16 +35,16 @@ from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, Subj
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
-"""The median, and the ends of what one half and 19 of 20 samples lie within."""
+"""Probabilities of the median and of the ends of the bands of 50 % and 95 %."""
 
 QUANTILE_MEMORY = 256 * 2**20
-"""Memory for the samples that quantiles are taken from [bytes]."""
+"""Memory for the samples from which quantiles are computed [bytes]."""
 
 MOST_KEPT, FEWEST_KEPT = 2000, 200
-"""Bounds on the number of samples that quantiles are taken from; the lower one holds for any recording."""
+"""Bounds on the number of samples for quantiles; the lower one holds for any recording."""
 
 BLOCK = 4096
-"""Entries that are sorted at a time."""
+"""Number of entries that are sorted at a time."""
 
 
 class Statistics:
@@ -53,7 +53,7 @@ class Statistics:
     Mean and variance by the update of Welford (1962, Technometrics 4:419), entry by entry; quantiles from the first
     samples, which are as random as any others.
 
-    nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be. few: the
+    nominal (D,): reference of deviations, 0 where it is NaN; samples: expected number of samples. few: the
     k-th of n samples is the quantile (k - 1/3) / (n + 1/3), as likely too low as too high; else (k - 1) / (n - 1),
     which of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat
     50:361-5, definitions 8 and 7).
@@ -139,7 +139,7 @@ MOST_REASONS = 10
 
 PREDICTED = "ground_predicted"
 OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
-"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground if known."""
+"""Variables copied from the nominal result: valid frames, and contacts of the feet if known."""
 
 COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
 """Coordinates of the nominal result that the quantities have, too; one of a model without loads has no joints."""
@@ -156,13 +156,13 @@ class UncertaintyEstimate:
     reasons: list[str]  # why samples failed
     # quantity -> (source, T, k) first-order variance; empty without contributions
     variance: Mapping[str, AnyArray]
-    why_not: str  # why there are none
+    why_not: str  # reason without contributions
 
 
 def assemble(
     result: xr.Dataset, replay: Replay, found: UncertaintyEstimate, unique: AnyArray | None
 ) -> xr.Dataset:
-    """Label what samples and derivatives gave; the result is that without errors.
+    """Label the output of samples and derivatives; `result` is the result without errors.
 
     unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
     """
@@ -268,7 +268,7 @@ def quantities(
     if isinstance(body, SubjectWithErrors):
         known["ground_reaction_force"] = body.ground
     wanted = in_set("uncertainty")
-    for name in {each for of in wanted for each in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
+    for name in {argument for of in wanted for argument in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
         quantity = QUANTITIES[name]
         if not quantity.part or ("joint" in quantity.dims and not layout.joint_side.size):
             continue
@@ -333,7 +333,7 @@ class Drawn:
 
 
 def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:
-    """Some samples by their numbers, or why there is none; or the squares of some parameters of the derivatives."""
+    """Compute some samples by their numbers (or reasons of failure), or squares of derivatives by some parameters."""
     if not isinstance(task, range):
         return [common.linear.squares(each) for each in task]
     parameters, layout = common.replay.parameters, common.replay.layout

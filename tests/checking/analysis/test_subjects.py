@@ -72,7 +72,7 @@ UNUSUAL = "PSIS 49 mm apart"
 
 
 def examined(path: Path, hips: bool = True) -> Report:
-    """What check finds in a recording that gives forces."""
+    """Return the findings of check in a recording that gives forces."""
     if not hips:
         lines = path.read_text(encoding="utf-8").splitlines()
         path.write_text("\n".join(line for line in lines if "hip_center" not in line), encoding="utf-8")

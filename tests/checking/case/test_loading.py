@@ -1,4 +1,4 @@
-"""Whatever stands in the files, check reports; and it reports an error whenever the analysis would refuse."""
+"""Check gives a report whatever the files contain, and it reports an error whenever the analysis would refuse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gliding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def refusal(trial: Path) -> ms.InputError | None:
-    """Why the analysis would refuse a trial; None where it would not."""
+    """Return the reason for which the analysis would refuse a trial; None if it would not."""
     try:
         prepare(trial)
     except ms.InputError as error:

@@ -1,4 +1,4 @@
-"""What lies out of reach of the time range is a note at most; inside of it the same is reported."""
+"""A fault out of reach of the time range is a note at most; the same fault within reach is reported."""
 
 from __future__ import annotations
 

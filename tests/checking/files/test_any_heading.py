@@ -1,4 +1,4 @@
-"""What the checks find does not depend on the way the subject walks in the laboratory."""
+"""The findings of the checks do not depend on the direction in which the subject walks in the laboratory."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def over_plates(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 
 def accused(trial: Path) -> list[str]:
-    """What the checks of the horizontal axes find in the range that is found."""
+    """Return the findings of the checks of the horizontal axes in the time range that check chooses."""
     case, findings = load(trial)
     assert case is not None and not findings
     case = find_time_range(case)

@@ -67,7 +67,7 @@ def recorded(trial: Path, folder: Path, *changes: Change) -> Path:
 
 
 def on_plate_axes(trial: Path) -> list[Finding]:
-    """What the checks of the horizontal axes alone find."""
+    """Return the findings of the checks of the horizontal axes alone."""
     case, findings = load(trial)
     assert case is not None and not findings
     return [finding for check in (horizontal_axes, pressure_direction) for finding in check(case)]

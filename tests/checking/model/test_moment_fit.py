@@ -86,7 +86,7 @@ def body_of(
     table: Table | None = None,
     loads: list[ExternalLoad] | None = None,
 ) -> SimpleNamespace:
-    """What the checks look at of a prepared body."""
+    """Return those attributes of a prepared body that the checks read."""
     dofs = (
         "hip_flexion_r",
         "knee_angle_r",
@@ -106,7 +106,7 @@ def load_case(model: OpenSimModel, motion: CoordinateMotion, loads: list[Externa
 
 
 def found_in(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> list[Finding]:
-    """What moments of the whole body show, and the times and columns of their file."""
+    """Return the findings about moments of the whole body, and about the times and columns of their file."""
     body = body_of(model, motion, table)
     case = given_moments.moment_case(body, Motion.from_body(body))  # type: ignore[arg-type]
     assert case is not None
@@ -182,7 +182,7 @@ def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
 
 @pytest.mark.parametrize("shift", [-0.08, -0.02, 0.0, 0.03, 0.15])
 def test_loads_that_are_late(walker: OpenSimModel, shift: float) -> None:
-    """What carries and accelerates the body exactly is found again to a millisecond, whatever the scale."""
+    """The shift of loads that carry and accelerate the body exactly is found to a millisecond at any scale."""
     motion = coordinate_motion(walker, motion_of(walker))
     loads = [replace(load, time=load.time + shift) for load in loads_of(walker, motion, 1.2)]
     early, late = loads[0].time[[0, -1]]

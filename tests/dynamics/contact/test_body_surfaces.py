@@ -73,7 +73,9 @@ def standing_person():
 
 
 def test_a_person_falls_and_the_energy_is_accounted_for():
-    """What kinetic, potential and elastic energy lose is what the laws and the joints took, to a thousandth."""
+    """The loss of kinetic, potential and elastic energy is the energy that the laws and the joints took, to a
+    thousandth.
+    """
     start, pairs = standing_person()
     run = simulate_contact({"person": start}, pairs, 1.0, Integration(tolerance=1e-5, stepper="rk45"))
     fall = run.motions["person"]

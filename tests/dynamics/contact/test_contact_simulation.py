@@ -118,7 +118,9 @@ def total_momentum(run, k):
 
 
 def test_a_sliding_block_stops_where_coulomb_says():
-    """From v on a level floor: v^2 / (2 mu g), but for the last creep of the regularized friction."""
+    """A block with the speed v on a level floor slides v^2 / (2 mu g), but for the last creep of the regularized
+    friction.
+    """
     model = free_body(2.0, (0.5, 0.5, 0.5))
     skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5, 1.5, 0.3, 0.4, 0.001)
     deep = (2.0 * G / 1e5) ** (1 / 1.5)

@@ -24,7 +24,7 @@ def normals(count):
 
 
 def reach(surface, n):
-    """How far a surface reaches from its center along normals (k, 3): a norm, by its definition."""
+    """Return the distance of a surface from its center along normals (k, 3): a norm, by its definition."""
     p = surface.order / (surface.order - 1.0)
     rounded = np.sqrt((n @ surface.axes) ** 2 + (EDGE if surface.order > 2.0 else 0.0))
     size = np.linalg.norm(surface.semi_axes * rounded, ord=p, axis=1) if surface.semi_axes.any() else 0.0
@@ -68,8 +68,8 @@ def test_no_normal_parts_two_surfaces_farther(orders):
 
 
 @pytest.mark.parametrize("aside", [0.01, 0.02, 0.05, 0.1, 1.0, 3.0])
-def test_pairs_of_a_simulation_have_a_lower_bound_of_their_gap_where_far_apart(aside):
-    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; the separation is exact at any distance."""
+def test_a_pair_of_very_different_sizes_has_a_lower_bound_of_its_gap_where_far_apart(aside):
+    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; their separation is exact."""
     block = ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
     ball = sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
     exact = separation(block, ball).gap
@@ -122,7 +122,7 @@ def test_cylinders_side_by_side_are_their_radii_apart(direction):
 
 
 def test_the_point_of_contact_moves_continuously_as_a_cylinder_tips():
-    """From one end to the other within a few degrees, never by a jump."""
+    """The point moves from one end to the other within a few degrees, never by a jump."""
     floor, half = plane("floor", (0, 0, 0), (0, 0, 1)), 0.2
     places, gaps = [], []
     for tip in np.linspace(-0.3, 0.3, 601):

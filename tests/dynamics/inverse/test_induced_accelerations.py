@@ -153,7 +153,8 @@ HELD = {"point": ("toe_r",), "foot": ("heel_r", "toe_r", "ankle_r", "ankle_axis_
 
 @pytest.mark.parametrize("contact", HELD)
 def test_a_simulated_step_without_a_force_lacks_its_induced_acceleration(walk, contact):
-    """From rest, with the ground as a hinge: what 1 ms brings with all moments, less what it brings without one.
+    """Compare with the change of velocity within 1 ms from rest, with all moments less without one; the ground is a
+    hinge.
 
     The body stands on its right toe, or on its whole right foot; `simulate` integrates the equations in natural
     coordinates and knows nothing of parts.

@@ -165,7 +165,7 @@ def test_angles_beyond_a_stretch_without_markers_are_still_measured():
 
 @METHOD
 def test_frames_are_found_together_or_in_blocks_alike(method):
-    """From a start near the solution every stretch of frames has the poses that it has among all of them."""
+    """Started near the solution, every stretch of frames has the poses that it has among all of them."""
     chain = random_chain(5, seed=9)
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))

@@ -28,7 +28,7 @@ def whole(model, name):
 
 
 def as_in_table(model, name):
-    """What the table gives a segment, in the terms in which it is stated."""
+    """Return the values that the table gives a segment, in the terms in which a trial states it."""
     mass, center, inertia = whole(model, name)
     lengths, where = (
         read_table("definitions", "human_lengths.toml"),

@@ -83,7 +83,7 @@ def test_moments_against_central_differences(model, motion, wrenches, measured):
 
 
 def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrenches, measured):
-    """What differences of 1 dm, 1 cm and 1 mm (5.15) lack goes down with the size of the error."""
+    """The error of differences of 1 dm, 1 cm and 1 mm (5.15) decreases with their size."""
     targets, fit = measured
     exact = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"], method=METHOD).values
     size, off = np.abs(exact).max(), []

@@ -1,4 +1,4 @@
-"""What stands for the tilt of the pelvis in standing when there is no standing trial, and how far it is off."""
+"""Values for the tilt of the pelvis in standing when there is no standing trial, and their errors."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_tilt_is_a_source_of_error_without_a_standing_trial(walk: Path) -> N
 
 
 def off_deg(trial: Trial) -> tuple[float, float]:
-    """How far the tilt while upright, and the published one, lie above that of the standing trial [degrees]."""
+    """Return by how much the tilt while upright, and the published one, exceed that of the standing trial [degrees]."""
     standing = pelvic_frame(standing_landmarks(trial, standing_trial(trial)))[1][:, 0]
     shown = float(np.arcsin(-standing[2]))
     paths = {

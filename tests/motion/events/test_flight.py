@@ -28,7 +28,7 @@ def flights_of(trial):
 
 
 def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
-    """Who hops on both feet: a body that flies freely, and between two flights is thrown up again."""
+    """Return the motion of hops on both feet: the body flies freely, and between two flights it is thrown up again."""
     trial = Steps(speed=0.0, duration=count * (flight + stance)).trial()
     step = flight + stance
 

@@ -181,7 +181,7 @@ def test_a_plate_that_never_unloads_leaves_the_steps_to_the_markers(offset, step
 
 
 def test_a_plate_whose_zero_drifts_past_the_threshold():
-    """From 30 N to nothing: while it is above 20 N the markers give the steps, the forces thereafter."""
+    """The zero drifts from 30 N to 0: while it is above 20 N the markers give the steps, the forces thereafter."""
     trial = STEPS.trial()
     drift = np.interp(trial.forces[0].time, [0.0, STEPS.duration], [30.0, 0.0])
     found = gait_events(with_force(trial, 0, drift))

@@ -26,7 +26,7 @@ def times(events, kind, side):
 
 
 def late(trial, kind):
-    """How late each event of a kind is by the markers, where the plates have it too [s]."""
+    """Return the delay of each event of a kind by the markers, where the plates have it too [s]."""
     plates, markers = force_events(FootLoads.from_trial(trial)), marker_events(walk(trial))
     pairs = [(found, times(plates, kind, side)) for side in "rl" for found in times(markers, kind, side)]
     nearest = [found - known[np.abs(known - found).argmin()] for found, known in pairs]

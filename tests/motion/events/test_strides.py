@@ -46,7 +46,7 @@ def test_measures_of_known_steps(belt, heading):
 
 
 def test_double_support_needs_a_plate_or_a_file():
-    """Of markers alone, strikes come 31 ms early and toe-offs late: 35 % of the stride instead of 24 %."""
+    """By markers alone, strikes come 31 ms early and toe-offs late: 35 % of the stride instead of 24 %."""
     alone = STEPS.trial(plates="")
     assert all(np.isnan(stride.double_support) for stride in strides(list(gait_events(alone)), walk(alone)))
     assert any("Double support is not" in note for note in gait_events(alone).notes)

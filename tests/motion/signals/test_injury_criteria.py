@@ -34,7 +34,7 @@ def test_a_constant_acceleration_fills_the_window(window):
 
 
 def test_severity_index_of_a_triangle_needs_three_samples():
-    """Of a pulse with the peak A: A^2.5 T / 3.5."""
+    """The index of a pulse with the peak A is A^2.5 T / 3.5."""
     found = ms.signals.severity_index([0.0, 0.01, 0.02], [0.0, 80.0 * G, 0.0])
     assert found == pytest.approx(80.0**2.5 * 0.02 / 3.5, rel=1e-12)
 

@@ -221,7 +221,7 @@ def test_the_usual_curves_of_thelen_have_the_published_constants():
 
 
 def test_thelen_is_that_of_opensim():
-    """What Thelen2003Muscle of OpenSim 4.6 returns with the parameters of the model arm26."""
+    """The values are those of Thelen2003Muscle of OpenSim 4.6 with the parameters of the model arm26."""
     family = Thelen2003(active_width=0.5, passive_shape=4.0, concentric_shape=0.3, max_eccentric_force=1.8)
     np.testing.assert_allclose(
         family.active([0.9, 1.3, 1.59]), [0.9801986734, 0.8352702114, 0.4984759178], atol=1e-9

@@ -48,13 +48,13 @@ class Reference:
         return float(self.tendon.force((strain - start) / (STRAIN - start)))
 
     def factor(self, velocity):
-        """Of velocity; straight beyond the greatest one."""
+        """Return the factor of velocity; it is straight beyond the greatest velocity."""
         inside = min(max(velocity, -1.0), 1.0)
         slope = float(self.curves.velocity_slope(np.copysign(1.0 - 1e-9, inside)))
         return soft(float(self.curves.velocity(inside)), 2e-3) + max(slope, 0.1) * (velocity - inside)
 
     def velocity(self, time, fiber):
-        """Of the fiber [m/s], at which it bears the force of the tendon."""
+        """Return the velocity of the fiber [m/s] at which it bears the force of the tendon."""
         force, zero, one = self.passive
         norm_length = fiber / self.optimal
         active = self.activation(time) * soft(float(self.curves.active(norm_length)), 2e-3)

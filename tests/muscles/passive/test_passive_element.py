@@ -1,4 +1,4 @@
-"""Which passive elements muscles have, by the rule of a trial."""
+"""Passive elements of the muscles, by the rule of a trial."""
 
 from __future__ import annotations
 

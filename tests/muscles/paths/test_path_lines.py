@@ -10,6 +10,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
+from musclesolve.muscles.paths.kernel import entry
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
@@ -66,6 +67,21 @@ def test_the_line_lies_on_the_surface_and_is_as_long_as_the_path(kind: str) -> N
     own = own[..., :2] if kind == "cylinder" else own
     radii = np.where(np.array(RADII[kind]) > 0.0, RADII[kind], 0.03)[: own.shape[-1]]
     np.testing.assert_allclose(((own / radii) ** 2).sum(axis=-1), 1.0, atol=1e-4)
+
+
+def test_over_cylinders_alone_the_smaller_function_solves_the_same(monkeypatch) -> None:
+    given = over("cylinder")
+    with monkeypatch.context() as patch:
+        patch.setattr(entry, "PATHS", None)  # not needed
+        smaller, lines = solve_paths(*given), trace_paths(*given)
+    monkeypatch.setattr(entry, "OVER_CYLINDERS", None)
+    assert over("ellipsoid")[0].cylinders_alone is False and solve_paths(*over("sphere")).length.all()
+    assert solve_paths(*given, as_opensim=True).length.all()
+    monkeypatch.setattr(PathLayout, "cylinders_alone", False)
+    given = over("cylinder")
+    np.testing.assert_array_equal(trace_paths(*given).position, lines.position)
+    for mine, whole in zip(smaller, solve_paths(*given), strict=True):
+        np.testing.assert_array_equal(mine, whole)
 
 
 @pytest.mark.parametrize("kind", RADII)

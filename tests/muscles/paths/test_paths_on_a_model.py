@@ -69,7 +69,7 @@ def test_moment_arms_are_the_derivative_of_length(model, leg, posed, state):
 
 
 def test_moving_frames_give_an_explicit_part(leg, state):
-    """Of the muscles on the patella and on the gliding tibia, more than millimeters."""
+    """The muscles on the patella and on the gliding tibia have an explicit part of more than millimeters."""
     explicit = np.abs(state.path.explicit[:, :, 0]).max(axis=0)
     on_frames = [name for name, size in zip(MUSCLES, explicit, strict=True) if size > 1e-3]
     assert on_frames == ["over_the_patella", "over_the_belly", "on_the_gliding_cylinder"]

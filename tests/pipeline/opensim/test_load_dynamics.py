@@ -144,7 +144,7 @@ def test_joint_reactions_are_no_cost_where_no_loads_are_known(small: OpenSimMode
 
 
 def test_moments_at_joints_are_those_of_joint_reactions(small: OpenSimModel) -> None:
-    """Of joints whose muscles neither move points nor cross what couplers drive: by the wrenches on all bodies."""
+    """The wrenches on all bodies give the moments, where muscles neither move points nor cross driven joints."""
     motion = whole_motion(small, coordinate_motion(small, small_motion(small), None))
     found, names = load_dynamics(small, coordinate_motion(small, small_motion(small), None), ()), ("three_r",)
     force = np.random.default_rng(5).uniform(10.0, 500.0, (len(TIME), 1))

@@ -95,7 +95,7 @@ def test_more_than_255_markers_have_their_names_in_two_lists(tmp_path: Path) -> 
 
 
 def test_labels_are_those_of_the_file(tmp_path: Path) -> None:
-    """Whose markers they are is settled where the mapping is read, for all formats alike."""
+    """The owner of the markers is determined where the mapping is read, for all formats alike."""
     points, names = trajectories(5, 3), ["Ann:LASI", "*4", "Ann:R:1"]
     read = read_markers(write(tmp_path / "a.c3d", points=points, names=names)).names
     assert read == ("Ann:LASI", "Ann:R:1")
@@ -352,7 +352,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 )
 @given(data=st.data())
 def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data: st.DataObject) -> None:
-    """Whatever happens to its bytes: numbers of the right shape, or an InputError; nothing else."""
+    """A file with any changed bytes gives numbers of the right shape, or an InputError; nothing else."""
     raw = bytearray(sound)
     # Header and parameters matter most.
     places = st.one_of(st.integers(0, 24), st.integers(512, 2100), st.integers(0, len(raw) - 1))

@@ -1,4 +1,4 @@
-"""What is no camera, no image and no noise is refused with a sentence, whatever it is."""
+"""Every argument that is no camera, no image and no noise is refused with a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From camera files to markers, and everything that can be wrong in between."""
+"""The way from camera files to markers, and everything that can be wrong on it."""
 
 from __future__ import annotations
 

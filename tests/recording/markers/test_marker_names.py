@@ -1,4 +1,4 @@
-"""Whose markers they are: the person before the labels, in every format; two persons in one file."""
+"""Owners of markers: the person before the labels, in every format; two persons in one file."""
 
 from __future__ import annotations
 

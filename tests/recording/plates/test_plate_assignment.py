@@ -1,4 +1,4 @@
-"""Whose foot is on the plate: contacts of feet that step, stand and pass."""
+"""The foot on each plate: contacts of feet that step, stand and pass."""
 
 from __future__ import annotations
 

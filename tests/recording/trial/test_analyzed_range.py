@@ -175,7 +175,7 @@ def test_feet_that_the_motion_does_not_show_are_named_as_the_reason(standard):
 
 
 def partial(folder: Path, share: float) -> Path:
-    """Of the first of two steps of the right foot the plate measures only a share."""
+    """Write a walk in which the plate measures only a share of the first of two steps of the right foot."""
     path = walk(folder, steps=("r2", "l2", "r3"))
     table = read_mot(folder / "forces.mot")
     values = table.values.copy()

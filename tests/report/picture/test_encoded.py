@@ -20,7 +20,7 @@ HALF_STEP = 0.5e-4 + 1e-6
 
 
 def in_page(result: xr.Dataset) -> dict:
-    """What a page holds, read from its text."""
+    """Return the data in a page, read from its text."""
     found = re.search(r'data-msp="data">(.*?)</script>', picture_page(result), re.DOTALL)
     return json.loads(found[1])
 

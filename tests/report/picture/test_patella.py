@@ -50,7 +50,7 @@ def skeleton(side: str, size: float) -> Skeleton:
 def test_the_patella_stays_on_the_femur_and_its_ligament_keeps_its_length(
     side: str, size: float, width: float | None
 ) -> None:
-    """From 0 to 120 degrees; it flexes with the knee, but less, and stays in front of or below the condyles."""
+    """It flexes with the knee from 0 to 120 degrees, but less, and stays in front of or below the condyles."""
     bones = bones_of(skeleton(side, size), ("",), {} if width is None else {side: width})
     thigh, _, patella, ligament = range(4)
     assert bones.segments[2:] == (f"patella_{side}", f"patellar_ligament_{side}")

@@ -1,4 +1,4 @@
-"""How much of a cycle was measured: the kinds apart, in shares that the curves show, and in words."""
+"""The measured share of a cycle: the kinds apart, in shares that the curves show, and in words."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def exchanged(cycles: xr.Dataset, trial: str) -> xr.Dataset:
 
 @pytest.mark.parametrize("trials", [2, 3, 5])
 def test_a_trial_with_exchanged_legs_is_found(trials):
-    """Of two trials, too: the other persons say which one is the usual."""
+    """Two trials are enough: the other persons decide which one is the usual."""
     cycles = exchanged(study(trials=trials), "S3_1")
     found = with_outliers(cycles)
     assert flagged(cycles) == ["S3_1"] and int(found["outlier"].sum()) == 2

@@ -102,7 +102,7 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
 
 
 def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
-    """How far, in how many frames; as a cause where frames need reserves, and not where all are solved."""
+    """The note states the excess and the share of the frames; it is a cause only where frames need reserves."""
     from small_model import TEXT
 
     def clamped(lower: float, upper: float) -> str:

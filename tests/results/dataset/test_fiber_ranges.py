@@ -19,7 +19,7 @@ NAMES = ("semimembranosus_r", "soleus_r")
 
 
 def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
-    """Of one leg whose fibers have these normalized lengths over two frames, and a third frame without a solution."""
+    """Return the notes on one leg with these normalized fiber lengths in two frames; a third one has no solution."""
     normal = np.array([semimembranosus, soleus]).T
     parameters = MuscleParameters.from_values(NAMES, "silva_2003", 1000.0, [0.08, 0.05], 0.2)
     length = np.vstack([normal, [9.0, 9.0]]) * parameters.optimal_fiber_length

@@ -1,4 +1,4 @@
-"""Which frames are valid, and where in the gait cycle they lie."""
+"""Valid frames, and their places in the gait cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a knee bent so deeply that passive forces extend it: the cause, and a remedy that works."""
+"""Sentences about a knee bent so deeply that passive forces extend it: the cause, and a remedy that works."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def leg_of(model, squat, database, rule) -> tuple[SharingGroup, Options]:
 
 
 def told(model, squat, database) -> str:
-    """What is said of the deepest frame."""
+    """Return the sentences about the deepest frame."""
     leg, options = leg_of(model, squat, database, "table")
     said = reserve_reasons(share_part(leg, options.sharing), options)
     return next(sentence for sentence in said if f"at {squat.time[-1]:.3f} s" in sentence)

@@ -52,7 +52,7 @@ def said(moment, passive=0.0, strength="table"):
 
 
 def options(strength):
-    """What a trial asks for; only muscles and strength matter here."""
+    """Return the options of a trial; only muscles and strength matter here."""
     sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
     return Options(("r",), muscle_db.load("silva_2003"), sharing, LEG_DOFS, strength=strength)
 

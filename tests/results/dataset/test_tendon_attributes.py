@@ -1,4 +1,4 @@
-"""What a result says of its tendons and Hill curves, and results that are older than these words."""
+"""Attributes of a result about its tendons and Hill curves, and results that are older than these attributes."""
 
 from __future__ import annotations
 

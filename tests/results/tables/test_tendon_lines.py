@@ -17,7 +17,7 @@ from musclesolve.results.facts import achilles
 
 
 def iterations(data: xr.Dataset) -> str:
-    """Of the right leg."""
+    """Return the iterations of the right leg."""
     return listed(data, "motion_iterations")[0].removeprefix("r ")
 
 

@@ -1,4 +1,4 @@
-"""Which solver takes which cost, and the refusals of the others."""
+"""The costs that each solver takes, and the refusals of the others."""
 
 from __future__ import annotations
 

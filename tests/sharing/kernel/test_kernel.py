@@ -56,7 +56,7 @@ def test_no_frame_is_unresolved(make_leg, cost):
 @pytest.mark.parametrize("weight", [None, 1e3])
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
 def test_compiled_and_numpy_certificates_are_equal(make_leg, cost, weight):
-    """Of answers that are right, a little wrong, beyond the bounds, nothing at all, and no numbers."""
+    """Certify answers that are right, a little wrong, beyond the bounds, nothing at all, and no numbers."""
     problem = replace(make_leg(12, seed=8), reserve_weight=weight)
     random = np.random.default_rng(0)
     answer = solve(problem, cost)

@@ -91,7 +91,7 @@ def test_with_reserves_every_frame_is_solved(case, weight):
 
 
 def test_hardly_any_frame_is_unresolved():
-    """Of 400 problems each whose capacities differ by many orders of magnitude."""
+    """Solve 400 problems each whose capacities differ by many orders of magnitude."""
     for size, share in ((2.0, 0.0), (4.0, 0.01)):
         random = np.random.default_rng(0)
         arm = random.uniform(-0.08, 0.08, (400, 4, 9)) * (random.random((400, 4, 9)) < 0.7)

@@ -238,7 +238,7 @@ def first_frame(name):
 
 @pytest.fixture(scope="session")
 def walk_problems(recorded_walk_trial):
-    """What a run asks of the muscles of both legs, on a few frames of the recorded walk."""
+    """Return the problems of the muscles of both legs in a run, on a few frames of the recorded walk."""
     seen: list[Problem] = []
 
     def spy(problem, *rest, **options):

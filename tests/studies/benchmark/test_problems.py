@@ -58,7 +58,7 @@ def test_sizes_that_make_no_problem_are_refused(frames, dofs, muscles):
 
 
 def test_varied_frames_follow_the_pattern_and_can_be_solved():
-    """Of four frames one is out of reach and one is not a number: the others come again and again."""
+    """One of four frames is out of reach and one is not a number: the others come again and again."""
     leg = random_problem(4, seed=2)
     moment = leg.moment.copy()
     moment[1] *= 1e3

@@ -1,4 +1,4 @@
-"""Which numbers of muscles are fitted, by what was measured and by words."""
+"""Parameters of muscles that are fitted, by the measured quantities and by words."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_no_residual_means_no_shift(model):
 
 @pytest.mark.parametrize("shift", [(0.02, 0.0, 0.0), (-0.015, 0.02, 0.0), (0.0, -0.025, 0.0)])
 def test_a_misplaced_plate_is_found(trial, plain, shift):
-    """What is found differs from what was found with the plates in place by their displacement."""
+    """The correction differs from the one with the plates in place by their displacement."""
     moved = ms.studies.center_of_pressure_correction(shifted(trial, shift))
     inside = (moved["status"].values == CORRECTED) & (plain["status"].values == CORRECTED)
     assert inside.sum() > 40

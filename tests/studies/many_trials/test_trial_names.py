@@ -1,4 +1,4 @@
-"""Which trials are meant, and that no two of them share a folder."""
+"""Names of trials select the meant ones, and no two trials share a folder."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def errors(compared) -> set[tuple[str, str | None]]:
 @pytest.mark.parametrize("fault", SUBJECT_FAULTS)
 @pytest.mark.parametrize("count", [4, 8, 20])
 def test_a_planted_fault_is_found_and_nobody_else_is_accused(fault, count):
-    """Of four subjects a sign or side may lie within what the others differ by: half of them at least."""
+    """Among four subjects a sign or side may lie within the differences of the others: half are found at least."""
     studies = 8 if THOROUGH else 4
     found = 0
     for seed in range(studies):

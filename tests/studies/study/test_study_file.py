@@ -183,7 +183,7 @@ def test_toml_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_settings_are_those_of_trial_files(path: Path) -> None:
-    """Whatever a trial file may say once for all is a setting; a default of each reads back."""
+    """Every value that a trial file may state once for all is a setting; a default of each reads back."""
     assert {"sharing", "muscles", "filter", "mapping", "force"} <= set(tables_of(RecordedSettings))
     text = STUDY.replace("[settings.sharing]", "[settings.filter]\ncutoff_hz = 8\n[settings.sharing]")
     path.write_text(text, encoding="utf-8")

@@ -96,7 +96,7 @@ def test_vertical_force_peaks_twice_between_one_and_one_point_two_body_weights(s
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_the_center_of_pressure_stays_in_the_outline_of_the_foot(stride, side):
-    """From heel to tip of the toes and half a sole to each side, wherever it is defined at all, and always forward."""
+    """The outline is from heel to tip of the toes and half a sole to each side; the point always moves forward."""
     time = np.linspace(0.0, stride.period, 3001) + (0.5 * stride.period if side == "l" else 0.0)
     ground = stride.ground(time, loaded_above=2.0)[side]
     loaded = np.isfinite(ground.point[:, 0])

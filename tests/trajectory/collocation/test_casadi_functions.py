@@ -1,4 +1,4 @@
-"""What CasADi computes of curves, balance and cost is what numpy computes, with first and second derivatives."""
+"""CasADi computes the same curves, balance and cost as numpy, with first and second derivatives."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled_in_order, source_version
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -62,23 +62,39 @@ _BODIES = types.NamedTuple(
 )
 _MOVED = types.NamedTuple([_REAL[:, :, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, :, ::1]], BodyMotions)
 _OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
-_WORK = types.NamedTuple(
-    [
-        *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
-        *(_REAL[:, ::1], _WHOLE[::1], _REAL[:, ::1]),
-    ],
-    WorkArrays,
+_WORK, _WORK_OF_CYLINDERS = (
+    types.NamedTuple(
+        [
+            *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
+            *(matrix, _WHOLE[::1], _REAL[:, ::1]),
+        ],
+        WorkArrays,
+    )
+    for matrix in (_REAL[:, ::1], types.none)
 )
 _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
 
-def paths(layout, poses, out, work, lines, rules):
+@compiled_in_order
+def solve_poses(layout, poses, out, work, lines, rules):
     """Compute lengths and gradients of all muscles in all poses, and the points of their lines if `lines` has slots."""
     for t in range(out.length.shape[0]):
         for muscle in range(out.length.shape[1]):
             size = solve_muscle(layout, poses, out, work, t, muscle, rules)
             if lines.first.size > 0:
                 trace_muscle(layout, poses, out, work, lines, t, muscle, size)
+
+
+def paths(layout, poses, out, work, lines, rules):
+    """See `solve_poses`."""
+    solve_poses(layout, poses, out, work, lines, rules)
+
+
+def paths_over_cylinders(layout, poses, out, work, lines, rules):
+    """See `solve_poses`: shortest paths where muscles wrap over cylinders or over nothing. It compiles in a third of
+    the time.
+    """
+    solve_poses(layout, poses, out, work, lines, rules)
 
 
 def gather_wrenches(position, gradient, group, wrench):
@@ -237,6 +253,7 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
+OVER_CYLINDERS = _on_disk(paths_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_CYLINDERS, _LINES, _WHOLE)
 WRENCHES = _on_disk(gather_wrenches, _array(_REAL, 3), _array(_REAL, 3), _array(_WHOLE, 1), _REAL[:, :, ::1])
 _GROUPS, _OUT = _array(_WHOLE, 1), _REAL[:, :, ::1]
 EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)

@@ -6,7 +6,7 @@ cylinder, a great circle on a sphere, on an ellipsoid a geodesic (ellipsoid.py).
 
 from math import cos, sin, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order
+from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT
 from musclesolve.muscles.paths.kernel.ellipsoid import advance
 
@@ -79,12 +79,7 @@ def _begin(poses, out, work, t, item, before, node):
 def _onwards(layout, work, item, step, number):
     """Set `work.contact` to the point of an arc after a number of steps."""
     if layout.kind[item] == ELLIPSOID:
-        for k in range(3):
-            work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
-        for _ in range(STEPS_BETWEEN):
-            advance(work.round, step / STEPS_BETWEEN)
-        for k in range(3):
-            work.contact[k] = work.round[POINT + k]
+        _onwards_on_ellipsoid(layout, work, item, step, work.matrix)
         return
     radius, along = layout.radii[item, 0], number * step
     around = 1.0
@@ -97,3 +92,16 @@ def _onwards(layout, work, item, step, number):
         work.contact[k] = cos(angle) * point + sin(angle) * scale * heading
         if layout.kind[item] == CYLINDER and k == 2:
             work.contact[k] = point + along * heading
+
+
+@compiled_for_some
+def _onwards_on_ellipsoid(layout, work, item, step, matrix):
+    """Set `work.contact` to the point one step further; not compiled where `matrix` is None."""
+    if matrix is None:
+        return
+    for k in range(3):
+        work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
+    for _ in range(STEPS_BETWEEN):
+        advance(work.round, step / STEPS_BETWEEN)
+    for k in range(3):
+        work.contact[k] = work.round[POINT + k]

@@ -20,7 +20,7 @@ points are 460.7 mm apart. A path over a single object has one round, and no suc
 
 from math import inf, nan, sqrt
 
-from musclesolve._util.compiled_code import compiled_in_order, int64
+from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
@@ -84,10 +84,18 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     elif wraps > 0:
         work.rules[0] = OPENSIM if wraps == 1 else SEVERAL
-        size = opensim_rounds(layout, poses, out, work, t, muscle, size)
+        size = _by_opensim(layout, poses, out, work, t, muscle, size, work.matrix)
         place = work.seen
     out.length[t, muscle] = _along(poses, out, work, t, size, place)
     return size
+
+
+@compiled_for_some
+def _by_opensim(layout, poses, out, work, t, muscle, size, matrix):
+    """Size of the chain by OpenSim's rules; not compiled where `matrix` is None."""
+    if matrix is None:
+        return size
+    return opensim_rounds(layout, poses, out, work, t, muscle, size)
 
 
 @compiled_in_order
@@ -238,12 +246,19 @@ def touch(layout, poses, out, work, t, first, last, wrap):
     rules, radii = work.rules[0], layout.radii[item]
     if layout.kind[item] == CYLINDER:
         return touch_cylinder(work.local, radii[0], layout.half_length[item], axis, sign, rules, work.contact)
+    return _touch_curved(layout, work, item, wrap, rules, work.matrix)
+
+
+@compiled_for_some
+def _touch_curved(layout, work, item, wrap, rules, matrix):
+    """Contact with a sphere or an ellipsoid; not compiled where `matrix` is None."""
+    if matrix is None:
+        return NONE
+    axis, sign, radii = layout.side_axis[item], layout.side_sign[item], layout.radii[item]
     if layout.kind[item] == SPHERE:
         return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
     method = layout.wrap_method[wrap]
-    return touch_ellipsoid(
-        work.local, radii, axis, sign, method, rules, work.contact, work.round, work.matrix
-    )
+    return touch_ellipsoid(work.local, radii, axis, sign, method, rules, work.contact, work.round, matrix)
 
 
 @compiled_in_order

@@ -1,0 +1,101 @@
+"""The section on ground reactions without plates: recordings and models whose plates are hidden."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import musclesolve as ms
+from benchmarks.instrumented_knee import HEAD, Agreement
+from benchmarks.opensim import predicted_loads
+from benchmarks.predicted_forces import (
+    Way,
+    differences,
+    from_live,
+    from_motion,
+    from_transition,
+    hidden_trials,
+)
+from benchmarks.validation.page import data_folder, recorded_walk, table
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.run import recording_of
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+
+FORCES = ("forward [% BW] (r)", "sideways", "upward")
+MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")
+PUBLISHED = (
+    ("Karatsidis et al. 2017, inertial suit", "9.4 % of range", "13.1 % of range", "5.3 % of range"),
+    ("CusToM, side-cut", "3.4", "6.3", "16.6"),
+    ("OpenCap Monocular", "", "", "9.7"),
+)
+"""Figures of others, forward, sideways, upward [% of body weight unless stated]."""
+NOISE_MM = 2.0
+
+
+def recordings(folder: Path) -> Iterator[tuple[str, Trial]]:
+    """Name and trial of the recordings with plates, and of synthetic ones, written to a folder."""
+    data = data_folder()
+    yield "recorded walk", recorded_walk()
+    for walk in ("ss1", "ss9"):
+        yield (
+            f"instrumented knee, {walk}",
+            recording_of(data / "instrumented_knee" / f"walk_{walk}.toml", "this"),
+        )
+    for person in ("p1", "p3"):
+        yield f"treadmill, {person}", recording_of(data / "treadmill_walk" / person / "walk.toml", "this")
+    for name, stride in (("walk", None), ("run", running_stride())):
+        path = synthetic_recording(folder / name, stride, noise_mm=NOISE_MM)
+        yield f"synthetic {name}, {NOISE_MM:g} mm of noise", recording_of(path, "this")
+
+
+def cells(size: Array, r: Array, moments: Array) -> list[str]:
+    """Forces with their correlations, then the moments."""
+    forces = [f"{100.0 * one:.1f} ({two:.2f})" for one, two in zip(size, r, strict=True)]
+    hip, adduction, knee, ankle = (f"{each:.2f}" for each in moments)
+    return [*forces, f"{hip}, {adduction}", knee, ankle]
+
+
+def predicted() -> str:
+    """Forces and moments by the whole motion, live and by a transition; models; the knee; figures of others."""
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, trial in recordings(Path(folder)):
+            recorded = mechanics(trial)
+            hidden = hidden_trials(trial, recorded, one_plate=False)
+            ways: dict[str, Way] = {"": from_motion, "live, 25 ms": from_live}
+            if name != f"synthetic run, {NOISE_MM:g} mm of noise":  # a run has no double support
+                ways["transition function, events known"] = partial(from_transition, trial)
+            for how, way in ways.items():
+                rows.append(
+                    [
+                        name if not how else "",
+                        how or "prediction",
+                        *cells(*differences(trial, recorded, hidden, way)),
+                    ]
+                )
+    models = []
+    for model, coordinates, plates, cutoff in predicted_loads.known():
+        size, r, moments, _, frames = predicted_loads.differences(
+            read_osim(model), coordinates, plates, cutoff
+        )
+        models.append([coordinates.stem, *cells(size, r, moments), str(frames)])
+    knees = []
+    for walk in ("ss1", "ss9"):
+        trial = recording_of(data_folder() / "instrumented_knee" / f"walk_{walk}.toml", "this")
+        hidden_trial = hidden_trials(trial, mechanics(trial), one_plate=False)[0]
+        for name, one in (("plates", trial), ("predicted", hidden_trial)):
+            knees.append([walk, name, *Agreement.from_result(ms.run(one), walk).cells])
+    return "\n\n".join(
+        [
+            table(("recording", "way", *FORCES, *MOMENTS), rows),
+            table(("OpenSim model", *FORCES, *MOMENTS, "frames"), models),
+            table(("knee beside implant", "ground reactions", *HEAD), knees),
+            table(("figures of others", "forward", "sideways", "upward"), PUBLISHED),
+        ]
+    )
