@@ -16,6 +16,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
+from musclesolve.drafting.choose_mapping import MARKER
 from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.toml_text import key_text, value_text
@@ -44,6 +45,11 @@ class Open:
     value: Any
     first: int
     last: int
+
+    @property
+    def names_marker(self) -> bool:
+        """Whether the decision is the marker of a landmark."""
+        return self.key is not None and self.table.rpartition(".")[2] == "mapping" and self.value == MARKER
 
 
 class TrialDocument:

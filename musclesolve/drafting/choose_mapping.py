@@ -389,6 +389,8 @@ def _rigid(names: list[str], tracked: Mapping[str, Array], places: Mapping[str, 
 LEAST_SHARE = 0.5
 """Least share of the landmarks of a set in the recordings for the set to be considered."""
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
+MARKER = "MARKER"
+"""Stands for the name of a marker in the line of a landmark that a draft leaves open."""
 MOST_NAMES = 24
 
 
@@ -400,8 +402,8 @@ class MarkerChoice:
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
     mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
-    shows; clusters that the files show; landmarks whose markers are guessed by their places; the vocabulary that the
-    names of the markers are of, with its source.
+    shows; clusters that the files show; landmarks whose markers are guessed by their places; toes whose marker is the
+    only one ahead on the foot; the vocabulary that the names of the markers are of, with its source.
     """
 
     walk: Markers
@@ -420,6 +422,7 @@ class MarkerChoice:
     functional: tuple[str, ...] = ()
     shown_clusters: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
+    lone_toes: tuple[str, ...] = ()
     vocabulary: str = ""
 
     @property
@@ -473,7 +476,18 @@ def choose_mapping(
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-    return _by_place(_by_motion(min(choices, key=rank), named, bending or {}), named)
+    return _with_lone_toes(_by_place(_by_motion(min(choices, key=rank), named, bending or {}), named))
+
+
+def _with_lone_toes(choice: MarkerChoice) -> MarkerChoice:
+    """The choice with the marker of the fifth metatarsal as the toe, where each foot has no other marker ahead."""
+    lone = {f"toe_{side}": f"metatarsal_5_{side}" for side in SIDES}
+    if not (lone.keys() <= set(choice.missing) and set(lone.values()) <= set(choice.mapping)):
+        return choice
+    kept = {name: way for name, way in choice.mapping.items() if name not in lone.values()}
+    toes = {toe: choice.mapping[other] for toe, other in lone.items()}
+    found = _resolved(replace(choice, mapping=kept | toes))
+    return replace(found, lone_toes=tuple(lone)) if len(found.missing) < len(choice.missing) else choice
 
 
 def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
@@ -660,8 +674,13 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "places on the standing subject; take what is right off the list"
         )
         by_set.append(Line("guessed", list(choice.guessed), "", todo))
+    guessed = dict.fromkeys(choice.guessed, "guessed by its place")
+    lone = {
+        name: f"check {name}: {choice.mapping[name]} is the only marker ahead on this foot"
+        for name in choice.lone_toes
+    }
     lines = [
-        Line(name, way, "guessed by its place" if name in choice.guessed else "")
+        Line(name, way, guessed.get(name, ""), lone.get(name, ""))
         for name, way in choice.mapping.items()
         if name not in choice.missing
     ]
@@ -670,7 +689,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         ways = [_instead(other, choice.static is not None) for other in landmark.instead]
         other = f" (or map {', or '.join(ways)})" if ways else ""
         todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
-        lines.append(Line(name, "MARKER", "", todo, open=True))
+        lines.append(Line(name, MARKER, "", todo, open=True))
     about = []
     if choice.set is None:
         about.append(

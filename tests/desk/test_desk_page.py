@@ -50,7 +50,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesk]:
         try:
             assert process.stderr is not None
             (address,) = re.findall(r"http://\S+", process.stderr.readline())
-            page, errors = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
+            page, errors = (
+                browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce"),
+                list[str](),
+            )
             page.set_default_timeout(SOON)
             page.on("console", lambda line: line.type == "error" and errors.append(line.text))
             page.on("pageerror", lambda error: errors.append(str(error)))

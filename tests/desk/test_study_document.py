@@ -144,3 +144,12 @@ def test_the_list_of_trials_is_counted_by_verdict() -> None:
     assert counted_by_verdict(rows) == (
         f"2 {LABELS[USABLE].lower()}, 1 {LABELS[NOT_PLAUSIBLE].lower()}, 1 refused, 1 waiting"
     )
+
+
+def test_the_marker_of_an_open_landmark_is_entered_in_its_line(document: StudyDocument) -> None:
+    todo = '[settings.mapping]\n# TODO: enter the marker of heel_r\n# heel_r = "MARKER"\nheel_l = "LHEE"\n\n[trials]\n'
+    document.write(document.text.replace("[trials]\n", todo))
+    (heel,) = (each for each in document.opens if each.names_marker)
+    document.state((*heel.table.split("."), heel.key or ""), "RHEE")
+    assert '[settings.mapping]\nheel_r = "RHEE"\nheel_l = "LHEE"\n' in document.text
+    assert not any(each.names_marker for each in document.opens)

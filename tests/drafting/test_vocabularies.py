@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.drafting.choose_mapping import SIDES_OF_JOINTS, guessed_by_place, named_markers
+from musclesolve.drafting.choose_mapping import (
+    SIDES_OF_JOINTS,
+    choose_mapping,
+    guessed_by_place,
+    marker_tables,
+    named_markers,
+)
 from musclesolve.drafting.emg_channels import emg_channels
+from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.landmark_names import landmarks
 
 VOCABULARIES = bundled_toml("musclesolve.drafting", "marker_vocabularies.toml")["vocabulary"]
@@ -95,3 +105,19 @@ def test_nothing_is_guessed_without_a_pelvis_or_without_a_pair() -> None:
     # two markers on the thigh are no knee
     thigh = {"T1": np.array([0.0, -0.17, 0.52]), "T2": np.array([0.0, -0.15, 0.45])}
     assert guessed_by_place(known, thigh, lacking) == {}
+
+
+def test_the_only_marker_ahead_on_a_foot_is_offered_as_its_toe() -> None:
+    """As of the treadmill walks of van der Zee et al. (2022), whose feet have a heel and a fifth metatarsal marker."""
+    names = both("ASIS", "PSIS", "LEP", "MEP", "LML", "MML", "CAL", "5TH")
+    places = np.random.default_rng(1).normal(size=(20, len(names), 3))
+    path = Path("walk.trc")
+    walk = Markers(np.arange(20) / 100.0, tuple(names), places, path)
+    choice = choose_mapping(walk, None)
+    assert {name: choice.mapping[name] for name in choice.lone_toes} == {"toe_r": "R5TH", "toe_l": "L5TH"}
+    assert "metatarsal_5_r" not in choice.mapping and not {"toe_r", "toe_l"} & set(choice.missing)
+    lines = {line.key: line for table in marker_tables(choice) for line in table.lines}
+    assert "R5TH is the only marker ahead" in lines["toe_r"].todo and not lines["toe_r"].open
+    # a toe of its own stays
+    own = replace(walk, names=(*names[:-2], "RTOE", "LTOE"))
+    assert choose_mapping(own, None).lone_toes == ()

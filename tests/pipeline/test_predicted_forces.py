@@ -16,6 +16,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
 from musclesolve.pipeline.run import recording_of
@@ -96,6 +97,28 @@ def test_a_result_says_that_forces_are_predicted() -> None:
         dof=["hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_r"]
     )
     assert float(np.sqrt((off**2).mean("time")).max()) < 0.15 * result.attrs["subject_mass_kg"]
+
+
+@pytest.mark.parametrize(("hip", "ankle", "carried"), [(60.0, 25.0, True), (90.0, 0.0, False)])
+def test_a_squat_is_carried_by_the_feet_and_a_sitting_body_is_not(
+    hip: float, ankle: float, carried: bool
+) -> None:
+    """At rest each foot of a squat carries half of the weight; the weight of a sitting body lies behind its soles."""
+    found = recorded("walk")
+    model, time = found.model, np.arange(20) / 100.0
+    pose = np.zeros((len(time), len(model.topology.dof_names)))
+    for side in "rl":
+        for name, degrees in (("hip_flexion", hip), ("knee_flexion", 85.0), ("ankle_dorsiflexion", ankle)):
+            pose[:, model.dof(f"{name}_{side}")] = np.radians(degrees)
+    still = motion_from(model, time, pose, 0.0 * pose, 0.0 * pose)
+    reactions = reactions_of_motion(model, still)
+    held = replace(found, motion=still, reactions=reactions, predicted=True)
+    assert held.support.carries.all() == carried
+    if carried:
+        for each in reactions:
+            np.testing.assert_allclose(
+                each.force[:, 2] / (model.mass.total * STANDARD_GRAVITY), 0.5, atol=0.02
+            )
 
 
 def test_a_tilted_laboratory_is_named() -> None:

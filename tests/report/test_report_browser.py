@@ -59,3 +59,16 @@ def test_copied_methods_are_text(page, browser):
     with opened(page, browser=browser) as shown:
         shown.page.click("button[data-copy='methods-text']")
         shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")
+
+
+def test_the_page_is_dark_where_the_system_is_and_light_on_paper(page, browser):
+    with opened(page, browser=browser) as shown:
+
+        def turned():
+            return shown.page.evaluate("getComputedStyle(document.documentElement).filter")
+
+        assert turned() == "none"
+        shown.page.emulate_media(color_scheme="dark")
+        assert turned().startswith("invert(0.91)")
+        shown.page.emulate_media(color_scheme="dark", media="print")
+        assert turned() == "none"

@@ -17,7 +17,7 @@ from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
-from musclesolve.desk.trial_document import change_title
+from musclesolve.desk.trial_document import Open, Place, change_title
 from musclesolve.desk.view import State, Step, View
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
@@ -169,10 +169,28 @@ class StudyStep:
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 with ui.column().classes("ms-words"):
                     ui.label(f"{capitalized(item.why)}.").classes("ms-what")
+                if item.names_marker and item.key is not None:
+                    place = *item.table.split("."), item.key
+                    field = ui.input(f"Marker of {item.key}").props("dense outlined")
+                    take = partial(self._take, place, field)
+                    field.on("keydown.enter", take)
+                    button = ui.button("Take", on_click=take).props("outline dense no-caps")
+                    button.props["aria-label"] = f"Take the marker of {item.key}"
+                    continue
                 done = ui.button("Done", on_click=partial(self._decided, item))
                 done.props("outline dense no-caps").props["aria-label"] = f"Done: {item.why}"
 
-    def _decided(self, each: Any) -> None:
+    def _take(self, place: Place, field: ui.input) -> None:
+        """Write the name of a marker that was entered for an open landmark."""
+        name = (field.value or "").strip()
+        if not name:
+            self.view.say(f"Enter the name of the marker of {place[-1]} as it stands in the recordings.")
+            return
+        with self._changing():
+            self._document.state(place, name)
+        self.view.refresh()
+
+    def _decided(self, each: Open) -> None:
         with self._changing():
             self._document.decided(each)
         self.view.refresh()
@@ -455,7 +473,7 @@ class StudyStep:
         def apply() -> None:
             with self._changing():
                 document.write(text.value)
-            self.view.refresh()
+                self.view.refresh()  # only then: a faulty text stays in the field
 
         with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
             text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")

@@ -162,6 +162,12 @@ class BodyStates:
         return forces
 
 
+MUCH_LARGER, FAR = 10.0, 0.2
+"""A pair of which one surface is so many times as large as the other, a bus and a man, gets a lower bound of the gap
+where it is farther apart than this share of the smaller one: its surrounding spheres overlap nearly always.
+"""
+
+
 @dataclass(frozen=True)
 class Touch:
     """Contacts of pairs of surfaces (P): the touches, the force (P, 3) [N] on the second surface, and the power [W]
@@ -197,8 +203,7 @@ class ContactPairs:
     laws: tuple[ContactLaw, ...]
     body: Indices  # (S,) number of the body of each surface among all
     fixed: Mask  # (P,) pairs whose first surface is a plane
-    # share of the smaller surface's size beyond which the gap is a lower bound, without a point
-    near: float = 0.1
+    exact: bool = False  # gaps of pairs that `MUCH_LARGER` is about, too
 
     @classmethod
     def build(
@@ -273,10 +278,11 @@ class ContactPairs:
         def over(field: str, *shape: int) -> Array:
             return contiguous(np.reshape([getattr(one, field) for one in self.surfaces], (-1, *shape)))
 
-        extent = contiguous([np.inf if one.is_plane else one.extent for one in self.surfaces])
+        extent = contiguous([0.0 if one.is_plane else one.extent for one in self.surfaces])
         places = over("center", 3), over("axes", 3, 3), over("semi_axes", 3)
         first, second = contiguous(self.first, np.intp), contiguous(self.second, np.intp)
-        far = 2.0 * self.near * np.minimum(extent[first], extent[second])
+        small, large = np.sort([extent[first], extent[second]], axis=0)
+        far = np.where((large > MUCH_LARGER * small) & (not self.exact), FAR * small, np.inf)
         return (
             SurfaceArrays(contiguous(self.body, np.intp), *places, over("order"), over("radius"), extent),
             PairArrays(first, second, contiguous(self.fixed, bool), contiguous(far)),
@@ -350,6 +356,8 @@ class Separation:
 def separation(first: Surface, second: Surface) -> Separation:
     """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
 
+    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+
     Args:
         first, second: the surfaces.
 
@@ -363,7 +371,9 @@ def separation(first: Surface, second: Surface) -> Separation:
         0.4
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
-    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, np.inf)
+    pair = ContactPairs(
+        {}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, exact=True
+    )
     touches = pair.touches(BodyMotions.allocate(1))
     return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 

@@ -56,7 +56,7 @@ class SurfaceArrays(NamedTuple):
     semi_axes: Array  # (S, 3)
     order: Array  # (S,)
     radius: Array  # (S,)
-    extent: Array  # (S,) infinite for a plane
+    extent: Array  # (S,) zero for a plane
 
 
 class PairArrays(NamedTuple):

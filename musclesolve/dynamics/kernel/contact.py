@@ -8,6 +8,11 @@ from math import sqrt
 
 from musclesolve._util.compiled_code import compiled
 
+NEAR = 0.1
+"""Pairs whose surrounding spheres are farther apart than this share of their size get a lower bound of the gap, and no
+point.
+"""
+
 
 @compiled
 def place_surfaces(motions, shapes, placed):
@@ -38,11 +43,11 @@ def find_gap(shapes, placed, pairs, pair, touches):
         touches.normal[pair, x] = apart
         touches.point[pair, x] = 0.5 * (placed.center[one, x] + placed.center[two, x])
         distance += apart * apart
-    distance = sqrt(distance)
-    gap = touches.gap[pair] = distance - shapes.extent[one] - shapes.extent[two]
+    distance, size = sqrt(distance), shapes.extent[one] + shapes.extent[two]
+    touches.gap[pair] = distance - size
     for x in range(3):
         touches.normal[pair, x] /= max(distance, 1e-300)
-    if gap < pairs.far[pair]:
+    if distance - size < NEAR * size:
         between(shapes, placed, one, two, pairs.far[pair], touches, pair)
 
 

@@ -68,8 +68,8 @@ def test_no_normal_parts_two_surfaces_farther(orders):
 
 
 @pytest.mark.parametrize("aside", [0.01, 0.02, 0.05, 0.1, 1.0, 3.0])
-def test_pairs_of_a_simulation_have_a_lower_bound_of_their_gap_where_far_apart(aside):
-    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; the separation is exact at any distance."""
+def test_a_pair_of_very_different_sizes_has_a_lower_bound_of_its_gap_where_far_apart(aside):
+    """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; their separation is exact."""
     block = ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
     ball = sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
     exact = separation(block, ball).gap
