@@ -99,7 +99,7 @@ def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
     Every value is checked and in SI units. Files of the same text give the same object, which callers must not change.
 
     Raises:
-        MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
+        MuscleDatabaseError: there is no such database, or the file is wrong; with the place and the reason.
     """
     known = available()
     if str(name_or_path) in _own():
@@ -250,7 +250,7 @@ def _derived(root: TomlTable) -> MuscleDatabase:
         table.require_keys(("name",), (*_MUSCLE_NUMBERS, "path", *_MUSCLE_OPTIONAL))
         name = table.choice("name", stated)
         if name in changed:
-            table.fail("name", f'"{name}" stands twice', expected="every muscle once")
+            table.fail("name", f'"{name}" occurs twice', expected="every muscle once")
         changed[name] = _muscle(replace(table, values=stated[name] | table.values), common)
     muscles = tuple(changed.get(muscle.name, muscle) for muscle in parent)
     refuse_unused(root, (), added, muscles)
@@ -296,7 +296,7 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
         segments = tuple(map(_segment, table.tables("segment", "reference.segment")))
         for k, segment in enumerate(segments):
             if segment.name in [each.name for each in segments[:k]]:
-                problem = f'"{segment.name}" stands twice'
+                problem = f'"{segment.name}" occurs twice'
                 table.tables("segment", "reference.segment")[k].fail(
                     "name", problem, expected="every name once"
                 )

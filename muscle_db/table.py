@@ -125,7 +125,7 @@ class TomlTable:
         for k, name in enumerate(value):
             if name in value[:k]:
                 self.fail(
-                    key, f'"{name}" stands twice', expected="every name once", remedy="remove one of them"
+                    key, f'"{name}" occurs twice', expected="every name once", remedy="remove one of them"
                 )
         return tuple(replace(self, values={key: name}).name(key) for name in value)
 

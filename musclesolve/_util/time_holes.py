@@ -34,7 +34,7 @@ class HoleLimits:
 
     @classmethod
     def from_times(cls, time: Array, cutoff_hz: float) -> HoleLimits:
-        """Limits of a table with rows at times (S,) [s]; a usual step of any length is no hole."""
+        """Limits of a table with rows at times (S,) [s]; a usual step is not a hole, whatever its length."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))
 

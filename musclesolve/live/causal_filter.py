@@ -77,7 +77,7 @@ class CausalFilter:
         self.lag = lag
         self.noise_gain: Array = np.linalg.norm(self.weights, axis=1)
         self._length = self.weights.shape[1]
-        # Every sample stands twice, N apart, so that the last N samples are one piece of memory.
+        # Every sample occurs twice, N apart, so that the last N samples are one piece of memory.
         self._samples = np.full((2 * self._length, signals), np.nan)
         self._missing = np.ones(2 * self._length, bool)
         self.clear()

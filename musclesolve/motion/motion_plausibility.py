@@ -192,8 +192,8 @@ class Support:
             f"{self.distance.max():.2g} m beyond the soles (limit {BEYOND_SOLES:g} m)"
         )
         remedy = (
-            "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "
-            "a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
+            "look for jumps of markers or coordinates at these times, and for other supports of the body, such as a "
+            "seat, a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
         )
         return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, self.time))]
 

@@ -56,7 +56,7 @@ def sole_warnings(
     tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
     if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
         what = (
-            f"the floor is tilted by {tilt:.1f} degrees along the way: standing soles rise by "
+            f"the floor is tilted by {tilt:.1f} degrees along the path: standing soles rise by "
             f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
         )
         rises = float(np.degrees(np.arctan(slope)))

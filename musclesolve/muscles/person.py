@@ -150,10 +150,10 @@ class PersonMuscles:
         if tendon != self.tendon:
             notes.append(
                 f"The factors were calibrated with {tendons(self.tendon)} and are used with {tendons(tendon)}: "
-                "fiber and tendon slack lengths that are right for one are not for the other."
+                "the fiber and tendon slack lengths do not fit both."
             )
         if unknown := [part.name for part in self.parameters if not part.determined]:
-            notes.append(f"The trials of the calibration say little about {few(unknown, 6)}.")
+            notes.append(f"The trials of the calibration hardly determine {few(unknown, 6)}.")
         low, high = USUAL_FACTORS
         if far := [
             f"{part.name} ({part.factor:g})" for part in self.parameters if not low <= part.factor <= high

@@ -145,7 +145,7 @@ def read_external_loads(
         feet: of an ExternalLoads file: "stated" for the bodies in the file, "nearest" for feet by their contacts.
 
     Raises:
-        InputError: what is missing or contradicts itself, with its place.
+        InputError: a part is missing, or parts contradict each other; with its place.
     """
     check_choice(feet, "feet", FEET)
     file = Path(path)

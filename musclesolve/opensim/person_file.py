@@ -49,7 +49,8 @@ def read_person(path: str | Path) -> PersonMuscles:
         The factors with their covariance; `warnings` state differences of the parent since the calibration.
 
     Raises:
-        InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
+        InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is impossible; with
+            line.
     """
     document = Document(file_path(path), PersonFileSettings)
     settings = validated(document, PersonFileSettings)

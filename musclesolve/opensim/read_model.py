@@ -34,7 +34,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         Bodies, joints, coordinates and muscles in OpenSim's axes (x forward, y up, z right).
 
     Raises:
-        InputError: the file cannot be read, is no OpenSim model, or contradicts itself; it says where.
+        InputError: the file cannot be read, is no OpenSim model, or contradicts itself; with the place.
     """
     root = read_xml(path)
     model = _model(root)
@@ -129,8 +129,8 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
             odd.append(body.name)
     if odd:
         context.notes.append(
-            f"Of {', '.join(odd)} the largest moment of inertia exceeds the sum of the two others, which no body has; "
-            "it is used as it is."
+            f"Of {', '.join(odd)} the largest moment of inertia exceeds the sum of the two others, which is "
+            "impossible for a body; it is used unchanged."
         )
     return masses, faults
 

@@ -51,7 +51,7 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
         if len(owners) > 1:
             context.notes.append(
                 f"{len(owners)} wrap objects are called {name} ({', '.join(owners)}): all muscles that name it use "
-                f"the one on {owners[0]}, as in OpenSim. Rename the others if that is not meant."
+                f"the one on {owners[0]}, as in OpenSim. Rename the others if that is not intended."
             )
     return surfaces
 

@@ -23,7 +23,7 @@ from musclesolve.recording.text.text_file import STORAGE, read_lines
 from musclesolve.settings.trial import PREDICTED
 
 NO_FORCES = "no ground forces: muscle forces need them, or joint moments"
-WITHOUT_PLATES = "No forces lie beside it: ground reactions are predicted from the motion"
+WITHOUT_PLATES = "Its folder has no forces: ground reactions are predicted from the motion"
 NO_MODEL = "no model (.osim) belongs to it"
 ADDBIOMECHANICS, OPENCAP = "AddBiomechanics", "OpenCap"
 METADATA = "sessionMetadata.yaml"

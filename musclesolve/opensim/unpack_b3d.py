@@ -78,7 +78,7 @@ def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
         return NO_FORCES
     if trial.missing.all():
         reasons = sorted({_reason(number) for number in trial.missing})
-        return f"the service holds its ground forces for missing in every frame ({'; '.join(reasons)})"
+        return f"the service marks its ground forces as missing in every frame ({'; '.join(reasons)})"
     return ""
 
 
@@ -144,7 +144,7 @@ def unpack_b3d(
                 notes.append(
                     f"The joint moments of the service are not used: they hold {100.0 * residual:.0f} % of the weight "
                     f"at the root (expected within {100.0 * MOST_RESIDUAL:.0f} %), so that they contradict the ground "
-                    "forces; the loads give them anew."
+                    "forces; they are computed again from the loads."
                 )
         trials.append(
             ServiceTrial(trial.name, coordinates, model_path, None, loads, stated, reason, tuple(notes))

@@ -289,7 +289,7 @@ class SubjectBody:
         return (
             f"The body belongs to {self.path.name}: {self.total:.2f} kg instead of {self.stated_mass:g} kg, masses of "
             "segments as fitted to motion and ground forces"
-            + (f", centers of mass beside the inertia table's: {moved}." if moved else ".")
+            + (f", centers of mass relative to the inertia table's: {moved}." if moved else ".")
         )
 
 

@@ -68,7 +68,7 @@ def read_markers(path: str | Path) -> Markers:
         Positions (T, n, 3) [m] by marker name.
 
     Raises:
-        InputError: an unknown suffix, or whatever the reader of the format refuses.
+        InputError: an unknown suffix, or any fault that the reader of the format refuses.
 
     Examples:
         >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
@@ -88,7 +88,7 @@ def read_forces_table(path: str | Path) -> Table:
         Columns in SI units, as the file names them.
 
     Raises:
-        InputError: an unknown suffix, or whatever the reader of the format refuses.
+        InputError: an unknown suffix, or any fault that the reader of the format refuses.
 
     Examples:
         >>> forces = ms.files.read_forces_table(ms.data.reference_stride().parent / "forces.mot")

@@ -152,8 +152,8 @@ class ParameterSettings(Settings):
     sd: float = setting(
         "number", "standard deviation of the natural logarithm of the factor", required=True, minimum=0.0
     )
-    prior_sd: float = setting("number", "the same before any trial was seen", required=True, minimum=0.0)
-    determined: bool = setting("truth", "whether the trials say much about the factor", default=True)
+    prior_sd: float = setting("number", "the same before any trial was used", required=True, minimum=0.0)
+    determined: bool = setting("truth", "whether the trials determine the factor", default=True)
     covariance: tuple[float, ...] = setting(
         "numbers",
         "covariances of the logarithm of the factor with the logarithms of all factors, in the order of the file",
@@ -276,8 +276,8 @@ class TrialLineSettings(Settings):
 class StudyFileSettings(Settings):
     """A study file, without the units of its quantities, and without `title` and `subjects_table` above all tables.
 
-    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial the
-    keys of its [files] and [time].
+    [settings.NAME] is the table [NAME] of a trial file; a subject also has the keys of its [subject], a trial the keys
+    of its [files] and [time].
     """
 
     design: DesignSettings = table(DesignSettings)

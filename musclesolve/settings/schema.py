@@ -352,7 +352,7 @@ class Settings:
         self.__dict__.update(defaults | empty | values)
 
     def __setattr__(self, key: str, value: object) -> None:
-        raise AttributeError(f"settings do not change: {key}; `changed` returns others")
+        raise AttributeError(f"settings cannot be changed: {key}; `changed` returns others")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

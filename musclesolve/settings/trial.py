@@ -606,7 +606,7 @@ class EmgSettings(Settings):
     )
     weight: float = setting(
         "number",
-        "weight of the misfit to EMG beside the cost: EMG-informed sharing; 0: EMG is compared, not followed",
+        "weight of the misfit to EMG added to the cost: EMG-informed sharing; 0: EMG is compared, not followed",
         default=0.0,
         minimum=0.0,
         of_run=True,

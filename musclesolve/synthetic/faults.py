@@ -499,7 +499,7 @@ def _with_header(text: str, column: int, change: Callable[[str], str]) -> str:
 
 @fault("repeated_times")
 def row_pasted_twice(copy: Copy) -> None:
-    """A row of the marker file stands twice."""
+    """A row of the marker file occurs twice."""
 
     def twice(text: str) -> str:
         lines = text.splitlines()

@@ -71,7 +71,7 @@ def synthetic_recording(
         The trial file.
 
     Raises:
-        InputError: an option that is unknown or makes no recording, or files that cannot be written.
+        InputError: an option that is unknown or does not allow a recording, or files that cannot be written.
 
     Examples:
         >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
@@ -247,7 +247,9 @@ NEAREST = 5.0
 """Least distance of a camera from the middle of the walkway [m]."""
 
 FOCAL_LENGTH = 1200.0
-"""Focal length of a camera at the least distance [px]; longer farther away: a pixel shows as much everywhere."""
+"""Focal length of a camera at the least distance [px]; it increases with the distance, so that a pixel shows the
+same length from everywhere.
+"""
 
 
 def write_views(

@@ -64,7 +64,7 @@ class Copy:
         return int(np.searchsorted(self.walk.time, start + share * (end - start)))
 
     def move(self, marker: str, frames: slice, change: Array | float, *, static: bool = False) -> None:
-        """Add something to a marker in some frames; a number that is none loses it."""
+        """Add something to a marker in some frames; NaN removes the marker there."""
         markers = self.static if static else self.walk
         if markers is not None:
             position = markers.position.copy()

@@ -62,8 +62,8 @@ class RateLimited:
 
     Attributes:
         solution: of the T frames; `kkt_residual` is the certificate of the whole motion (trajectory/certificate.py)
-            for the method "together", the certificate of each frame within what the frame before leaves it for
-            "frame_by_frame".
+            for the method "together", the certificate of each frame within the activations reachable from the frame
+            before for "frame_by_frame".
         limits: the time constants.
         falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
             between two frames; zero where the limit is not met, NaN if not solved and for "frame_by_frame".
@@ -110,7 +110,7 @@ def solve_rate_limited(
 
     Raises:
         InputError: times or limits that do not fit, an upper bound above 1, a cost that is not smooth and convex, an
-            unknown method, or what `solve` refuses.
+            unknown method, or any fault that `solve` refuses.
 
     Examples:
         >>> result = ms.run(ms.data.reference_stride())

@@ -66,7 +66,7 @@ def test_it_can_be_written_in_full(tmp_path: Path) -> None:
     [
         ('based_on = "silva_2003"', 'based_on = "silva_203"', 3, ["unknown based_on", "silva_2003"]),
         ('name = "soleus"', 'name = "soleuss"', 14, ["unknown name", "soleus"]),
-        ('name = "psoas"', 'name = "soleus"', 18, ["stands twice"]),
+        ('name = "psoas"', 'name = "soleus"', 18, ["occurs twice"]),
         ("max_isometric_force = 3000", "max_isometric_force = -1", 15, ["muscle 1 (soleus)", "out of range"]),
         ("max_isometric_force = 3000", 'short_name = "sol"', 15, ['unknown key "short_name"']),
         ('object = "brim"', 'object = "rim"', 19, ["unknown object", "brim"]),

@@ -152,7 +152,8 @@ def simulate_contact(
     Raises:
         InputError: starts that are no states of their models, or not of the models of the pairs; surfaces that overlap
             deeply at the start.
-        MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
+        MuscleSolveError: steps that become too small, forces that are not finite; with the time and the pair in
+            contact.
 
     Examples:
         >>> model = ms.dynamics.forward_human_model()

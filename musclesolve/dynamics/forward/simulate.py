@@ -128,7 +128,8 @@ def simulate(
     Raises:
         InputError: a start that is not finite or violates the constraints, a bad duration or force, a motion that no
             mass resists; names rows, bodies and coordinates.
-        MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; says when.
+        MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; with the
+            time.
 
     Examples:
         >>> model = ms.dynamics.forward_human_model()

@@ -9,7 +9,8 @@ x = L^-T (L^-1 C^T y + L^-1 g). Its active-set method (Lawson & Hanson 1974) end
 
 Smoothness couples a frame with later ones, which are not known. Without it forces differ from the prediction by the
 whole motion where load passes from one foot to the other: on four recorded walks by 1.0 to 1.8 % of body weight forward
-and 2.6 to 4.6 % upward (rms). A window of past frames does not come nearer; 30 ms of later frames take a fifth of it.
+and 2.6 to 4.6 % upward (rms). A window of past frames does not reduce the difference; 30 ms of later frames reduce it
+by a fifth.
 """
 
 import numpy as np

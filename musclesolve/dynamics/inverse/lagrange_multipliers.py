@@ -169,7 +169,7 @@ def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint row
     rows.
 
     Raises:
-        MuscleSolveError: the rows cannot supply the force; says by how much.
+        MuscleSolveError: the rows cannot supply the force; with the missing part.
     """
     rows, columns = jacobian.shape[1:]
     multipliers = None

@@ -51,7 +51,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
 
 CHANGE = 0.005
-"""Size s of the change of a segment [m]: what soft tissue moves markers against bones ([uncertainty])."""
+"""Size s of the change of a segment [m]: motion of markers relative to bones by soft tissue ([uncertainty])."""
 FIRMER = {"foot": 3.0, "shank": 2.0}
 """Segments with smaller errors, and by which factor: shoes do not slide on feet, and the force acts on the soles."""
 ROTATED = 0.1
@@ -204,7 +204,7 @@ class ReducedResidual(Generic[Changed]):
     """A changed motion of T frames with a smaller residual.
 
     body: the changed one. change (T, n): how far each of its points moved [m]. mass: factor on the body mass that
-    would balance the forces best beside the change; it is not applied.
+    together with the change would balance the forces best; it is not applied.
     """
 
     body: Changed

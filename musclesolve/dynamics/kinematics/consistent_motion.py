@@ -99,8 +99,8 @@ def consistent_motion(
         model: the model.
         targets: measured points and directions.
         time: (T,) [s].
-        method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": no step that makes positions satisfy
-            the constraints (`measured_pose`).
+        method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": positions that need not satisfy the
+            constraints (`measured_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`), the only ones of "none".
         start: (T, K+6) coordinates near the solution, as in `fit_pose`.
         rest: as in `fit_pose`.

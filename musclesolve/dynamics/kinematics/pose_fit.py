@@ -126,8 +126,8 @@ def fit_pose(
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
-        MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
-            farthest off. A few are `Fit.unfitted`.
+        MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; with these frames and the target that
+            is farthest off. A few are `Fit.unfitted`.
 
     Examples:
         >>> model = ms.dynamics.human_model()

@@ -78,8 +78,8 @@ def assemble(
     if inverted := mirrored(constraints, q):
         body, frame = next(iter(inverted.items()))
         raise MuscleSolveError(
-            f"body {body!r} closes as its own mirror image in frame {frame}, which no body can be. Start nearer to the "
-            "pose that is meant, with every body whole."
+            f"body {body!r} closes as its own mirror image in frame {frame}, which is impossible. Start nearer to the "
+            "intended pose, with every body complete."
         )
     if driven:
         _check_driven(all_rows(constraints, time, q), coordinate_names)

@@ -26,7 +26,7 @@ class Model:
     subject and the depth of the pelvis [m] from mid-ASIS to mid-PSIS.
 
     Raises:
-        InputError: joints, bodies, constraints and masses that do not agree; says which.
+        InputError: joints, bodies, constraints and masses that do not agree; with their names.
     """
 
     topology: Topology

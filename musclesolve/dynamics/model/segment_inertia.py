@@ -8,7 +8,7 @@ Some values of a segment may be stated (a prosthesis, a cast, a missing segment)
 center, and moments of inertia in proportion to the mass. The other segments share the rest of the body mass in the
 proportions of the table, so that the total stays the body mass.
 
-The head of the table is head and neck; `divided` makes two parts with separate centers from it.
+The head of the table is head and neck; `divided` divides it into two parts with separate centers.
 """
 
 from collections.abc import Mapping

@@ -127,7 +127,7 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
         Points, vectors, bodies and degrees of freedom.
 
     Raises:
-        InputError: the file is not a model definition; says which entry is at fault.
+        InputError: the file is not a model definition; with the faulty entry.
 
     Examples:
         >>> len(ms.dynamics.load_topology("forward_human").bodies)

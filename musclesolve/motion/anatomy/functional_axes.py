@@ -45,7 +45,7 @@ NEAR_LEG = (
 )
 MOVEMENT = {
     "knee": "bend the knee to 60 degrees and straighten it, several times",
-    "ankle": "move the foot up and down as far as it goes, several times",
+    "ankle": "move the foot up and down through its whole range, several times",
 }
 
 

@@ -81,7 +81,7 @@ def functional_hips(
             fault = (
                 f"the {leg} thigh rotates about a point {1000 * apart:.0f} mm from where {name} puts the hip",
                 f"less than {1000 * too_far:.0f} mm",
-                f"check the markers of pelvis and thigh_{side}, and that the standing trial has the same ones",
+                f"check the markers of pelvis and thigh_{side}, and that the standing trial has the same markers",
             )
         if fault:
             problem, expected, remedy = fault

@@ -85,7 +85,7 @@ def gait_events(
         and on events that were not recorded.
 
     Raises:
-        InputError: what is given is no trial of a recording.
+        InputError: the argument is not a trial of a recording.
 
     Examples:
         >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))

@@ -92,9 +92,9 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     if chosen.analysis is None:
         return []
     meanings = {
-        CutoffVerdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise to be seen, or "
-        "too little to find its line",
-        CutoffVerdict.NO_MOTION: "nothing but noise: the residual is straight from the start",
+        CutoffVerdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise, or too "
+        "little to fit its line",
+        CutoffVerdict.NO_MOTION: "only noise: the residual is straight from the start",
     }
     instead = (
         "; filtered like the other axes of the marker, or like the other markers."

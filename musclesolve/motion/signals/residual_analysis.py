@@ -78,7 +78,7 @@ class CutoffVerdict(IntEnum):
     NO_NOISE = 1
     """The curve becomes straight only at the end of the range: no noise, or sampling too slow to show it."""
     NO_MOTION = 2
-    """The curve is straight from the start: nothing but noise."""
+    """The curve is straight from the start: only noise."""
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
 
     The second differences are faded in and out, so that neither drift nor the large slow part of the motion leaks into
     higher frequencies; their spectrum is divided by the spectrum of differencing, (2 sin(pi f / fs))^4. The two lowest
-    frequencies are omitted, because differencing leaves almost nothing of them.
+    frequencies are omitted, because differencing nearly removes them.
     """
     curvature = np.diff(signal, 2, axis=0)
     frames, fading = len(curvature), min(round(FADE_S * rate_hz), len(curvature) // 2)

@@ -94,8 +94,8 @@ class ActivationDynamics:
         course = _within(
             lambda at: solved.sol(at).T,
             time,
-            "the excitation is given from {:g} to {:g} s, but its activation wanted at {:g} s",
-            "simulate within these times, or give later ones",
+            "the excitation is given from {:g} to {:g} s, but its activation is needed at {:g} s",
+            "simulate within these times, or give an excitation to the end",
         )
         return muscle_course(names, course, Sampling(), ACTIVATION)
 

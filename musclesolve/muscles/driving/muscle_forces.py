@@ -175,7 +175,7 @@ def muscle_forces(
     Raises:
         InputError: none or more than one of the three; dynamics without an excitation; muscles that do not come from
             `scale_muscles`, or of joints that the model lacks; none, some twice, or different families of Hill curves;
-            what `muscle_course` refuses.
+            any fault that `muscle_course` refuses.
     """
     parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
     if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):

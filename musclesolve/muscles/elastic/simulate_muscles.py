@@ -67,7 +67,7 @@ def simulate_muscles(
     Raises:
         InputError: both or none of activation and excitation; numbers that are not finite, or outside of their range;
             shapes that do not fit; a function of length without one of its rate.
-        MuscleSolveError: steps that become too small; says when.
+        MuscleSolveError: steps that become too small; with the time.
     """
     from scipy.integrate import solve_ivp
 

@@ -1,4 +1,4 @@
-"""Passive joint moments of the muscles of a set, beside published measurements."""
+"""Passive joint moments of the muscles of a set, compared with published measurements."""
 
 from __future__ import annotations
 

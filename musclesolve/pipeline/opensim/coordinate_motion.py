@@ -232,7 +232,7 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
             if file
             else "if these are degrees, convert them with numpy.radians",
             reaches=reaches,
-            value="its header says inDegrees=no, radians" if file else "these angles are in radians",
+            value="its header states inDegrees=no, radians" if file else "these angles are in radians",
         )
     return False, []
 

@@ -591,7 +591,7 @@ class C3D:
                 1.0 if general is None else general
             )
         if scale.size < layout.channels or not (np.abs(scale) < LARGEST).all():
-            problem = "a scale is no number"
+            problem = "a scale is not a number"
             if scale.size < layout.channels:
                 problem = f"{scale.size} scales for {layout.channels} analog channels"
             raise input_error(

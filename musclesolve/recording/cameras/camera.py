@@ -189,7 +189,7 @@ def ring(
         focal_length: focal length over the width of a pixel [px].
 
     Raises:
-        InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
+        InputError: fewer than one camera, a radius that is not above zero, or any fault that ``camera_at`` refuses.
 
     Examples:
         >>> [camera.name for camera in ms.cameras.ring(4)]

@@ -314,7 +314,7 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             raise heading.error(
                 "recording.cameras.duplicate_name",
                 numbers[k],
-                name=f"the point '{name}' stands twice" if name else "a point has no name",
+                name=f"the point '{name}' occurs twice" if name else "a point has no name",
             )
     lines, columns = np.array(numbers, dtype=np.int64), heading.columns[1:]
     values = number_table([row[1:] for row in rows], lines, columns, path)

@@ -420,7 +420,7 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
         if fit.outlying:
             notes.append(
                 f"Camera '{fit.camera.name}': the control points {', '.join(fit.outlying)} fit far worse than the "
-                "others; look at their pixels and places."
+                "others; check their pixels and positions."
             )
     noise = largest_noise(calibrations)
     loose = [

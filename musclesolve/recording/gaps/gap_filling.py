@@ -329,7 +329,7 @@ class GapFiller:
         error, usual = expected_error(interpolant, samples, path, start)
         apart = interpolant.disagreement(samples, start)
         if well and np.isnan(error):
-            return self._gap(place, f"the marker is not seen long enough to try how well {by} fills it")
+            return self._gap(place, f"the marker is not seen long enough to test how well {by} fills it")
         if well and apart > max(DISAGREEMENT, 2.0 * usual):
             why = f"it comes back {1000 * apart:.0f} mm beside its path: under another marker's name?"
             return self._gap(place, why)

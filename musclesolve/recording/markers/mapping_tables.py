@@ -68,7 +68,7 @@ def examined_mapping(
             continue
         if same := [other for other, taken in mapping.items() if taken == weights]:
             problem = f"'{name}' is mapped to the same point as '{same[0]}'"
-            expected = "a point of its own for every landmark"
+            expected = "a separate point for every landmark"
             remedy = "correct the marker of one of them, or leave out the optional one"
             errors.append(
                 document.error(
@@ -269,7 +269,7 @@ def joint_errors(
         if not sides:
             continue
         only = next(iter(ways[sides[0]]), "lateral")
-        reason = f"nothing but the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
+        reason = f"only the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
         other = "lateral" if only == "medial" else "medial"
         medial = f"{joint}_{other}_{sides[0]} in [mapping]"
         if subject[f"{joint}_width_m"] is None:

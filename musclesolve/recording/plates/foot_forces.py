@@ -440,7 +440,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         ),
         (
             strays,
-            "the center of pressure does not travel the way that the foot goes",
+            "the center of pressure does not travel in the direction of the foot",
             "travel from where the foot lands to where it leaves",
             "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
         ),

@@ -282,7 +282,7 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     more = f", and {len(plate.impossible) - 1} times more" if len(plate.impossible) > 1 else ""
     what = (
         f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s, under "
-        f"{worst.vertical:.0f} N{more} (expected: what can be of the foot, in every sample): so near to it, "
+        f"{worst.vertical:.0f} N{more} (expected: a possible force of the foot in every sample): around it, "
         f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analyzed"
     )
     remedy = _remedy(worst.vertical, weight)

@@ -75,7 +75,7 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
         return ()
     named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     return (
-        f"In {path.name} a {kind} stands twice: {named}. Nothing may use it, and its columns are left out.",
+        f"In {path.name} a {kind} occurs twice: {named}. It cannot be used, and its columns are left out.",
     )
 
 
@@ -153,7 +153,7 @@ def checked_times(
         source += f", not the {stated_hz:g} Hz of its header"
     return grid.time, (
         f"The times of {path.name} are rounded: they are taken as the even {grid.rate:.6g} Hz {source}, up to "
-        f"{1000 * moved:.2g} ms away from what is printed.",
+        f"{1000 * moved:.2g} ms from the printed times.",
     )
 
 
@@ -466,7 +466,7 @@ def timed_rows(
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
         warning, kept = f"{warning}; the last row is left out.", kept - 1
     elif count and count != str(kept):
-        warning = f"{name} holds {kept} rows of data, its header says {count[:40]}: it may be cut short"
+        warning = f"{name} holds {kept} rows of data, its header states {count[:40]}: it may be cut short"
         cut = reader.open_end and count.isdecimal()
         warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
         kept = kept - cut

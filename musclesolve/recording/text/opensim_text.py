@@ -152,8 +152,8 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         decimals: decimals of the coordinates, in that unit.
 
     Raises:
-        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, an unknown
-            unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
+        InputError: values that no reader would accept: a name that the format cannot hold or that occurs twice, an
+            unknown unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
 
     Examples:
         >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
@@ -269,8 +269,8 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         decimals: decimals of every number except the time, which has eight.
 
     Raises:
-        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
-            two rows, infinite numbers; or a place where nothing can be written.
+        InputError: values that no reader would accept: a name that the format cannot hold or that occurs twice, fewer
+            than two rows, infinite numbers; or a place where nothing can be written.
 
     Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")

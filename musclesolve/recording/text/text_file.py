@@ -225,7 +225,7 @@ def no_file(path: Path) -> InputError:
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
     elif path.exists():
         problem, expected = f"this is {kind_of(path.stat().st_mode)}", "a regular file"
-        remedy = "name a file that holds the same"
+        remedy = "name a file with the same content"
     elif not folder.is_dir():
         expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"
     else:

@@ -179,7 +179,7 @@ class KindNote:
         if self.envelopes and self.stated is None:
             return (
                 f"EMG channels {channels} are linear envelopes: at most {numbers}. No filter is applied; "
-                "processed = true in [emg] says the same."
+                "processed = true in [emg] states the same."
             )
         if self.envelopes:
             treated = "processed = false" if self.stated is False else "the other channels"
@@ -188,7 +188,7 @@ class KindNote:
                 f"{treated} ask for: little but noise is left of it."
             )
         return WarningNote(
-            f"EMG channel {channels} is no linear envelope, at least {numbers}, but was not filtered."
+            f"EMG channel {channels} is not a linear envelope, at least {numbers}, but was not filtered."
         )
 
 

@@ -101,6 +101,6 @@ def _gap_notes(fascicles: Fascicles) -> list[str]:
         if gap := max((stop - first for first, stop in true_runs(lost)), default=0):
             notes.append(
                 f"Fascicle length {name} lacks {lost.mean():.1%} of its samples, up to {1000.0 * gap * step:.0f} ms at "
-                "once: it is compared with nothing there."
+                "once: it is not compared there."
             )
     return notes

@@ -45,7 +45,9 @@ def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
     for role, path in trial.files.items():
         if role in trial.hashes and not has_hash(path, trial.hashes[role]):
             changed = (
-                "may be of either content" if read_later and role != "trial" else "is of what was read before"
+                "may be of either content"
+                if read_later and role != "trial"
+                else "is the hash of the content read before"
             )
             notes.append(
                 WarningNote(

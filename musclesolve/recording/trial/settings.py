@@ -153,7 +153,7 @@ def subject_notes(subject: Subject) -> list[str]:
     if stated:
         parts = "; ".join(f"{name} {values.sentence}" for name, values in stated.items())
         notes.append(
-            f"Segments as stated, not as in the inertia table: {parts}. The others share what is left of the body "
+            f"Segments as stated, not as in the inertia table: {parts}. The others share the rest of the body "
             "mass as in the table. Muscles and joints of the model belong to an intact body."
         )
     if subject.body is not None:

@@ -521,7 +521,7 @@ def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> 
             whose = {AUTO: "a plate"} | {
                 side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
             }
-            yield f"No moment is given for {whose[entry.side]}: it is taken as zero."
+            yield f"No moment is given for {whose[entry.side]}: it is set to zero."
 
 
 def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:

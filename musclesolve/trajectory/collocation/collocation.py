@@ -1,9 +1,9 @@
 """The reference method for a motion: direct collocation, a program of CasADi that Ipopt solves.
 
 Three transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
-each frame is the problem of certificate.py itself; finer meshes and the other schemes measure what the time between
-frames costs. First and second derivatives are exact, by CasADi from the expressions. The method shares only the curves
-with the other methods.
+each frame is the problem of certificate.py itself; finer meshes and the other schemes measure the error due to the time
+between frames. First and second derivatives are exact, by CasADi from the expressions. The method shares only the
+curves with the other methods.
 """
 
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ class Collocation:
         max_seconds: time limit of Ipopt.
 
     Raises:
-        InputError: an option that is none of these.
+        InputError: an unknown scheme, or an option out of its range.
     """
 
     scheme: str = "spline"
@@ -257,10 +257,10 @@ def defects(
 _SENTENCES = {
     "Solve_Succeeded": "",
     "Solved_To_Acceptable_Level": "Ipopt stopped short of its tolerance",
-    "Feasible_Point_Found": "Ipopt stopped at a feasible point that is no optimum",
+    "Feasible_Point_Found": "Ipopt stopped at a feasible point that is not an optimum",
     "Infeasible_Problem_Detected": (
-        "Ipopt found no states that produce the moments: it stopped where the equations are missed least; "
-        "that there are none is not proved"
+        "Ipopt found no states that produce the moments: it stopped at the smallest violation of the "
+        "equations; it is not proved that there are none"
     ),
     "Search_Direction_Becomes_Too_Small": "Ipopt stopped where round-off permits no further step",
     "Diverging_Iterates": "Ipopt stopped because the unknowns grow without limit",

@@ -211,9 +211,7 @@ def test_markers_place_the_center_along_the_axis(tmp_path: Path) -> None:
     assert "midpoint of its two markers" in notes["knee_r"]
     for end, sign in (("lateral", 1.0), ("medial", -1.0)):
         path = marked(tmp_path / end, (end,), 0.02)
-        with refusals.refused(
-            "missing_key", "[subject]", f"nothing but the {end} marker shows the right knee"
-        ):
+        with refusals.refused("missing_key", "[subject]", f"only the {end} marker shows the right knee"):
             read_trial(path)
         # The markers of the synthetic subject are points, 50 mm from the center; these have a radius of 7 mm.
         edited(path, ('sex = "male"\n', 'sex = "male"\nknee_width_m = 0.08\n'))

@@ -81,7 +81,7 @@ def angles_file(folder: Path, small: OpenSimModel, said: bool | None, scale: flo
 def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel, tmp_path: Path) -> None:
     """With the column, its value, and what says so: a header, or that arrays are in radians."""
     with refused(
-        "bad_units", "ik.mot", " reaches 28.6", "its header says inDegrees=no", "write inDegrees=yes"
+        "bad_units", "ik.mot", " reaches 28.6", "its header states inDegrees=no", "write inDegrees=yes"
     ):
         coordinate_motion(small, angles_file(tmp_path, small, False, np.degrees(1.0)))
     given = small_motion(small)

@@ -103,7 +103,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
 @pytest.mark.parametrize("stated", ["4", "2", "0", "1000000", "3.0", "-3", "three", ""])
 def test_another_count_of_rows_is_a_note(tmp_path: Path, stated: str) -> None:
     found = read_mot(sample(tmp_path, ("nRows=3", f"nRows={stated}")))
-    assert f"holds 3 rows of data, its header says {stated}" in found.row_warning
+    assert f"holds 3 rows of data, its header states {stated}" in found.row_warning
     plain = read_mot(sample(tmp_path))
     assert plain.row_warning == "" and plain.sentences == []
     np.testing.assert_array_equal(found.values, plain.values)
@@ -179,7 +179,7 @@ def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) 
     rows = read_mot(file).time.size
     before = examined(path)
     file.write_text(text.replace(f"nRows={rows}", f"nRows={count}"), encoding="utf-8")
-    assert any(f"its header says {count}" in note for note in read_trial(path).notes)
+    assert any(f"its header states {count}" in note for note in read_trial(path).notes)
     report = examined(path)
     assert set(report.codes) == {*before.codes, "truncated"}
     (found,) = [finding for finding in report.findings if finding.code == "truncated"]

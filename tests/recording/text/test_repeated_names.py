@@ -1,4 +1,4 @@
-"""A label that stands twice: a note where nothing uses it, an error where the trial does, never the wrong numbers."""
+"""A label that occurs twice: a note where nothing uses it, an error where the trial does, never the wrong numbers."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> Non
     for file in ("walk.trc", "static.trc"):
         with_extra(tmp_path / file, "GHOST", "GHOST", "EMG box", "EMG box")
     trial = read_trial(tmp_path / "trial.toml")
-    assert len([note for note in trial.notes if "stands twice: 'GHOST', 'EMG box'" in note]) == 2
+    assert len([note for note in trial.notes if "occurs twice: 'GHOST', 'EMG box'" in note]) == 2
     for name in plain.used_markers:
         np.testing.assert_allclose(trial.markers[name], plain.markers[name], atol=1e-7)
     assert examined(trial.path).codes == codes
@@ -158,7 +158,7 @@ def test_a_trial_that_uses_it_is_refused_by_its_name(tmp_path: Path, file: str, 
     with refused("duplicate_name", f"{file}, line 4", f"'{label}'"):
         read_trial(path)
     report = examined(path)
-    assert any(f"'{label}' stands twice" in finding.what for finding in report.of("error"))
+    assert any(f"'{label}' occurs twice" in finding.what for finding in report.of("error"))
 
 
 def test_a_marker_that_is_read_from_the_motion_alone_may_stand_twice_standing(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
         columns = [k + 1 for k, name in enumerate(header_of(tmp_path / "forces.mot")) if name == "r_vx"]
         with refused("duplicate_name", f"columns {columns[0]} and {columns[1]}"):
             read_trial(path)
-        assert any("'r_vx' stands twice" in finding.what for finding in examined(path).of("error"))
+        assert any("'r_vx' occurs twice" in finding.what for finding in examined(path).of("error"))
 
 
 def test_convert_leaves_it_empty_and_says_so(tmp_path: Path) -> None:
@@ -225,6 +225,6 @@ def test_convert_leaves_it_empty_and_says_so(tmp_path: Path) -> None:
     notes = convert(
         write_c3d_labels(tmp_path / "a.c3d", ["Ann:A", "Ann:B", "Ann:A"], position), [tmp_path / "a.trc"]
     )
-    assert any("stands twice" in note for note in notes)
+    assert any("occurs twice" in note for note in notes)
     found = read_trc(tmp_path / "a.trc")
     assert found.names == ("A", "B") and np.isnan(found["A"]).all() and np.isfinite(found["B"]).all()

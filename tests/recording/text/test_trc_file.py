@@ -240,7 +240,7 @@ def test_another_count_of_rows_is_a_warning(tmp_path: Path, stated: str) -> None
     plain = read_trc(sample(tmp_path))
     found = read_trc(sample(tmp_path, ("100\t100\t3\t2", f"100\t100\t{stated}\t2")))
     assert plain.sentences == []
-    assert f"holds 3 rows of data, its header says {stated}" in found.row_warning
+    assert f"holds 3 rows of data, its header states {stated}" in found.row_warning
     assert found.sentences == [found.row_warning]
     np.testing.assert_array_equal(found.position, plain.position)
 
@@ -263,7 +263,7 @@ def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
         (tmp_path / file).write_text(text.replace(f"\t{rows}\t", "\t9999\t", 1), encoding="utf-8")
     trial = read_trial(path)
     np.testing.assert_array_equal(trial.markers.position, plain.markers.position)
-    notes = [note for note in trial.notes if "its header says 9999" in note]
+    notes = [note for note in trial.notes if "its header states 9999" in note]
     assert len(notes) == 2 and notes[1].startswith("Standing trial: ")
     report = examined(path)
     assert set(report.codes) == {*before.codes, "truncated"}
@@ -279,4 +279,4 @@ def test_a_real_trimmed_file(recorded_walk: Path) -> None:
     if not file.exists():
         pytest.skip(f"no {file}")
     found = read_trc(file)
-    assert found.time.size == 131 and "its header says 238" in found.row_warning
+    assert found.time.size == 131 and "its header states 238" in found.row_warning

@@ -420,7 +420,9 @@ def _squares(work, end, at, shift, d, matrix):
 
 @compiled_in_order
 def _equations(work, end, at, matrix):
-    """Store J J' in the rows 4 to 7 and -J e beside it, with the derivatives J of the equations e by r and d."""
+    """Store J J' and, in the next column, -J e in the rows 4 to 7, with the derivatives J of the equations e by r
+    and d.
+    """
     slope = matrix[8:12]
     for k in range(3):
         square = work[RADII + k] ** 2
