@@ -34,6 +34,12 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
     return "did you mean " + " or ".join(f"'{other}'" for other in near) + "?" if near else None
 
 
+def listed_beside(meant: str | None, known: Sequence[str]) -> str:
+    """Known names between commas, fewer of them beside a suggestion; the last ones only counted."""
+    most = _LISTED if meant else _LISTED_ALONE
+    return ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
+
+
 def unknown_name(
     name: str,
     what: str,
@@ -45,8 +51,6 @@ def unknown_name(
     """The error "there is no {what} {name}{within}", with the most similar names; within: " in 'model.toml'"."""
     known = list(known)
     meant = suggestion(name, known)
-    most = _LISTED if meant else _LISTED_ALONE
-    listed = ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
     return input_error(
         "unknown_name",
         file=None if file is None else str(file),
@@ -55,7 +59,7 @@ def unknown_name(
         what=what,
         name=as_text(name),
         within=within,
-        listed=listed or "none",
+        listed=listed_beside(meant, known) or "none",
     )
 
 

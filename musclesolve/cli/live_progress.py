@@ -150,7 +150,9 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"no sample came for more than a second, {often(len(passed.silences))}, at most "
             f"{max(passed.silences):.1f} s",
         )
-    if passed.findings:
+    if not passed.solved:
+        yield line("verdict", "Not usable: no muscle forces were found.")
+    elif passed.findings:
         yield line("verdict", judge_findings(passed.findings).sentence)
     for found in passed.findings:
         yield line(found.severity, found.line)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.progress import Progress
-from musclesolve.checking.check import check as examine
 from musclesolve.errors import MuscleSolveError
 
 if TYPE_CHECKING:
@@ -53,7 +52,9 @@ class _Messages(logging.Handler):
 def check(progress: Progress, trial: Path) -> dict[str, Any]:
     """Check a trial; the document of `musclesolve check --json`."""
     progress("checking", 0.1)
-    return examine(trial, progress).as_dict()
+    from musclesolve.studies.questions.answers import check_with_questions
+
+    return check_with_questions(trial, progress).as_dict()
 
 
 def run(

@@ -79,11 +79,14 @@ class Layout:
         live = wanted.live
         # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
         found = dict[tuple[str, str], int]()
-        scale = np.ones(len(channels))
+        scale, ignored = np.ones(len(channels)), False
         stated = _stated_plates(wanted)
         for column, channel in enumerate(channels):
             key, kind = _meaning(channel, live, stated)
             if key is None:
+                continue
+            if kind in _ROLES and not live.plates:
+                ignored = True  # a session whose ground reactions are predicted reads no plates
                 continue
             if key in found:
                 raise input_error("live.two_channels", where=stream, key=key)
@@ -125,7 +128,7 @@ class Layout:
             raise input_error("live.too_many_plates", where=stream, beyond=beyond[0], count=len(live.plates))
         emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
-        if not any(carries):
+        if not any(carries) and not ignored:
             raise input_error("live.no_known_channel", where=stream, labels=labels, markers=live.markers[0])
         return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
 

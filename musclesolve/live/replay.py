@@ -209,7 +209,12 @@ def result_of(replayed: Replay) -> xr.Dataset:
     mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), live, frames, replayed)
-    of_recording = findings_of(trial, body)
+    of_recording = [
+        # live forces are predicted without the future, and have errors of their own in the findings of the samples
+        found
+        for found in findings_of(trial, body)
+        if not (live.predicts and found.code == "predicted_forces")
+    ]
     known = {(found.code, found.where.markers) for found in of_recording}
     of_samples = [found for found in replayed.findings if (found.code, found.where.markers) not in known]
     result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))

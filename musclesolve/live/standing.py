@@ -53,12 +53,12 @@ NAMES = {
     "motion_forces": "motion.mot",
 }
 UNKNOWN_MASS = 70.0
-"""Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
+"""Mass in the trial file when weighing has failed [kg]: an error is reported then."""
 STILL = 0.05
 """Largest motion of a marker relative to the middle of all markers in quiet standing [m]: the body may sway as a
 whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
 RAISED_DEG = 45.0
-"""Arms that hang are nearer to the vertical [degrees]."""
+"""Angle to the vertical above which an arm counts as raised [degrees]."""
 SEEN = 0.5
 """Least share of the samples in which a marker must be seen."""
 LOADED_PLATE_SHARE = 0.05
@@ -70,21 +70,21 @@ ATTEMPTS = 3
 PATIENCE = 10.0
 """Time to wait for samples [s]: for the first one, and for any later one before the attempt counts as not measured."""
 LONGEST_GAP = 1.0
-"""After a longer time without samples the standing begins anew [s], as with another clock."""
+"""Time without samples after which the standing begins anew [s], as with another clock."""
 _AXES = ("forward", "left", "up")
 ASKED = frozenset(
     "trial_file unreadable mapping marker_units up_axis sides_swapped pair_swapped labels_exchanged landmark_order "
     "noise markers_merged joint_width subject stature proportions pose strength".split()
 )
-"""What `musclesolve check` finds that can be wrong with somebody who stands; the rest is about motion."""
+"""Checks of `musclesolve check` that apply to a standing subject; the others are about motion."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stood:
     """Result of a standing.
 
-    trial: of which `Live` is made, None where it was refused. mass: by the plates [kg], NaN where nobody stood on them.
-    findings: what is wrong, errors first.
+    trial: for `Live`, None if it was refused. mass: by the plates [kg], NaN if nobody stood on them. findings: faults
+    of the standing, errors first.
     """
 
     trial: Trial | None
@@ -98,7 +98,7 @@ class Stood:
 
 
 class Standing:
-    """A standing that is to be measured, and what the streams shall deliver for it.
+    """A standing to be measured, and the signals that the streams have to deliver for it.
 
     Args:
         template: trial file of the laboratory.
@@ -174,7 +174,7 @@ class Standing:
         self._axes = rotation_of(self.document, settings.laboratory)
 
     def _rate(self) -> float:
-        """The rate of the recording that the template names [Hz]."""
+        """Return the rate of the recording that the template names [Hz]."""
         named = self.document.content.get("files", {}).get("markers")
         try:
             return read_markers(self.document.path.parent / str(named)).rate
@@ -186,7 +186,7 @@ class Standing:
         return PREDICTED if self._predicts else NAMES[role]
 
     def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """The tables of the trial file of the standing, with a mass that was weighed [kg]."""
+        """Return the tables of the trial file of the standing, with the weighed mass [kg]."""
         content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
         kept = {
             key: name for key, name in (content.get("files") or {}).items() if key.startswith("functional")
@@ -270,7 +270,7 @@ class Standing:
         return read_standing(path)
 
     def _taken(self, source: Source, seconds: float, stop: Callable[[], bool]) -> tuple[Array, Array, Array]:
-        """Times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came.
+        """Return times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came.
 
         Only samples that arrive from now on count; where their clock changes, the count restarts.
         """
@@ -315,7 +315,7 @@ class Standing:
     def _write_recording(
         self, markers_as: str, forces_as: str, time: Array, markers: Array, plates: Array
     ) -> None:
-        """Write markers (T, n, 3) that were seen and plates (T, P, 9), in the axes of the files."""
+        """Write the seen markers (T, n, 3) and the plates (T, P, 9), in the axes of the files."""
         with writing(self.folder / NAMES["trial"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         shown = np.flatnonzero(np.isfinite(markers).all(axis=2).any(axis=0))
@@ -335,7 +335,7 @@ class Standing:
         write_mot(path, Table(time, tuple(columns), vectors.reshape(len(time), -1), False, path), decimals=8)
 
     def _write_trial(self, mass: float, seen: set[str]) -> Path:
-        """Write the trial file of the standing; what a marker set has for the standing alone is carried."""
+        """Write the trial file of the standing; markers that a marker set has for the standing alone are carried."""
         carried = dict[str, str]()
         if self._set is not None:
             clusters = {**self._set.clusters, **self._stated.get("clusters", {})}
@@ -420,7 +420,9 @@ class Standing:
 
 
 def _raised_arms(trial: Trial) -> Iterator[Finding]:
-    """Whether the arms hang: shoulders rise with raised arms, and the trunk seems longer than in the movement."""
+    """Yield a finding if the arms are raised: shoulders rise with them, and the trunk seems longer than in the
+    movement.
+    """
     standing = trial.markers
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("shoulder", "elbow_lateral")]
@@ -436,7 +438,7 @@ def _raised_arms(trial: Trial) -> Iterator[Finding]:
 
 
 class Chosen:
-    """A source whose samples have the markers of a `Live` only, out of the markers of a standing."""
+    """A source that reduces the samples of a standing to the markers of a `Live`."""
 
     def __init__(self, source: Source, standing: Standing, markers: Sequence[str]) -> None:
         self._source = source

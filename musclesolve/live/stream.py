@@ -179,9 +179,14 @@ class Passed:
             self.notes[kind] = count + 1, first
 
     @property
+    def solved(self) -> bool:
+        """Whether muscle forces were found in any frame."""
+        return any(is_solved(Status[name]) for name in self.statuses)
+
+    @property
     def complete(self) -> bool:
         """Whether muscle forces were found, and in every frame of a leg whose forces were measured."""
-        return not self.failed and any(is_solved(Status[name]) for name in self.statuses)
+        return self.solved and not self.failed
 
     @property
     def reason(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from musclesolve._util.names import similar, suggestion
+from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
@@ -90,8 +90,10 @@ class Document:
     ) -> InputError:
         """Return the error of an unknown name, with the most similar known names."""
         known = list(known)
-        remedy = suggestion(str(name), known) or f"use one of {listed(known) or 'none'}, or remove it"
-        texts = {"expected": f"one of {listed(known)}", "remedy": remedy} | fields
+        meant = suggestion(str(name), known)
+        names = listed_beside(meant, known)
+        remedy = meant or f"use one of {names or 'none'}, or remove it"
+        texts = {"expected": f"one of {names}", "remedy": remedy} | fields
         return self.error(key, table, entry, index, **texts)
 
     def header(self, table: str) -> str:

@@ -12,10 +12,12 @@ from pathlib import Path
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import has_side, joint_kind, split_side
 from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.muscles.scaling.scale_muscles import served_dofs
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.person_file import person_of_set
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.data import SIDES
 from musclesolve.recording.schema import examined, trial_document
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.settings import is_own_set
@@ -86,11 +88,12 @@ def known_names(path: Path) -> KnownNames:
             else load_topology(document.input_file("subject", "skeleton", skeleton))
         )
         add("dof", (dof.name for dof in topology.dofs))
-        add("joint", (dof.pivot for dof in topology.dofs))
         name = of_recording.muscles.database
         stated = document.path.parent / name if is_own_set(name) else name
         person = person_of_set(stated)
         database = find_muscle_set(stated if person is None else person.parent)
+        served = {dof for side in SIDES for dof in served_dofs(topology, database, side)}
+        add("joint", (dof.pivot for dof in topology.dofs if dof.name in served))
         labels["muscle"] |= {muscle.name for muscle in database}
         labels["part"] = {muscle.group for muscle in database}
         asked = of_recording.questions.ask

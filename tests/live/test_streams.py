@@ -684,6 +684,7 @@ def test_frames_without_a_valid_solution_are_counted_but_not_those_that_fill_the
 def test_the_command_without_samples_says_so(port):
     done = call("--from", f"udp:{port}", "--seconds", "0.2")
     assert done.exit_code == 3 and "none came" in done.output
+    assert "no muscle forces were found" in done.output and "Usable" not in done.output
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import socket
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -13,6 +16,9 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.cli.live_progress import StatusLine
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.live.adapters.udp import UdpStream
+from musclesolve.live.channels import Channel, Layout
+from musclesolve.live.joining import Wanted
 from musclesolve.live.live import NOT_CARRIED, Live
 from musclesolve.live.page.page_state import PageSetup
 from musclesolve.live.recorder import Recorder
@@ -21,6 +27,7 @@ from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.run import recording_of
+from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import Status
 
 
@@ -58,6 +65,10 @@ def test_a_session_says_that_its_forces_are_predicted(
     done, shown = passed(), list[str]()
     assert done.live.plates == () and "predicted_forces" in {found.code for found in done.findings}
     assert done.result.attrs["ground_reactions"] == "predicted" and done.result.ground_predicted.all()
+    said = [found for found in Facts(done.result).findings if found.code == "predicted_forces"]
+    assert (
+        len(said) == 1 and "lag" in said[0].what
+    )  # the errors of live forces, not those of the whole motion
     assert "ground reactions predicted" in PageSetup.from_live(done.live).subtitle
     recorder = Recorder(tmp_path / "session")
     recorder.begin(done.live)
@@ -73,6 +84,28 @@ def test_a_session_says_that_its_forces_are_predicted(
     line._since -= 1.0
     line.take(Arrival(came[-1], 0.0), done.frames[-1])
     assert "ground reactions predicted" in shown[-1]
+
+
+def test_plates_that_a_sender_has_are_not_read_where_forces_are_predicted() -> None:
+    live, own = passed().live, recording_of(without_plates(), "this test").forces
+    wanted, spot = Wanted.from_live(live), [0.0, 0.0, 0.0]
+    content = {"musclesolve": 1, "time": 0.5, "plates": [{"force": spot, "point": spot}] * len(own)}
+    content["markers"] = {name: [0.0, 1.0, 2.0] for name in live.markers}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    stream = UdpStream(str(port), wanted)
+    with closing(stream), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.sendto(json.dumps(content).encode(), ("127.0.0.1", port))
+        readings = stream.read(5.0)
+    assert [reading.kind for reading in readings] == ["markers"]
+    plates = [Channel(f"plate1_{role}_{axis}") for role in ("force", "point") for axis in "xyz"]
+    markers = [Channel(f"{name}_{axis}") for name in live.markers for axis in "xyz"]
+    layout = Layout.from_channels([*plates, *markers], wanted, "lsl:both")
+    assert [each.kind for each in layout.readings(np.zeros(len(plates) + len(markers)), 0.5, 0.0)] == [
+        "markers"
+    ]
+    assert Layout.from_channels(plates, wanted, "lsl:plates").readings(np.zeros(6), 0.5, 0.0) == []
 
 
 def test_a_body_that_something_else_carries_has_no_forces() -> None:

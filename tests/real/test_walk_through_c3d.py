@@ -241,7 +241,7 @@ def test_corners_at_another_place_are_refused(recorded):
         file["parameters"]["FORCE_PLATFORM"]["ORIGIN"]["value"][0, 0] -= 3000.0
 
     write_recording(recorded, lanes((2, 4)), moved)
-    with pytest.raises(InputError, match="center of pressure of plate 1 lies beside it"):
+    with pytest.raises(InputError, match="center of pressure of plate 1 is beside the plate"):
         read_trial(write_trial(recorded, without_forces()))
 
 

@@ -24,6 +24,7 @@ from musclesolve.report.content.methods import (
 )
 from musclesolve.report.drawing import recording_state
 from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.report.study.study_page import measurement_error
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status
@@ -38,7 +39,7 @@ def paragraph(data):
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
     sentences = str(texts()) + str(bundled_toml("musclesolve.report", "texts", "study_methods.toml"))
     used = set(re.findall(r"@(\w+)", sentences))
-    used |= set(in_vivo()["sources"])
+    used |= set(in_vivo()["sources"]) | {error["work"] for error in measurement_error().values()}
     assert used - set(works()) == set()
     assert set(works()) - used <= {"hicks_2015"}
 

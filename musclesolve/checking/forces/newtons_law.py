@@ -148,6 +148,8 @@ def _first(trial: Trial, *names: str) -> Array | None:
 FARTHEST, SHIFT_STEP = 0.2, 0.002
 SHIFTED_SAMPLES = 10_000
 """Number of samples shifted at once."""
+COMPARED = 3000
+"""Frames, spread over the recording, of which the shift is found: half a minute of markers at 100 Hz."""
 # Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
 SMALLEST, SERIOUS = 0.015, 0.03
 # The best shift must explain the forces so well (share of their variation left), and so much better than none.
@@ -180,9 +182,12 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     over the mass, is fitted with it, so that a wrong mass does not count as a shift.
     """
     shifts = np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP)
-    forces = [(plate.time, smooth_force(plate)) for plate in trial.forces]
+    # Columns in one piece: `at_times` reads them once for each shift.
+    forces = [(plate.time, np.asfortranarray(smooth_force(plate))) for plate in trial.forces]
     first, last = forces[0][0][[0, -1]]
-    time, due, way = (part[required.frames] for part in (required.time, required.due, required.ahead))
+    frames = np.flatnonzero(required.frames)
+    frames = frames[:: max(1, frames.size // COMPARED)]
+    time, due, way = (part[frames] for part in (required.time, required.due, required.ahead))
 
     def unexplained(some: Array) -> Array:
         """The share of the variation of the due forces that shifts (K,) leave unexplained, (K,); NaN if unknown."""

@@ -1,7 +1,8 @@
-"""Are the landmarks in the order of a body?
+"""Checks whether the landmarks are in the order of a body.
 
-Front and back of the pelvis, from which every axis is read; right and left, of whole recordings and of single pairs;
-then toes ahead of heels, knees above ankles, medial inside lateral, as order.toml has it.
+They examine front and back of the pelvis, from which every axis is computed, and right and left, of whole recordings
+and of single pairs. Then they apply the rules of order.toml: toes ahead of heels, knees above ankles, medial inside
+lateral.
 """
 
 from collections.abc import Iterator, Mapping
@@ -145,7 +146,9 @@ def _out_of_order(trial: Trial) -> Iterator[Finding]:
 def exchange_of_labels(
     trial: Trial, names: tuple[str, str], role: Role = "markers"
 ) -> tuple[list[list[str]], Repair | None]:
-    """Return the markers of two landmarks, and what exchanges their labels in a recording, None of several markers."""
+    """Return the markers of two landmarks, and the change that exchanges their labels, None for landmarks of several
+    markers.
+    """
     markers = [list(trial.mapping[name]) for name in names]
     single = all(len(labels) == 1 and labels[0] in getattr(trial, role) for labels in markers)
     return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
@@ -170,7 +173,9 @@ FEWEST_OTHERS = 4
 
 @check_at(Stage.LANDMARK_ORDER)
 def guessed_landmarks(case: Case) -> Iterator[Finding]:
-    """Landmarks of [markers] guessed: a draft proposed their markers by place, and nobody has confirmed them."""
+    """Find landmarks of [markers] that are guesses: a draft proposed their markers by place, and nobody has confirmed
+    them.
+    """
     guessed = [name for name in case.settings.markers.guessed or () if name in case.trial.mapping]
     if guessed:
         shown = [f"{name} by {', '.join(case.trial.mapping[name])}" for name in guessed]

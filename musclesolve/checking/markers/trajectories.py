@@ -1,7 +1,7 @@
 """Single markers: held, missing, jumping, merged with another one, slipping on the body; segments that change length.
 
-What is found of held, merged and jumping markers is a gap for later checks. Of slips and of segments that stretch it is
-said in which frames and by how much.
+Samples of held, merged and jumping markers are gaps for later checks. Findings on slips and on segments that stretch
+state the frames and the size.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
 
 
 def _jumps_after(path: Array, last: int) -> bool:
-    """Return whether a path (T, 3) goes on from a frame with more than the smallest step that its digits allow."""
+    """Return whether a path (T, 3) goes on from a frame by more than the smallest step that its digits allow."""
     if last + 1 >= len(path) or np.isnan(path[last + 1]).any():
         return True
     steps = np.abs(np.diff(path, axis=0))
@@ -241,7 +241,7 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
 
 
 def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
-    """Return marker -> how far it jumps (T - 3,) [m] in steps 1 to T - 3, against the others of every body it is on."""
+    """Return marker -> size of its jump (T - 3,) [m] in steps 1 to T - 3, against the others on each of its bodies."""
     markers = trial.markers
     # By how much each step exceeds the mean of the steps around it.
     step = np.diff(markers.position, axis=0)
@@ -259,7 +259,7 @@ def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
 
 
 def _around(size: Array) -> Array:
-    """Return the greater one of the median sizes (T,) before and after each step, the steps next to it left out."""
+    """Return the greater one of the median sizes (T,) before and after each step, without the two adjacent steps."""
     padded = np.pad(size, AROUND + 2, mode="reflect") if size.size > AROUND + 2 else np.zeros(size.size + 24)
     median = np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
     after: Array = median[AROUND + 5 :][: size.size]
@@ -267,7 +267,7 @@ def _around(size: Array) -> Array:
 
 
 def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Finding]:
-    """Find where a marker slips, and where it only leaves its place for a while."""
+    """Find slips of a marker, and frames in which it only leaves its place for a while."""
     time, events = markers.time, _events(markers[name], jumped)
     ghosts: list[Run] = []
     slips: list[tuple[int, int, Array]] = []
@@ -297,10 +297,11 @@ def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Fin
 
 
 def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
-    """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
+    """Return (first, stop, total displacement (3,) [m], greatest distance on the way [m]) of jumps that belong
+    together.
 
-    The steps of the path around show how far it would have gone without; the marker leaves the frame ``first`` and is
-    at its new place in ``stop``.
+    The surrounding steps of the path give its motion without the jump; the marker leaves its place in the frame
+    ``first`` and is at its new place in ``stop``.
     """
     step = np.diff(path, axis=0)
     marked = np.concatenate([[False], jumped, [False]])
@@ -336,7 +337,7 @@ def _jitter(markers: Markers, size: dict[str, Array], noisy: dict[str, Mask]) ->
 
 
 def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
-    """Find segments that stretch for another reason than that a marker jumps."""
+    """Find segments that stretch for another reason than the jump of a marker."""
     markers, pairs = trial.markers, distances(trial)
     if pairs is None:
         return

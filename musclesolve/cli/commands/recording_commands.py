@@ -141,17 +141,15 @@ def check(
 
     Of a study: the problems of every trial that is not excluded.
     """
-    from musclesolve.checking import check
     from musclesolve.cli.tables.check_tables import trial_tables
-    from musclesolve.studies.questions.answers import asked_of
+    from musclesolve.studies.questions.answers import check_with_questions
     from musclesolve.studies.study.study_file import is_study
 
     if is_study(trial):
         _check_study(trial)
         return
-    asked_of(trial)
     with progress() as report_progress:
-        report = check.check(trial, report_progress)
+        report = check_with_questions(trial, report_progress)
     code = 0 if report.ok else INPUT_AT_FAULT
     if mode.json:
         print_document({"command": "check", "exit_code": code, **report.as_dict()})

@@ -139,7 +139,8 @@ class UdpStream:
         made = {
             kind: make(content[kind], meters)
             for kind, make in (("plates", self._plates), ("emg", self._emg), ("markers", self._markers))
-            if content.get(kind) is not None
+            # a session whose ground reactions are predicted reads no plates
+            if content.get(kind) is not None and (kind != "plates" or self._wanted.live.plates)
         }
         return [Reading(kind, time, values, received) for kind, values in made.items()]
 

@@ -13,6 +13,10 @@ from musclesolve.errors import input_error
 # At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
+LONG = 4096
+"""Samples above which a signal is filtered by `_filtered_long`."""
+NEGLIGIBLE = 1e-18
+"""Share of a sample that a distant sample may take over from it."""
 
 
 def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
@@ -62,13 +66,55 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     numbers = checked_signal(signal, rate_hz)
     order = checked_order(order)
     cutoffs = checked_cutoffs(cutoff_hz, numbers.shape, rate_hz)
-    filtered, sines = sine_series(numbers)
-    frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
     # One cut-off for all needs its gain once.
     same = cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0])
-    gain = two_pass_gain(frequency, rate_hz, cutoffs.flat[0] if same else cutoffs, order)
-    filtered[1:-1] += dst(gain * sines, type=1, axis=0, norm="ortho")
+    one: Array = np.asarray(cutoffs.flat[0]) if same else cutoffs
+    reach = _reach(rate_hz, float(cutoffs.min()), order)
+    if len(numbers) > max(LONG, reach + 1):
+        return _filtered_long(numbers, rate_hz, one, order, reach)
+    filtered, sines = sine_series(numbers)
+    frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
+    filtered[1:-1] += dst(two_pass_gain(frequency, rate_hz, one, order) * sines, type=1, axis=0, norm="ortho")
     return filtered
+
+
+def _reach(rate_hz: float, cutoff_hz: float, order: int) -> int:
+    """Return the number of samples beyond which the filter takes over less than `NEGLIGIBLE` of a sample.
+
+    The influence of a sample on another one falls with their distance k as r^k, where r is the largest absolute value
+    of a pole z = (1 + s) / (1 - s) of the filter, s = w_c exp(i pi (2 j + n - 1) / (2 n)) is a pole of the Butterworth
+    filter in continuous time, j = 1 ... n, and w_c is as in `two_pass_gain`.
+    """
+    corner = np.tan(np.pi * cutoff_hz / rate_hz) / HALF_POWER ** (0.5 / order)
+    pole = corner * np.exp(0.5j * np.pi * (2 * np.arange(1, order + 1) + order - 1) / order)
+    largest = max(float(np.abs((1 + pole) / (1 - pole)).max()), NEGLIGIBLE)
+    return int(np.ceil(np.log(NEGLIGIBLE) / np.log(largest)))
+
+
+def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, reach: int) -> Array:
+    """Return the filtered signal (T, ...) as `low_pass` does by sines, by a shorter transform.
+
+    The filter does not reach farther than `reach` samples, which is below T: the signal is mirrored for as long only,
+    and then filled up to a length of small prime factors. A series of sines has twice the length, and takes up to
+    twenty times as long where T - 1 has a large prime factor.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    line = _line(signal)
+    rest = signal - line
+    mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])
+    length = next_fast_len(len(mirrored), real=True)
+    frequency = np.arange(length // 2 + 1) * (rate_hz / length)
+    gain = two_pass_gain(frequency.reshape(-1, *[1] * (signal.ndim - 1)), rate_hz, cutoff_hz, order)
+    smooth = irfft(gain * rfft(mirrored, length, axis=0), length, axis=0)
+    line[1:-1] += smooth[reach + 1 : reach + len(signal) - 1]
+    return line
+
+
+def _line(signal: Array) -> Array:
+    """Return the straight line (T, ...) between first and last sample of a signal."""
+    ramp = np.linspace(0.0, 1.0, len(signal)).reshape(-1, *[1] * (signal.ndim - 1))
+    return np.asarray(signal[0] + ramp * (signal[-1] - signal[0]))
 
 
 def sine_series(signal: Array) -> tuple[Array, Array]:
@@ -79,8 +125,7 @@ def sine_series(signal: Array) -> tuple[Array, Array]:
     """
     from scipy.fft import dst
 
-    ramp = np.linspace(0.0, 1.0, len(signal)).reshape(-1, *[1] * (signal.ndim - 1))
-    line = signal[0] + ramp * (signal[-1] - signal[0])
+    line = _line(signal)
     sines: Array = dst((signal - line)[1:-1], type=1, axis=0, norm="ortho")
     return line, sines
 

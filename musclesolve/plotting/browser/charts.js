@@ -206,7 +206,7 @@
       let spanned = 0;
       for (const panel of kept) {
         if (spanned) { spanned -= 1; if (!panel) continue; }
-        if (!panel) { cells.push(element("div")); continue; }
+        if (!panel) { cells.push(element("div", { className: "chart-panel" })); continue; }
         const span = Math.min(panel.columns ?? 1, columns);
         if (panel.columns && columns === this.columns && !this.left.size) spanned = panel.columns - 1;
         const own = across * span + (span - 1) * GAP;
@@ -214,8 +214,9 @@
         if (span > 1) cell.style.gridColumn = `span ${span}`;
         const unit = panel.upward && panel.upward !== this.yl ? element("span", { className: "chart-unit", textContent: panel.upward }) : "";
         const beside = panel.right ? element("span", { className: "chart-right", textContent: panel.right }) : "";
-        cell.append(element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside));
-        if (panel.note) cell.append(element("div", { className: "chart-note", textContent: panel.note }));
+        const name = element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside);
+        const note = panel.note ? element("div", { className: "chart-note", textContent: panel.note }) : "";
+        cell.append(element("div", { className: "chart-head" }, name, note));
         const height = Math.min(Math.max(this.height * 96 * Math.max(width / 756, 1), 72), Math.max(340, this.known.length === 1 ? 800 : 0));
         const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
         svg.setAttribute("role", "img");

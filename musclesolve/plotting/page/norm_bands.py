@@ -43,8 +43,9 @@ class Norm:
     """Curves of one publication by quantity and name, with the signs of this project.
 
     joint_angle [deg] and joint_moment [N m/kg] by degree of freedom, joint_power [W/kg] by joint, both without side;
-    ground_reaction_force [N/kg] by axis: x forward, z up; pelvis_angle [deg] as seen from a leg: tilt forward, list and
-    rotation with this side up and forward. Angles are zero in standing: standing_deg was subtracted.
+    ground_reaction_force [N/kg] by axis: x forward, z up; foot_progression_angle [deg] and knee_adduction_moment
+    [N m/kg] by their own names; pelvis_angle [deg] as seen from a leg: tilt forward, list and rotation with this side
+    up and forward. Angles are zero in standing: standing_deg was subtracted.
     """
 
     name: str  # authors and year
@@ -63,11 +64,7 @@ class Norm:
         return f"{what}, {self.name}, {self.subjects}, {self.speed}"
 
 
-WITHOUT_NORM = {
-    "trunk_angle": "trunk angles",
-    "foot_progression_angle": "foot progression angle",
-    "knee_adduction_moment": "knee adduction moment",
-}
+WITHOUT_NORM = {"trunk_angle": "trunk angles"}
 """Standard figures of gait without a norm, in words."""
 
 
@@ -159,7 +156,7 @@ class NormBands:
             return
         if self.fitting and quantity in WITHOUT_NORM:
             self.why_not = (
-                f"no normative bands: no published curve of the {WITHOUT_NORM[quantity]} is at hand"
+                f"no normative bands: no published curve of the {WITHOUT_NORM[quantity]} states its axes"
             )
 
     def explain(self, sheet: Sheet) -> None:

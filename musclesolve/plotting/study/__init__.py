@@ -1,1 +1,1 @@
-"""Figures of what is built on results: averages, comparisons, sensitivities, uncertainty."""
+"""Figures of averages, comparisons, sensitivities and uncertainty, which are computed from results."""

@@ -46,7 +46,7 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
 
 
 def average_angles_and_moments(average: xr.Dataset) -> Sheet:
-    """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass, or in a chosen unit."""
+    """Draw angle [deg] and internal moment of the degrees of freedom of the legs, per body mass or in a chosen unit."""
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
@@ -66,13 +66,13 @@ def average_angles_and_moments(average: xr.Dataset) -> Sheet:
 
 
 def average_activations(average: xr.Dataset) -> Sheet:
-    """Activation of each muscle, 0 to 1."""
+    """Draw the activation of each muscle, 0 to 1."""
     titles = ("Mean muscle activation", ACTIVATION)
     return _every_muscle(average, "activation", titles, (0.0, 1.0), Grid(top=1.0))
 
 
 def average_muscle_forces(average: xr.Dataset) -> Sheet:
-    """Force of each muscle in newton or the unit of the average, every panel with its own scale."""
+    """Draw the force of each muscle in newton or the unit of the average, every panel with its own scale."""
     unit = average["muscle_force"].attrs.get("units", "N")
     label = (
         FORCE
@@ -108,7 +108,7 @@ def _draw(
     limits: tuple[float, float] = UNBOUNDED,
     factor: float = 1.0,
 ) -> None:
-    """Mean, band within the limits, and toe-off of each leg.
+    """Draw mean, band within the limits, and toe-off of each leg.
 
     The mean is pale where it includes fewer cycles than elsewhere, dotted where a cycle needed a reserve.
     """

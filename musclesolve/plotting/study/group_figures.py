@@ -162,7 +162,7 @@ def group_drawings(
 
 
 def _columns_of(means: xr.Dataset, drawn: Sequence[str] | None = None) -> list[Column]:
-    """One column with all groups and conditions, or the columns of small multiples."""
+    """Return one column with all groups and conditions, or the columns of small multiples."""
     axes = []
     for key in ("group", "condition"):
         names = [str(name) for name in means[key].values]
@@ -195,7 +195,7 @@ def _words(names: Sequence[str]) -> str:
 
 
 def _with_first(names: list[str], most: int) -> list[list[str]]:
-    """The names in lists of at most so many, each beginning with the first name."""
+    """Split the names into lists of at most so many, each beginning with the first name."""
     return [[names[0], *names[k : k + most - 1]] for k in range(1, len(names), most - 1)]
 
 
@@ -349,7 +349,7 @@ def _ordered(means: xr.Dataset, variable: str) -> list[str]:
 
 
 def _unit_words(variable: str, unit: str) -> str:
-    """The unit, and the whole of a share."""
+    """Return the unit of a variable, with its reference quantity where it is a share."""
     kind = KINDS.get(QUANTITIES[variable].kind) if variable in QUANTITIES else None
     about = kind.units[unit].about if kind is not None and unit in kind.units else ""
     return f"{unit or '1'} {about}".strip()
@@ -358,7 +358,7 @@ def _unit_words(variable: str, unit: str) -> str:
 def _effects(
     tests: dict[str, list[xr.Dataset]], comparisons: xr.Dataset | None, shown_names: set[str]
 ) -> tuple[list[str], list[str]]:
-    """The effects whose statistic is drawn, and those with a row of bars: these, and single ones of what is shown."""
+    """Return the effects whose statistic is drawn, and those with a row of bars: also single ones of drawn columns."""
     if comparisons is None:
         return [], []
     every = [test for of in tests.values() for test in of]
@@ -378,7 +378,7 @@ def _is_single(test: xr.Dataset) -> bool:
 
 
 def _compared_one(test: xr.Dataset) -> str:
-    """The group or condition that a single comparison is of: of "condition: slow - level" it is slow."""
+    """Return the group or condition that a single comparison compares: slow in "condition: slow - level"."""
     return str(test["effect"].values).partition(": ")[2].rpartition(" - ")[0]
 
 
@@ -488,7 +488,7 @@ def _draw_norm(
 def _mark_measured(
     axes: Axes, means: xr.Dataset, name: str, unit: str, mean: Array, speed: float
 ) -> dict[str, str]:
-    """Mark the range of the peaks that implants measured in a joint where the mean has its peak; its sentence."""
+    """Mark the range of the peaks that implants measured in a joint at the peak of the mean; return its sentence."""
     movements = listed(means, "movements")
     weights = {"BW": 1.0, "N/kg": STANDARD_GRAVITY}
     if len(movements) != 1 or unit not in weights or not np.isfinite(mean).any():
@@ -516,7 +516,7 @@ def _counts(
     counts: Mapping[tuple[str, ...], Array],
     styles: Mapping[tuple[str, ...], dict[str, Any]],
 ) -> None:
-    """The number of subjects along the cycle, below a panel; lines of the panel: an axes takes much longer."""
+    """Draw the number of subjects along the cycle below a panel, as lines of the panel: an axes takes much longer."""
     place, share = sheet_of(axes).below(axes), (percent - percent[0]) / (percent[-1] - percent[0])
     most = max(max(int(count.max(initial=0)) for count in counts.values()), 1)
     for key, count in counts.items():
@@ -539,7 +539,7 @@ def _bars(
     comparisons: xr.Dataset | None,
     top: float,
 ) -> None:
-    """A bar below the panel for each cluster, with its p; a row for each effect."""
+    """Draw a bar below the panel for each cluster, with its p; a row for each effect."""
     assert comparisons is not None
     place, style = sheet_of(axes).below(axes), current_style()
     first, last = axes.get_xlim()
@@ -582,7 +582,7 @@ def _covers(
 
 
 def _strip(axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], below: float) -> None:
-    """The statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
+    """Draw the statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
     bottom = GAP - below
     strip = sheet_of(axes).strip_below(axes, bottom, STRIP)
     style, several = current_style(), len(effects) > 1

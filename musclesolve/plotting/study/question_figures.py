@@ -63,7 +63,7 @@ def figures_of_answer(answer: xr.Dataset, question: str) -> dict[str, Callable[[
 
 
 def strength_margins(answer: xr.Dataset) -> Sheet:
-    """Least strength of groups and muscles as bars; peak activations and contact forces along the path."""
+    """Draw the least strength of groups and muscles as bars; peak activations and contact forces along the path."""
     contact = "contact_peak" in answer
     space = {"left": 1.25, "below": 0.25}
     sheet, panels = page(answer, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
@@ -76,7 +76,7 @@ def strength_margins(answer: xr.Dataset) -> Sheet:
 
 
 def _bars(axes: Axes, answer: xr.Dataset) -> None:
-    """The groups and muscles with the greatest margins."""
+    """Draw the groups and muscles with the greatest margins."""
     needed = xr.concat(
         [ordered_margins(answer, kind) for kind in ("group", "muscle")], "of", data_vars="minimal"
     )
@@ -100,7 +100,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
 
 
 def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
-    """Peak activations of the muscles that take over, over the strength of the path."""
+    """Draw peak activations of the muscles that take over, over the strength of the path."""
     peak = answer["peak_activation"].transpose("strength", "muscle")
     rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
     rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
@@ -118,7 +118,7 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
 
 
 def _contact(axes: Axes, answer: xr.Dataset) -> None:
-    """Peak contact forces of the joints over the strength of the path."""
+    """Draw the peak contact forces of the joints over the strength of the path."""
     strengths = 100.0 * answer["strength"].values
     peaks = answer["contact_peak"].transpose("strength", "joint").values
     joints = [str(joint) for joint in answer["joint"].values]
@@ -157,7 +157,10 @@ def _path_of(answer: xr.Dataset) -> str:
 
 
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
-    """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
+    """Draw the upward and forward acceleration of the center of mass by the groups of a leg.
+
+    The bands are between contact models.
+    """
     together = grouped(answer)
     center = along_heading(together, together["center_acceleration"])
     together = together.assign(center_acceleration=center)
@@ -200,7 +203,7 @@ def _contacts(answer: xr.Dataset) -> str:
 
 
 def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
-    """Contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
+    """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
     together, weight = grouped(answer), float(answer.attrs["body_weight_n"])
     places = contact_shares(together, side)
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
@@ -253,7 +256,7 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
 
 
 def scenarios(answer: xr.Dataset) -> Sheet:
-    """Contact force of each joint over time under each scenario; dotted with a reserve, a gap without a solution."""
+    """Draw the contact force of each joint under each scenario; dotted with a reserve, a gap without a solution."""
     joints = [str(joint) for joint in answer["joint"].values]
     sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
     rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
@@ -299,7 +302,7 @@ def scenarios(answer: xr.Dataset) -> Sheet:
 
 
 def synergies(answer: xr.Dataset) -> Sheet:
-    """Variance accounted for over the number of synergies, then the course of each synergy with its largest weights."""
+    """Draw the variance accounted for over the number of synergies, then each synergy with its largest weights."""
     sides = [str(side) for side in answer["side"].values]
     counts = [int(answer["synergies"].sel(side=side)) for side in sides]
     rows = 1 + max(counts)
@@ -338,18 +341,18 @@ def synergies(answer: xr.Dataset) -> Sheet:
 
 
 def co_contractions(answer: xr.Dataset) -> Sheet:
-    """Share of the muscle moments that cancel about each degree of freedom, both sides."""
+    """Draw the share of the muscle moments that cancel about each degree of freedom, both sides."""
     return _by_dof(answer, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
 
 
 def stiffnesses(answer: xr.Dataset) -> Sheet:
-    """Stiffness that the muscles give to each degree of freedom, both sides."""
+    """Draw the stiffness that the muscles give to each degree of freedom, both sides."""
     title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"
     return _by_dof(answer, "joint_stiffness", title, "[N m/rad]")
 
 
 def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
-    """A variable over time by degree of freedom without side, a curve for each side."""
+    """Draw a variable over time by degree of freedom without side, a curve for each side."""
     known = [str(dof) for dof in answer["dof"].values if bool(answer[name].sel(dof=dof).notnull().any())]
     stems = list(dict.fromkeys(split_side(dof)[0] for dof in known))
     rows = (len(stems) + 1) // 2

@@ -38,14 +38,14 @@ def result_comparison_files(compared: xr.Dataset, progress: Progress | None = No
 
 
 def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
-    """Sum of the forces of the muscles of each function group, every panel with its own scale."""
+    """Draw the sum of the forces of the muscles of each function group, every panel with its own scale."""
     groups = [str(name) for name in compared["function_group"].values]
     names = muscles_by_group(groups, groups)
     return _page(compared, side, "group_force", "function_group", "Force of function groups", list(names), 3)
 
 
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
-    """Magnitude of the contact force at hip, knee and ankle."""
+    """Draw the magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
     return _page(compared, side, "contact_force", "joint", "Joint contact force, magnitude", names, 1)
 
@@ -53,7 +53,7 @@ def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
 def _page(
     compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str], columns: int
 ) -> Sheet:
-    """A panel for each name, in it a curve for each result."""
+    """Draw a panel for each name, with a curve for each result."""
     results = [str(name) for name in compared["result"].values]
     styles = [line_style(number, len(results)) for number in range(len(results))]
 

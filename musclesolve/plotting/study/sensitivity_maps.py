@@ -43,7 +43,7 @@ SMALLEST_MOMENT = 0.01  # N m: smaller values are drawn as this
 def force_sensitivity_map(
     found: xr.Dataset, parameter: str = "max_isometric_force", side: str = "r", time: float | None = None
 ) -> Figure:
-    """Change of every muscle force for 1 % more of a parameter of one muscle [N].
+    """Draw the change of every muscle force for 1 % more of a parameter of one muscle [N].
 
     Args:
         found: what `force_sensitivity` gives.
@@ -99,7 +99,7 @@ def force_sensitivity_map(
 def sensitivity_map(
     sensitivities: Sequence[Sensitivity], errors: Mapping[str, float] | None = None, base: bool = False
 ) -> Figure:
-    """Largest change of every joint moment over the frames for one error of each source [N m].
+    """Draw the largest change of every joint moment over the frames for one error of each source [N m].
 
     Errors of measured points are drawn in their worst direction, the others by component. An empty cell is an exact
     zero: that moment does not depend on that input at all.
@@ -156,7 +156,7 @@ def sensitivity_map(
 
 
 def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm) -> AxesImage:
-    """Colored cells with their numbers; cells of exact zeros stay empty."""
+    """Draw colored cells with their numbers; cells of exact zeros stay empty."""
     image = axes.imshow(np.ma.masked_equal(values, 0.0), aspect="auto", cmap="YlOrBr", norm=norm)
     for (row, column), value in np.ndenumerate(values):
         if value >= 0.5 * SMALLEST_MOMENT:
@@ -192,7 +192,7 @@ def _explain(
 
 
 def _cell_borders(axes: Axes, rows: int, columns: int) -> None:
-    """Thin lines between the cells of a map instead of ticks."""
+    """Draw thin lines between the cells of a map instead of ticks."""
     axes.set_xticks(np.arange(-0.5, columns), minor=True)
     axes.set_yticks(np.arange(-0.5, rows), minor=True)
     axes.grid(which="minor", color=GRID_COLOR, linewidth=0.3)

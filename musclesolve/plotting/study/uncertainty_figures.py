@@ -1,4 +1,4 @@
-"""Muscle and contact forces with the bands that the sources of error make of them, and what each source adds."""
+"""Muscle and contact forces with their bands from the sources of error, and the share of each source."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -
 
 
 def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
-    """Force of each muscle [N] with its bands, both legs in one panel."""
+    """Draw the force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.from_result(samples, abscissa(samples, averaged=False))
     known = _muscles_by_side(samples)
 
@@ -80,7 +80,7 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
 
 
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
-    """Magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
+    """Draw the magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
     title = _title("Joint contact force, magnitude", samples)
 
@@ -100,7 +100,7 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
 
 
 def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
-    """Components of the predicted ground force on each foot [body weights] with their bands, a column for each leg."""
+    """Draw the components of the predicted ground force on each foot [body weights], a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
     rows = {"z": "upward", "x": "along x of the laboratory", "y": "along y of the laboratory"}
     sides = [side for side in legs.sides if side in SIDE_NAMES]
@@ -120,7 +120,7 @@ def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
 
 
 def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
-    """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
+    """Draw the standard deviation of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
 
     def fill(axes: Axes, side: str, name: str) -> None:
@@ -141,7 +141,7 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
 
 
 def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
-    """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
+    """Draw the share of every source in the variance of each muscle force at its peak in stance as a bar."""
     sides, groups = frames.sides(samples), muscles(samples)
     known = _muscles_by_side(samples)
     stance = " in stance" if "ground_reaction_force" in samples else ""
@@ -186,7 +186,7 @@ FIGURES, NEEDS = drawings(UNCERTAINTIES), needs_of(UNCERTAINTIES)
 
 
 def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:
-    """A page with a row for each joint and a column for each leg, in body weights; fill draws a joint of a leg."""
+    """Draw a row for each joint and a column for each leg, in body weights; fill draws a joint of a leg."""
     known = list(map(str, legs.result["joint"].values))
     joints = list(dict.fromkeys(split_side(name)[0] for name in known))
     height = 0.25 * len(joints)
@@ -201,13 +201,13 @@ def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]
 
 
 def _in_words(name: str) -> str:
-    """The right hip."""
+    """Return side and joint in words, such as "the right hip"."""
     stem, side = split_side(name)
     return f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
 
 
 def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
-    """Name without side, and the side whose frames and color are its own -> muscle."""
+    """Return name without side, and the side whose frames and color the muscle has -> muscle."""
     sides, names = frames.sides(samples), {}
     for name, verdict in frames.muscle_sides(samples).items():
         stem, side = split_side(name)
@@ -224,9 +224,9 @@ def _banded(
     factor: float = 1.0,
     predicted: Mask | None = None,
 ) -> None:
-    """The nominal curve of one leg above its bands; no band where the nominal frame has no valid solution.
+    """Draw the nominal curve of one leg above its bands; no band where the nominal frame has no valid solution.
 
-    predicted (T,): where a curve that does not depend on the solution is predicted.
+    predicted (T,): frames in which a curve that does not depend on the solution is predicted.
     """
     quantiles = legs.result[f"{name}_quantile"].sel(where)
     free = predicted is not None
@@ -262,7 +262,7 @@ def _labels(samples: xr.Dataset) -> list[str]:
 
 
 def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, Any]:
-    """The sources, and the bars of the legs that stand."""
+    """Return the legend entries of the sources, and of the bars of stance."""
     entries: dict[str, Any] = {
         label: area(color=color, linewidth=0.0, of=label)
         for label, color in zip(_labels(samples), _colors(samples), strict=True)

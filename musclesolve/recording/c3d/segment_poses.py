@@ -12,15 +12,12 @@ spines of the pelvis are placed by proportions: they show rotations, and no size
 """
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
-
-if TYPE_CHECKING:
-    from musclesolve.recording.c3d.c3d_file import C3D
+from musclesolve.recording.c3d.c3d_description import Description
 
 REALS = 17
 ENDING = "_4x4"
@@ -40,52 +37,56 @@ ORTHOGONAL = 1e-2
 """Largest deviation of a rotation from orthogonality; a matrix beyond it is a gap."""
 
 
-def segment_names(file: "C3D") -> dict[str, int]:
+def segment_names(description: Description) -> dict[str, int]:
     """Names of the segments of a file, "l_thigh", and their places among its signals; none without poses."""
-    labels = [label.casefold() for label in file.description.texts("ROTATION:LABELS")]
+    labels = [label.casefold() for label in description.texts("ROTATION:LABELS")]
     return {label.removesuffix(ENDING): k for k, label in enumerate(labels) if label.endswith(ENDING)}
 
 
-def read_poses(file: "C3D") -> Array:
+def read_poses(description: Description, frames: int, meters: float) -> Array:
     """Matrices (F, S, 4, 4) from the axes of the S signals to the axes of the file [m]; NaN where none was seen.
+
+    Args:
+        description: header and parameters of the file.
+        frames: number of frames of its points.
+        meters: unit of length of the file [m].
 
     Raises:
         InputError: the file ends before its poses, or states no place of them.
     """
-    description = file.description
     counts = {name: description.count(f"ROTATION:{name}") for name in ("USED", "DATA_START", "RATIO")}
-    frames = description.number("ROTATION:FRAMES") or (counts["RATIO"] or 1) * file.layout.frames
+    count = int(description.number("ROTATION:FRAMES") or (counts["RATIO"] or 1) * frames)
     used, block = counts["USED"] or 0, counts["DATA_START"] or 0
-    size = 4 * REALS * used * int(frames)
-    with file.path.open("rb") as stream:
+    size = 4 * REALS * used * count
+    with description.path.open("rb") as stream:
         stream.seek(512 * max(block - 1, 0))
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
         raise input_error(
-            "recording.c3d.poses_cut_off", file=file.path, frames=int(frames), used=used, block=block
+            "recording.c3d.poses_cut_off", file=description.path, frames=count, used=used, block=block
         )
     values = description.coding.reals(raw).astype(float).reshape(-1, used, REALS)
     poses = np.swapaxes(values[..., :16].reshape(-1, used, 4, 4), 2, 3)
     rotation = poses[..., :3, :3]
     off = np.abs(np.swapaxes(rotation, 2, 3) @ rotation - np.eye(3)).max(axis=(2, 3))
     lost = ~(off < ORTHOGONAL) | (values[..., 16] < 0.0)
-    poses[..., :3, 3] *= file.meters
+    poses[..., :3, 3] *= meters
     poses[lost] = np.nan
     return poses
 
 
-def points_of_segments(file: "C3D") -> dict[str, Array]:
+def points_of_segments(description: Description, frames: int, meters: float) -> dict[str, Array]:
     """Points (F, 3) [m] of the body by their names, "r_knee_lateral", in the axes of a file; none without poses.
 
-    Points of absent segments are left out.
+    Points of absent segments are left out. Arguments: see `read_poses`.
 
     Raises:
         InputError: as of `read_poses`.
     """
-    segments, found = segment_names(file), dict[str, Array]()
+    segments, found = segment_names(description), dict[str, Array]()
     if not segments:
         return found
-    poses = read_poses(file)
+    poses = read_poses(description, frames, meters)
     segments = {name: k for name, k in segments.items() if np.isfinite(poses[:, k]).all(axis=(1, 2)).any()}
     origin = {name: poses[:, k, :3, 3] for name, k in segments.items()}
     for side in "rl":

@@ -111,7 +111,7 @@ def study_into(
 
 
 def study_page(result: StudyResult, progress: Progress | None = None) -> str:
-    """The whole page, which needs nothing but itself; links lead to the reports of the trials beside it."""
+    """Return the whole page, which needs no other file; links lead to the reports of the trials beside it."""
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
@@ -119,7 +119,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         STUDY_PAGE,
         title=study.title,
         lead=_lead(result),
-        families=_families(result),
+        families=_families(result, citations),
         sensitivity=result.sensitivity,
         plausible=_plausible(result),
         nothing_found=_nothing_found(result),
@@ -182,11 +182,17 @@ class Family:
     title: str
     found: list[str]
     more: int  # differences that are in the table alone
+    small: (
+        Markup | str
+    )  # those that are smaller than the measurement error, in a sentence; "" where there are none
     none: str  # which curves show no difference; "" where not said
 
 
-def _families(result: StudyResult) -> list[Family]:
-    """The differences in sentences, one for each curve and effect: primary outcomes first, then the smallest p."""
+def _families(result: StudyResult, citations: Citations) -> list[Family]:
+    """Return the differences in sentences, by curve and effect: primary outcomes first, then the smallest p.
+
+    Differences of other outcomes that are smaller than the measurement error are counted only.
+    """
     tests = result.comparisons
     if tests is None:
         return []
@@ -198,8 +204,12 @@ def _families(result: StudyResult) -> list[Family]:
         {str(value) for value in tests["family"].values}, key=lambda each: each == "exploratory"
     ):
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
-        found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
-        most = len(found) if name == "primary" else MOST_SENTENCES
+        primary = name == "primary"
+        own = {row: places for row, places in of_test.items() if row in rows}
+        units = {row: "" if primary else _small_in(tests, row, places) for row, places in own.items()}
+        found = [_sentence(tests, row, places, of_test) for row, places in own.items() if not units[row]]
+        small = [unit for unit in units.values() if unit]
+        most = len(found) if primary else MOST_SENTENCES
         without: dict[str, list[str]] = {}
         for row in rows:
             if row not in of_test and np.isfinite(tests["threshold"].values[row]):
@@ -207,20 +217,37 @@ def _families(result: StudyResult) -> list[Family]:
                 words = study_tables.curve_words(tests.isel(test=int(row)))
                 without.setdefault(words, []).append(f"{_effect(tests, int(row))} p {p}")
         shown_ones = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
-        none = (
-            f"No difference found, with p of the largest: {shown_ones}."
-            if name == "primary" and without
-            else ""
-        )
+        none = f"No difference found, with p of the largest: {shown_ones}." if primary and without else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
-        if name == "exploratory" and not found:
+        if name == "exploratory" and not found and not small:
             none = f"None of {_number(len(rows), 'exploratory test')} finds a difference."
-        families.append(Family(title, found[:most], len(found[most:]), none))
+        families.append(Family(title, found[:most], len(found[most:]), _small_words(small, citations), none))
     return families
 
 
+def _small_words(units: Sequence[str], citations: Citations) -> Markup | str:
+    """A sentence on differences that are smaller than the measurement error, by their units; "" without any."""
+    if not units:
+        return ""
+    count = len(units)
+    errors = Markup(", ").join(
+        Markup("{} {}{}").format(f"{error['size']:g}", unit, citations.cite(error["work"]))
+        for unit, error in measurement_error().items()
+        if unit in units
+    )
+    what = f"{_number(count, 'difference')} {'is' if count == 1 else 'are'} smaller than sessions of one person differ"
+    return Markup("{} ({}); {} in the table alone.").format(
+        what, errors, "it is" if count == 1 else "they are"
+    )
+
+
+def measurement_error() -> dict[str, Any]:
+    """Size and source of the standard error of measurement between sessions, by unit."""
+    return bundled_toml("musclesolve.results.tables", "measurement_error.toml")
+
+
 MOST_SENTENCES = 12
-"""Differences that are not of primary outcomes, in sentences."""
+"""Largest number of sentences on differences of other than primary outcomes."""
 
 
 def _p_words(p: float) -> str:
@@ -229,9 +256,25 @@ def _p_words(p: float) -> str:
 
 
 def _effect(tests: xr.Dataset, row: int) -> str:
-    """The effect of a test, of one condition against the first without the word: "slow - level"."""
+    """Return the effect of a test without its prefix, such as "slow - level"."""
     effect = str(tests["effect"].values[row])
     return plain(effect.partition(": ")[2] or effect)
+
+
+def _largest(tests: xr.Dataset, row: int, places: Sequence[int]) -> tuple[int, float, str]:
+    """The cluster where a test differs most, the difference there, NaN where not known, and its unit."""
+    factor, unit = shown(str(tests["units"].values[row]))
+    amounts = factor * tests["mean_difference"].values[list(places)]
+    if not np.isfinite(amounts).any():
+        return places[0], float("nan"), unit
+    largest = int(np.nanargmax(np.abs(amounts)))
+    return places[largest], float(amounts[largest]), unit
+
+
+def _small_in(tests: xr.Dataset, row: int, places: Sequence[int]) -> str:
+    """The unit of a difference that is smaller than the measurement error; "" of others."""
+    _, amount, unit = _largest(tests, row, places)
+    return unit if unit in measurement_error() and abs(amount) < measurement_error()[unit]["size"] else ""
 
 
 def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mapping[int, list[int]]) -> str:
@@ -242,15 +285,14 @@ def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mappi
     stretches = list(zip(clusters["start"].values, clusters["end"].values, strict=True))
     where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
     where = f", at {where} % of the cycle" if np.isfinite(stretches[0][0]) else ""
-    factor, unit = shown(str(test["units"].values))
-    amounts, size = factor * clusters["mean_difference"].values, ""
-    if np.isfinite(amounts).any():
-        largest = int(np.nanargmax(np.abs(amounts)))
-        of = plain(str(clusters["difference_of"].values[largest])) or "difference"
+    (largest, amount, unit), size = _largest(tests, row, sorted(places)), ""
+    if np.isfinite(amount):
+        of = plain(str(tests["difference_of"].values[largest])) or "difference"
         of = "" if of == _effect(tests, row) else f"{of}: "
-        share = float(clusters["mean_difference_percent"].values[largest])
+        share = float(tests["mean_difference_percent"].values[largest])
         beside = f", {round(share) + 0:+.0f} % of the reference's peak" if np.isfinite(share) else ""
-        size = f"; {of}{amounts[largest]:+.3g} {unit}{beside}"
+        small = ", smaller than the measurement error" if _small_in(tests, row, places) else ""
+        size = f"; {of}{amount:+.3g} {unit}{beside}{small}"
     followed = np.flatnonzero(tests["follows"].values == row)
     if followed.size:
         pairs = [str(tests["effect"].values[each]).partition(": ")[2] for each in followed if each in of_test]
@@ -310,7 +352,7 @@ AFFECTED = {**SIDE_NAMES, "both": "both", "none": "none"}
 
 
 def _people(result: StudyResult) -> list[PageTable]:
-    """Subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
+    """Return subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
     study, cycles = result.computed.study, result.cycles
     groups = study.people_of_groups
     unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
@@ -376,7 +418,7 @@ def _on_left_out(result: StudyResult) -> list[str]:
 
 
 def _left_out(result: StudyResult) -> PageTable | None:
-    """Trials that are excluded, and those without result or without cycles that count, with the reasons."""
+    """Return excluded trials, and those without result or without cycles that count, with the reasons."""
     study, records = result.computed.study, result.computed.records
     rows: list[tuple[str, ...]] = [
         (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
@@ -413,13 +455,13 @@ def _left_out(result: StudyResult) -> PageTable | None:
 
 
 def _findings(result: StudyResult) -> PageTable | None:
-    """Errors and warnings on subjects and trials, each once."""
+    """Return errors and warnings on subjects and trials, each once."""
     table = study_tables.findings_table(result.findings)
     return from_rich(table) if table.row_count else None
 
 
 def _rows(result: StudyResult) -> Iterator[TrialRow]:
-    """A row for every trial with a result; of very many only those that are not as they should be."""
+    """Return a row for every trial with a result; for very many trials only those with remarks."""
     study, folder = result.computed.study, result.computed.folder
     verdicts = verdict_words()
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
@@ -463,7 +505,7 @@ def _not_judged(result: StudyResult) -> list[str]:
 
 
 def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
-    """The mean curves of every quantity."""
+    """Return the mean curves of every quantity."""
     if result.groups is None:
         return
     groups = result.groups
@@ -486,7 +528,7 @@ def _differences(result: StudyResult) -> PageTable | None:
 
 
 def _curve_notes(result: StudyResult) -> list[str]:
-    """Notes on single tests, each with the curves it is of."""
+    """Return notes on single tests, each with its curves."""
     if result.comparisons is None:
         return []
     partly = study_tables.partly_tested(result.comparisons)
@@ -496,11 +538,11 @@ def _curve_notes(result: StudyResult) -> list[str]:
 
 PHASE, STRIDE = "cycle", "value"
 MEASURES = ("max", "min", "mean", "impulse", "positive_work", "negative_work", STRIDE)
-"""What of the discrete values the page shows; the tables have stance and ranges as well."""
+"""Discrete values on the page; the tables have stance and ranges as well."""
 
 
 def _values(result: StudyResult) -> Iterator[PageTable]:
-    """Mean and standard deviation over subjects of the discrete values, a table for each quantity."""
+    """Return mean and standard deviation over subjects of the discrete values, a table for each quantity."""
     if result.values.empty:
         return
     values = result.values[(result.values["phase"] == PHASE) & result.values["measure"].isin(MEASURES)]
@@ -521,7 +563,7 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
 
 
 def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
-    """Mean and standard deviation over subjects, a column for each group and condition."""
+    """Return mean and standard deviation over subjects, a column for each group and condition."""
     cells: dict[str, dict[str, str]] = {}
     unnamed = study_tables.NO_GROUP if values["group"].nunique() > 1 else ""
     columns = dict[str, None]()
@@ -546,7 +588,7 @@ def _degrees(result: StudyResult) -> str:
 
 
 def _outliers(result: StudyResult) -> PageTable | None:
-    """Cycles far from the subject's others, farthest first."""
+    """Return cycles far from the subject's others, farthest first."""
     cycles = result.cycles
     if cycles is None or "outlier" not in cycles.variables:
         return None
@@ -592,7 +634,7 @@ def _uncertainty(result: StudyResult) -> str:
 
 
 def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
-    """The methods paragraph: what was done with all trials or with some of them, then of the study."""
+    """Return the methods paragraph: steps for all trials or for some of them, then steps of the study."""
     texts = bundled_toml("musclesolve.report", "texts", "study_methods.toml")
     computed = [record for record in result.computed.records.values() if record.outcome.has_result]
     alike: dict[str, list[Path]] = {}

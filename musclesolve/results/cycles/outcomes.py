@@ -20,8 +20,8 @@ from musclesolve.results.dataset.quantities import KINDS, QUANTITIES
 CYCLE, STRIDE = "cycle", "value"
 PHASES = (CYCLE, "stance")
 MEASURES = tuple(dict.fromkeys(measure for kind in KINDS.values() for measure in kind.measures))
-ARM = ("arm", "shoulder", "elbow", "wrist", "hand", "pro_sup", "radioulnar", "radius_", "finger")
-"""Parts of the names of degrees of freedom and joints of arms."""
+ARM = ("arm", "girdle", "shoulder", "elbow", "wrist", "hand", "pro_sup", "radioulnar", "radius_", "finger")
+"""Parts of the names of degrees of freedom and joints of arms and shoulder girdles."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,10 @@ def without_arms_and_empty(
             else:
                 kept.setdefault(variable, []).append(name)
     notes = (
-        [f"arms are not compared: {', '.join(arms)}; name their curves as outcomes to compare them"]
+        [
+            f"arms and shoulder girdles are not compared: {', '.join(arms)}; "
+            "name their curves as outcomes to compare them"
+        ]
         if arms
         else []
     )

@@ -15,6 +15,8 @@ import xarray as xr
 
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
+from musclesolve.checking.case import finding_of
+from musclesolve.checking.check import check
 from musclesolve.errors import InputError, input_error
 from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.recording.data import AnyTrial
@@ -29,6 +31,7 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
     trial_path,
 )
+from musclesolve.results.judgement import Report, sorted_findings
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
 from musclesolve.settings.trial import (
     QUESTIONS,
@@ -74,6 +77,16 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     if {"margins", "what_if"} & set(asked):
         _check_names(path, document, settings)
     return asked
+
+
+def check_with_questions(path: str | Path, progress: Progress | None = None) -> Report:
+    """Examine a trial as `ms.check` does, and its [questions]: what is misspelt there is a finding, too."""
+    report = check(path, progress)
+    try:
+        asked_of(report.path)
+    except InputError as error:
+        return Report(report.path, sorted_findings([*report.findings, finding_of("trial_file", error)]))
+    return report
 
 
 def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.checking.check import check
 from musclesolve.results.judgement import LABELS, ORDER, Report
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.studies.many_trials.run_many import TrialsProgress
+from musclesolve.studies.questions.answers import check_with_questions
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
 
@@ -104,4 +104,4 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
 
 
 def _check(shared: None, path: Path, progress: Progress) -> Report:
-    return check(path)
+    return check_with_questions(path)

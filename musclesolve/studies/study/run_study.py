@@ -13,6 +13,7 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
+from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
@@ -112,6 +113,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         )
     unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
+    misspelt: InputError | None = None
     for trial in study.included:
         folder = output / TRIALS / trial.name
         path = folder / NAME
@@ -119,7 +121,9 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         try:
             made = trial_file(study, trial, unpacked.source(trial), path)
             _write(made, path)
+            asked_of(path)
         except InputError as error:
+            misspelt = error if "[questions]" in (error.where or "") else misspelt
             record = job.record(Outcome.REFUSED, str(error))
             leave_message(record)
             refused.append(record)
@@ -127,6 +131,8 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         todo.append(job)
         for note in made.notes:
             differing.setdefault(note, []).append(trial.name)
+    if misspelt is not None and not todo and "questions" in study.settings:
+        raise study.document.placed(misspelt, "settings.questions", str(misspelt.where).split()[-1])
     check_curves(study, [job.trial for job in todo])
     notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
     return todo, refused, [*notes, *unpacked.notes]

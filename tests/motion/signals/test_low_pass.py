@@ -5,10 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
+from scipy.fft import dst
 from scipy.signal import butter, freqz, sosfiltfilt
 
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.low_pass import HALF_POWER, ORDERS, low_pass, two_pass_gain
+from musclesolve.motion.signals.low_pass import (
+    HALF_POWER,
+    LONG,
+    ORDERS,
+    harmonics,
+    low_pass,
+    sine_series,
+    two_pass_gain,
+)
 from musclesolve.motion.signals.residual_analysis import residual_analysis
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
 
@@ -187,3 +196,23 @@ def test_whole_numbers_may_be_of_any_kind() -> None:
     np.testing.assert_array_equal(low_pass(signal, 100, 6, np.int8(3)), low_pass(signal, 100.0, 6.0, 3.0))
     found = smoothing_spline(np.arange(40), np.float32(100), half_order=2.0)
     assert found.half_order == 2 and found.derivative(np.int64(1)).shape == (40,)
+
+
+@pytest.mark.parametrize("order", (1, 2, 8))
+@pytest.mark.parametrize("cutoff_hz", (2.0, 49.9))
+def test_a_long_signal_is_filtered_as_by_its_sines(order: int, cutoff_hz: float) -> None:
+    signal = np.cumsum(np.random.default_rng(7).normal(size=(LONG + 1, 2)), axis=0)
+    line, sines = sine_series(signal)
+    gain = two_pass_gain(harmonics(len(signal), 100.0), 100.0, cutoff_hz, order)[:, None]
+    line[1:-1] += dst(gain * sines, type=1, axis=0, norm="ortho")
+    filtered = low_pass(signal, 100.0, cutoff_hz, order)
+    np.testing.assert_allclose(filtered, line, rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(filtered[[0, -1]], signal[[0, -1]])
+
+
+def test_each_column_of_a_long_signal_has_its_own_cutoff() -> None:
+    signal = np.cumsum(np.random.default_rng(8).normal(size=(LONG + 1, 2)), axis=0)
+    both = low_pass(signal, 100.0, [3.0, 20.0])
+    for column, cutoff_hz in enumerate((3.0, 20.0)):
+        alone = low_pass(signal[:, column], 100.0, cutoff_hz)
+        np.testing.assert_allclose(both[:, column], alone, rtol=0, atol=1e-11)

@@ -99,7 +99,7 @@ def test_units_that_the_header_does_not_state_are_those_that_the_values_show(
         found = coordinate_motion(small, angles_file(tmp_path, small, None, scale))
         np.testing.assert_allclose(found.value, plain.value, atol=1e-9)
         (note,) = found.notes
-        assert f"taken as {unit}" in note and "ik.mot does not say" in note and "header says" not in note
+        assert f"taken as {unit}" in note and "ik.mot does not say" in note and "header states" not in note
         assert f"reaches {0.5 * scale:.3g}"[:11] in note
     still = Table(TIME, ("tx",), 9.0 * np.ones((61, 1)), None, Path("ik.mot"))
     assert coordinate_motion(small, still).notes == ()

@@ -55,7 +55,7 @@ def test_angles_and_moments_are_those_of_the_table():
     columns, found = table("schwartz_2008"), norm("schwartz_2008")
     np.testing.assert_array_equal(found.percent, columns["percent"])
     for (quantity, name), curve in found.curves.items():
-        if quantity == "joint_power":
+        if quantity not in ("joint_angle", "pelvis_angle", "joint_moment"):
             continue
         key = f"{name}_{'deg' if quantity.endswith('_angle') else 'moment'}"
         key = f"pelvis_{key}" if quantity == "pelvis_angle" else key
@@ -82,6 +82,25 @@ def test_powers_have_the_bursts_of_walking():
     assert 56 <= percent[power["hip"].argmax()] <= 68 and power["hip"].max() > 0.5
     moment = found.curves["joint_moment", "ankle_dorsiflexion"].mean
     assert moment.min() < -1.0 and 40 <= percent[moment.argmin()] <= 55
+
+
+def test_foot_progression_and_knee_adduction_moment_have_the_signs_of_results():
+    """Toes out; an external adduction moment with two peaks of stance, as in adults (.45 and .45 N m/kg, SD .09 and
+    .13, PLOS ONE 12:e0179260), and none in swing: it is a third to two thirds of the hip abductors' moment.
+    """
+    found = norm("schwartz_2008")
+    curves = {
+        name: found.curves[name, name].mean for name in ("foot_progression_angle", "knee_adduction_moment")
+    }
+    stance = (found.percent > 10) & (found.percent < 50)
+    assert (curves["foot_progression_angle"][stance] < -4.0).all()
+    moment = curves["knee_adduction_moment"]
+    first, second = found.percent < 30, (found.percent > 34) & (found.percent < 60)
+    assert 10 <= found.percent[first][moment[first].argmax()] <= 18 and 0.2 < moment[first].max() < 0.54
+    assert 44 <= found.percent[second][moment[second].argmax()] <= 52 and 0.2 < moment[second].max() < 0.58
+    assert np.abs(moment[found.percent > 64]).max() < 0.05
+    hip = -found.curves["joint_moment", "hip_adduction"].mean
+    assert 0.3 < moment[stance].sum() / hip[stance].sum() < 0.7
 
 
 @pytest.mark.parametrize("name", NORMS)

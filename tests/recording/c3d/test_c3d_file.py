@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import Coding, read_c3d, read_events
+from musclesolve.recording.c3d.c3d_description import Coding
+from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import Event
 from musclesolve.recording.formats import read_markers

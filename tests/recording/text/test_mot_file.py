@@ -184,7 +184,7 @@ def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) 
     assert set(report.codes) == {*before.codes, "truncated"}
     (found,) = [finding for finding in report.findings if finding.code == "truncated"]
     assert found.severity == "warning" and found.where.file == file
-    assert any("header says" in note for note in convert(file, [tmp_path / "again.mot"]))
+    assert any("header states" in note for note in convert(file, [tmp_path / "again.mot"]))
     assert read_mot(tmp_path / "again.mot").row_warning == ""
 
 

@@ -201,7 +201,7 @@ def test_the_command_replaces_no_file_of_something_else(tmp_path):
     path = recorded(tmp_path).path
     text = path.read_text(encoding="utf-8")
     refusal = CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(path)])
-    assert refusal.exit_code == 2 and "would be lost" in " ".join(refusal.output.split())
+    assert refusal.exit_code == 2 and "would be replaced" in " ".join(refusal.output.split())
     assert path.read_text(encoding="utf-8") == text
     assert CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(tmp_path / "body")]).exit_code == 2
 

@@ -212,7 +212,7 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     assert text_of.exit_code == 0, text_of.output
     assert "profile" in text_of.output and slack["name"] in text_of.output
     for place, part in (
-        (trial, "would be lost"),
+        (trial, "would be replaced"),
         (tmp_path / "no" / "p.toml", "no such folder"),
         (tmp_path / "p.osim", ".toml"),
     ):

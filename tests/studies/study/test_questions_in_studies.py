@@ -17,7 +17,14 @@ from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
-from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, read_answers
+from musclesolve.studies.questions.answers import (
+    AnswerFile,
+    answer,
+    asked_of,
+    check_with_questions,
+    read_answers,
+)
+from musclesolve.studies.study.check_study import check_study
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
 
@@ -128,6 +135,7 @@ WRONG = {
     'outcomes = ["margin"]': ("unknown_name", "margin"),
     'outcomes = ["center_acceleration triceps_surae w"]': ("unknown_name", "triceps_surae"),
     'outcomes = ["contact_contribution triceps_surae knee_media"]': ("unknown_name", "knee_medial"),
+    'outcomes = ["contact_contribution hip_abductors elbow max"]': ("unknown_name", "knee"),
     'outcomes = ["stride_tim"]': ("unknown_name", "stride_time"),
     'quantities = ["margin"]': ("unknown_name", "margin"),
 }
@@ -147,8 +155,23 @@ def test_questions_are_checked_before_anything_is_computed(tmp_path):
         prepared(ms.read_study(study_in(tmp_path, design, "")), tmp_path / "results")
     with refused("bad_value", "margin"):
         ms.read_study(study_in(tmp_path, "", ASK.replace("margins", "margin")))
+    with refused("unknown_name", "triceps_surae", "[settings.questions] strength"):
+        check_study(study_in(tmp_path, "", f"{ASK}strength = {{ triceps_sura = 0.8 }}\n"))
     with refused("bad_value", "soleus"):
         ms.read_study(study_in(tmp_path, "", f'{ASK}scenarios = ["soleus"]\n'))
+
+
+def test_a_misspelt_name_in_a_trial_is_a_finding_among_the_others(tmp_path):
+    study_in(tmp_path)
+    file = tmp_path / "trial.toml"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("stature_m = 1.70", "stature_m = 2.0")
+        + '[questions]\nask = ["margins"]\nstrength = { triceps_sura = 0.8 }\n',
+        encoding="utf-8",
+    )
+    report = check_with_questions(file)
+    assert not report.ok and {"trial_file", "stature"} <= set(report.codes)
+    assert any("triceps_surae" in found.remedy for found in report.of("error"))
 
 
 RIGHT = (

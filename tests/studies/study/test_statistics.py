@@ -567,15 +567,19 @@ def test_legs_are_a_factor(rng):
 
 
 def test_arms_and_curves_without_values_are_left_out_unless_they_are_outcomes(rng):
-    curves = smooth(rng, 8, 2, 4)
+    curves = smooth(rng, 8, 2, 5)
     curves[:, :, 2] = 0.0
     curves[:, :, 3] = np.nan
     data = cycles(curves, conditions=["slow", "fast"])
-    means = subject_means(data.assign_coords(dof=["hip_flexion", "elbow_flexion", "mtp_angle", "knee_angle"]))
+    dofs = ["hip_flexion", "elbow_flexion", "mtp_angle", "knee_angle", "girdle_elevation"]
+    means = subject_means(data.assign_coords(dof=dofs))
     found = compare_curves(means)
     assert found["name"].values.tolist() == ["hip_flexion"] and found.attrs["tests"] == 1
     said = " ".join(found.attrs["said"])
-    assert "arms are not compared: elbow_flexion" in said and "joint_moment mtp_angle" in said
+    assert (
+        "arms and shoulder girdles are not compared: elbow_flexion" in said
+        and "joint_moment mtp_angle" in said
+    )
     found = compare_curves(means, {"outcomes": ["joint_moment elbow_flexion"]})
     assert found["name"].values.tolist() == ["elbow_flexion", "hip_flexion"]
 

@@ -293,6 +293,18 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
     single = tests.assign(start=tests["start"] * 0 + 92.8, end=tests["end"] * 0 + 93.2)
     text = study_page(replace(whole, comparisons=single))
     assert "at 93 % of the cycle" in text and "93 to 93" not in text and "93-93" not in text
+    tiny = tests.assign(mean_difference=0.0 * tests["mean_difference"] + 0.01)
+    text = study_page(replace(whole, comparisons=tiny))
+    assert "<li>Joint moment knee angle" not in text and "smaller than sessions of one person differ" in text
+    text = study_page(
+        replace(
+            whole,
+            comparisons=tiny.assign(family=tests["family"].copy(data=["primary"] * len(tests["family"]))),
+        )
+    )
+    assert re.search(
+        r"<li>Joint moment knee angle: [^<]*[+]0.01 N m/kg[^<]*, smaller than the measurement", text
+    )
     none = whole.comparisons.isel(cluster=[])
     partly = none["tested_percent"].copy()
     partly[:5] = 90
