@@ -19,6 +19,11 @@ def often(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+def count_of(count: int, noun: str) -> str:
+    """A number of things: "1 cycle", "3 cycles"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def capitalized(text: str) -> str:
     """A text as the beginning of a sentence: "left foot" is "Left foot"; the other letters stay."""
     return text[:1].upper() + text[1:]

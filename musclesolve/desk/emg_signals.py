@@ -6,6 +6,7 @@ from html import escape
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import count_of
 from musclesolve.drafting.emg_channels import EmgFile
 from musclesolve.recording.emg_state import ChannelState, channel_states, saturated
 from musclesolve.recording.trial.emg_channels import are_envelopes
@@ -50,7 +51,7 @@ def _trouble(state: ChannelState) -> str:
             f"{100.0 * state.clipped:.2g} % of its samples are clipped, from {state.clipped_at:.2f} s"
         )
     if state.spikes:
-        said.append(f"{len(state.spikes)} spike{'s' if len(state.spikes) > 1 else ''} removed")
+        said.append(f"{count_of(len(state.spikes), 'spike')} removed")
     if state.no_hum:
         said.append(f"hum of {state.mains:.0f} Hz removed")
     return f"{'; '.join(said).capitalize()}." if said else ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import true_runs
+from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
@@ -299,10 +300,9 @@ def _over_strides(case: Case) -> Iterator[Mass]:
         duration = count * period
         grid = time[first] + np.linspace(0.0, duration, max(2, round(duration * 10.0 * rate)))
         impulse = float(np.trapezoid(total_force(case, grid)[:, 2], grid))
-        strides = "stride" if count == 1 else "strides"
         mass = impulse / (duration * STANDARD_GRAVITY)
         error = mass * float(np.hypot(SCALE, UNLIKE_STRIDES / (duration * STANDARD_GRAVITY)))
-        yield Mass(mass, f"by the mean of the plates over {count} {strides}", error)
+        yield Mass(mass, f"by the mean of the plates over {count_of(count, 'stride')}", error)
 
 
 def _height(case: Case) -> Value | None:

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve._util.message_text import count_of
 from musclesolve.errors import input_error
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.file_axes import axis_vector
@@ -314,12 +315,12 @@ class Joined:
     @property
     def remarks(self) -> list[str]:
         """Sentences on faults of the streams, and on readings that were left out."""
-        counts = (self.late, "came too late"), (self.repeated, "came twice")
-        own = [f"{count} readings of markers {how} and were left out." for count, how in counts if count]
+        counts = (self.late, "too late"), (self.repeated, "twice")
+        own = [f"Left out: {count_of(count, 'reading')} of markers {how}." for count, how in counts if count]
         return [
             *own,
             *(
-                f"{self._names[number]}: {count} readings came after their samples had gone on, by up to "
+                f"{self._names[number]}: {count_of(count, 'reading')} came after the next sample, by up to "
                 f"{1e3 * most:.0f} ms: --wait-ms {1e3 * _rounded_up(most):.0f} waits for them."
                 for number, (count, most) in self._behind.items()
             ),

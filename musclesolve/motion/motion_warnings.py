@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
@@ -104,7 +104,7 @@ def usual_cutoff(
 
 def _number_of_others(flying: Array) -> str:
     others = len(flying) - 1
-    return f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
+    return f" and at {count_of(others, 'other time')}" if others else ""
 
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:

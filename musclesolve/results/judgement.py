@@ -31,7 +31,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
@@ -208,7 +208,9 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
     ordered = sorted_findings(findings)
     severities = {entry.severity for entry in ordered}
     verdict = NOT_USABLE if "error" in severities else WITH_CARE if "warning" in severities else USABLE
-    return Judgement(ordered, {}, verdict, tuple(_counted(ordered)) or ("Nothing is wrong with this trial.",))
+    return Judgement(
+        ordered, {}, verdict, tuple(_number_of(ordered)) or ("Nothing is wrong with this trial.",)
+    )
 
 
 def _judge(facts: Facts) -> Judgement:
@@ -226,7 +228,7 @@ def _judge(facts: Facts) -> Judgement:
     found = set(legs.values())
     worst = min(found, key=ORDER.index, default=NOT_USABLE)
     verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
-    why = [*_counted(ordered), certified(facts)]
+    why = [*_number_of(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
     return Judgement(ordered, legs, verdict, tuple(why))
@@ -318,12 +320,10 @@ def _compared(judged: Plausibility) -> str:
     return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."
 
 
-def _counted(findings: Sequence[Finding]) -> list[str]:
+def _number_of(findings: Sequence[Finding]) -> list[str]:
     """Return the numbers of errors and warnings in words; empty without any."""
     count = Counter(entry.severity for entry in findings)
-    parts = [
-        f"{count[name]} {name}{'s' if count[name] > 1 else ''}" for name in SEVERITIES[:2] if count[name]
-    ]
+    parts = [count_of(count[name], name) for name in SEVERITIES[:2] if count[name]]
     return [f"{' and '.join(parts)}."] if parts else []
 
 

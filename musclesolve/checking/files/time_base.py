@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import REACH, Case, collect_errors
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
@@ -121,7 +122,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
-    frames = f"{sum(lost)} frame{'s' if sum(lost) > 1 else ''}"
+    frames = count_of(sum(lost), "frame")
     values = {"ratio": np.nanmedian(ratio[at[0] - 1]), "lost": frames}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
     repair = replace_fields(markers=even(replace(markers, time=time)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import SIDE_NAMES, SIDES
@@ -25,7 +26,7 @@ def predicted_forces(case: Case) -> Iterator[Finding]:
     }
     if any(spans.values()):
         steps = " and ".join(
-            f"{len(of_side)} step{'s' if len(of_side) > 1 else ''} of the {SIDE_NAMES[side]} foot "
+            f"{count_of(len(of_side), 'step')} of the {SIDE_NAMES[side]} foot "
             f"({', '.join(f'{first:.2f} to {last:.2f} s' for first, last in of_side)})"
             for side, of_side in spans.items()
             if of_side

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import count_of
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
@@ -61,7 +62,7 @@ def function_groups(result: xr.Dataset) -> Sheet:
     for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
         stems.setdefault(str(group), set()).add(split_side(str(name))[0])
     counts = {group: len(stems[group]) for group in dict.fromkeys((*GROUPS, *stems)) if group in stems}
-    notes = {group: f"{count} muscle{'s' if count > 1 else ''}" for group, count in counts.items()}
+    notes = {group: count_of(count, "muscle") for group, count in counts.items()}
 
     def fill(axes: Axes, group: str) -> None:
         peaks = []

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import (
@@ -154,7 +155,7 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     sides = [str(side) for side in average["side"].values]
     for side in sides:
         cycles = int(average["cycles"].sel(side=side))
-        text = f"{SIDE_NAMES[side]}, {cycles} cycle{'s' if cycles != 1 else ''}"
+        text = f"{SIDE_NAMES[side]}, {count_of(cycles, 'cycle')}"
         entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
     entries[SPREAD] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.plotting.figure_names import RESULTS, drawings, files_of, needs_of
@@ -70,7 +71,7 @@ def _page(
     sheet = small_multiples(compared, (heading, f"[{unit}]"), axis, dict.fromkeys(names, ""), fill, grid)
     counts = compared["cycles"].sel(side=side).values
     entries = {
-        f"{name} ({count} cycle{'s' if count != 1 else ''})": line(of=name, **style)
+        f"{name} ({count_of(count, 'cycle')})": line(of=name, **style)
         for name, count, style in zip(results, counts, styles, strict=True)
     }
     sheet.add_legend(entries)

@@ -16,7 +16,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
@@ -159,20 +159,16 @@ def _lead(result: StudyResult) -> str:
     subjects = {trial.subject for trial in study.included}
     groups = {str(study.of_subject(name, "group", "")) for name in subjects} - {""}
     conditions = {trial.condition for trial in study.included} - {""}
-    parts = [_number(len(subjects), "subject")]
-    parts += [_number(len(groups), "group")] if len(groups) > 1 else []
-    parts += [_number(len(conditions), "condition")] if len(conditions) > 1 else []
+    parts = [count_of(len(subjects), "subject")]
+    parts += [count_of(len(groups), "group")] if len(groups) > 1 else []
+    parts += [count_of(len(conditions), "condition")] if len(conditions) > 1 else []
     without = sum(not record.outcome.has_result for record in records.values())
     excluded = len(study.trials) - len(study.included)
-    trials = f"{len(records) - without} of {_number(len(study.trials), 'trial')} with a result"
+    trials = f"{len(records) - without} of {count_of(len(study.trials), 'trial')} with a result"
     trials += f", {excluded} excluded" if excluded else ""
     trials += f", {without} without one" if without else ""
     cycles = 0 if result.cycles is None else result.cycles.sizes["cycle"]
-    return f"{', '.join(parts)}; {trials}; {_number(cycles, 'cycle')}."
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return f"{', '.join(parts)}; {trials}; {count_of(cycles, 'cycle')}."
 
 
 @dataclass(frozen=True)
@@ -220,7 +216,7 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
         none = f"No difference found, with p of the largest: {shown_ones}." if primary and without else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
         if name == "exploratory" and not found and not small:
-            none = f"None of {_number(len(rows), 'exploratory test')} finds a difference."
+            none = f"None of {count_of(len(rows), 'exploratory test')} finds a difference."
         families.append(Family(title, found[:most], len(found[most:]), _small_words(small, citations), none))
     return families
 
@@ -235,7 +231,8 @@ def _small_words(units: Sequence[str], citations: Citations) -> Markup | str:
         for unit, error in measurement_error().items()
         if unit in units
     )
-    what = f"{_number(count, 'difference')} {'is' if count == 1 else 'are'} smaller than sessions of one person differ"
+    are = "is" if count == 1 else "are"
+    what = f"{count_of(count, 'difference')} {are} smaller than sessions of one person differ"
     return Markup("{} ({}); {} in the table alone.").format(
         what, errors, "it is" if count == 1 else "they are"
     )
@@ -342,7 +339,7 @@ def _nothing_found(result: StudyResult) -> str:
     tests = result.comparisons
     subjects = int(tests["subjects"].values[tests["tested_percent"].values > 0].max(initial=0))
     return (
-        f"No difference that these tests could find with {_number(subjects, 'subject')}. That does not show that the "
+        f"No difference that these tests could find with {count_of(subjects, 'subject')}. That does not show that the "
         "curves agree: the fewer the subjects, the larger a difference has to be for a test to find it."
     )
 
@@ -412,7 +409,7 @@ def _on_left_out(result: StudyResult) -> list[str]:
     if not names:
         return []
     return [
-        f"In no mean and no test: {', '.join(names)} ({_number(len(result.left_out), 'trial')}), whose curves cannot "
+        f"In no mean and no test: {', '.join(names)} ({count_of(len(result.left_out), 'trial')}), whose curves cannot "
         "be right; see what was found."
     ]
 
@@ -501,7 +498,7 @@ def _not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
     found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
-    return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
+    return [f"Not known in {count_of(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 
 
 def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:

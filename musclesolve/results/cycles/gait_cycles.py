@@ -23,7 +23,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.checks import check_integer
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, count_of
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
@@ -539,11 +539,11 @@ def _attributes(
     unused = sorted([*unused, *found.left_out])
     left_out = [f"{_cycle_name(leg, start, end)}: {why}" for start, end, why in unused]
 
-    def counted(mask: Mask, what: str) -> list[str]:
+    def frames_of_cycles(mask: Mask, what: str) -> list[str]:
         """A sentence for every cycle with frames of the mask."""
         counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
         return [
-            f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frame{'s' if count > 1 else ''} {what}"
+            f"{_cycle_name(leg, cycle.start, cycle.end)}: {count_of(count, 'frame')} {what}"
             for cycle, count in counts
             if count
         ]
@@ -553,8 +553,8 @@ def _attributes(
         "side": side,
         "normalization": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
         "left_out": left_out or ([] if every else [f"{leg}: {found.why_none}"]),
-        "invalid": counted(frames.unsolved(result, side), "without a valid solution"),
-        "reserves": counted(frames.solved_with_reserve(result, side), "with a reserve"),
+        "invalid": frames_of_cycles(frames.unsolved(result, side), "without a valid solution"),
+        "reserves": frames_of_cycles(frames.solved_with_reserve(result, side), "with a reserve"),
     }
 
 

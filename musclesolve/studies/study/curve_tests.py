@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
@@ -621,5 +621,5 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
         )
     own = [test for test in tests if test.after is None]
     if sum(count.values()) < len(own):
-        said.append(f"{len(own) - sum(count.values())} curves could not be tested; the notes say why.")
+        said.append(f"Not tested: {count_of(len(own) - sum(count.values()), 'curve')}; the notes say why.")
     return said
