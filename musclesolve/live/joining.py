@@ -315,7 +315,7 @@ class Joined:
     @property
     def remarks(self) -> list[str]:
         """Sentences on faults of the streams, and on readings that were left out."""
-        counts = (self.late, "too late"), (self.repeated, "twice")
+        counts = (self.late, "that came too late"), (self.repeated, "that came twice")
         own = [f"Left out: {count_of(count, 'reading')} of markers {how}." for count, how in counts if count]
         return [
             *own,

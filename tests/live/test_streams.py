@@ -151,7 +151,7 @@ def test_reordered_readings_take_their_places_and_repeated_ones_are_left_out(liv
     found, source = joined(live, *(markers(live, 0.01 * k) for k in order))
     assert [round(100 * sample.time) for sample in found] == list(range(8))
     assert source.repeated == 1 and source.late == 0
-    assert any("1 readings" in text and "twice" in text for text in source.remarks)
+    assert any("1 reading of" in text and "twice" in text for text in source.remarks)
 
 
 def test_a_time_that_never_changes_is_one_sample(live):
