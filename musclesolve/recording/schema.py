@@ -162,6 +162,10 @@ def file_state(path: Path) -> tuple[int, int] | None:
     return state.st_mtime_ns, state.st_size
 
 
+NO_TRIAL = {".nc": "recording.result_no_trial", ".osim": "recording.model_no_trial"}
+"""Errors for files that are named instead of a trial file, by suffix."""
+
+
 def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Document:
     """Return the text and content of a trial file."""
     if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
@@ -170,6 +174,8 @@ def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Docum
         raise input_error(
             "recording.bad_recording", file=path, draft=draft, quote=shlex.quote(str(folder / "trial.toml"))
         )
+    if path.suffix.casefold() in NO_TRIAL and is_file(path):
+        raise input_error(NO_TRIAL[path.suffix.casefold()], file=path)
     return Document(path, kind)
 
 

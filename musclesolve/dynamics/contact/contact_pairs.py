@@ -12,7 +12,7 @@ lacks K d^n (correction C13). N is never negative: surfaces do not stick to each
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -162,6 +162,10 @@ class BodyStates:
         return forces
 
 
+NEAR = 0.1
+"""A pair of which the surrounding spheres are farther apart than this share of their size gets their gap, a lower
+bound, and no point.
+"""
 MUCH_LARGER, FAR = 10.0, 0.2
 """A pair of which one surface is so many times as large as the other, a bus and a man, gets a lower bound of the gap
 where it is farther apart than this share of the smaller one: its surrounding spheres overlap nearly always.
@@ -203,7 +207,7 @@ class ContactPairs:
     laws: tuple[ContactLaw, ...]
     body: Indices  # (S,) number of the body of each surface among all
     fixed: Mask  # (P,) pairs whose first surface is a plane
-    exact: bool = False  # gaps of pairs that `MUCH_LARGER` is about, too
+    exact: bool = False  # no gap is a lower bound
 
     @classmethod
     def build(
@@ -282,10 +286,11 @@ class ContactPairs:
         places = over("center", 3), over("axes", 3, 3), over("semi_axes", 3)
         first, second = contiguous(self.first, np.intp), contiguous(self.second, np.intp)
         small, large = np.sort([extent[first], extent[second]], axis=0)
+        apart = np.full(len(first), np.inf) if self.exact else NEAR * (small + large)
         far = np.where((large > MUCH_LARGER * small) & (not self.exact), FAR * small, np.inf)
         return (
             SurfaceArrays(contiguous(self.body, np.intp), *places, over("order"), over("radius"), extent),
-            PairArrays(first, second, contiguous(self.fixed, bool), contiguous(far)),
+            PairArrays(first, second, contiguous(self.fixed, bool), contiguous(apart), contiguous(far)),
         )
 
     @cached_property
@@ -354,15 +359,16 @@ class Separation:
 
 
 def separation(first: Surface, second: Surface) -> Separation:
-    """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
-
-    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+    """Separation of two surfaces that lie where their centers and axes place them, however far apart.
 
     Args:
-        first, second: the surfaces.
+        first, second: the surfaces; one of them may be a plane.
 
     Returns:
         Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
+
+    Raises:
+        InputError: both are planes.
 
     Examples:
         >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
@@ -370,6 +376,12 @@ def separation(first: Surface, second: Surface) -> Separation:
         >>> round(ms.dynamics.separation(floor, ball).gap, 9)
         0.4
     """
+    if second.is_plane:
+        if first.is_plane:
+            pair_of_planes = f"{first.name} and {second.name}"
+            raise input_error("dynamics.two_planes", where=pair_of_planes, pair=pair_of_planes)
+        turned = separation(second, first)
+        return replace(turned, normal=-turned.normal)
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
     pair = ContactPairs(
         {}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, exact=True

@@ -65,6 +65,7 @@ class PairArrays(NamedTuple):
     first: Indices  # (P,)
     second: Indices  # (P,)
     plane: Mask  # (P,)
+    apart: Array  # (P,) gap of the surrounding spheres [m] from which on it is the bound, without a point
     far: Array  # (P,) gap [m] beyond which a lower bound is enough
 
 

@@ -8,11 +8,6 @@ from math import sqrt
 
 from musclesolve._util.compiled_code import compiled
 
-NEAR = 0.1
-"""Pairs whose surrounding spheres are farther apart than this share of their size get a lower bound of the gap, and no
-point.
-"""
-
 
 @compiled
 def place_surfaces(motions, shapes, placed):
@@ -47,7 +42,7 @@ def find_gap(shapes, placed, pairs, pair, touches):
     touches.gap[pair] = distance - size
     for x in range(3):
         touches.normal[pair, x] /= max(distance, 1e-300)
-    if distance - size < NEAR * size:
+    if distance - size < pairs.apart[pair]:
         between(shapes, placed, one, two, pairs.far[pair], touches, pair)
 
 

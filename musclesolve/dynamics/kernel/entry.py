@@ -61,7 +61,7 @@ def _tuple_type(kind: Any, fields: str) -> types.NamedTuple:
 _BODIES = _tuple_type(BodyArrays, "i2 b1 r2 r3 r2")
 _MOTIONS = _tuple_type(BodyMotions, "r3 r2 r2 r3")
 _SHAPES = _tuple_type(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple_type(PairArrays, "i1 i1 b1 r1")
+_PAIRS = _tuple_type(PairArrays, "i1 i1 b1 r1 r1")
 _PLACED = _tuple_type(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = _tuple_type(Touches, "r1 r1 r2 r2 r2")
 _JOINTS = _tuple_type(JointArrays, "i1 i1 i2 r1 r2 r1")

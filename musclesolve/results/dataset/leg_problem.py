@@ -35,7 +35,9 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         >>> problem.n_muscles, len(problem.dof)
         (43, 5)
     """
-    if missing := [name for name in PROBLEM_VARIABLES if name not in getattr(result, "data_vars", ())]:
+    if not isinstance(result, xr.Dataset):
+        raise input_error("results.not_a_result", result=str(result)[:80], name=type(result).__name__)
+    if missing := [name for name in PROBLEM_VARIABLES if name not in result.data_vars]:
         raise input_error("results.result_lacks_arrays", missing=missing)
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
         raise input_error("results.result_no_axis", lost=lost[0])

@@ -264,7 +264,7 @@ class WeightedSum(Cost):
         return sum(cost.parameter_rows for cost in self.costs)
 
     def _total(self, problem: Problem, part_of: Callable[[Cost], Array], before: int = 0) -> Array:
-        """sum_j w_j of(f_j), for arrays with `before` axes in front of the frame axis."""
+        """sum_j w_j part_of(f_j), for arrays with `before` axes in front of the frame axis."""
         parts = zip(self.factors(problem), map(part_of, self.costs), strict=True)
         weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
         return np.asarray(sum(weighted[1:], start=weighted[0]))

@@ -131,7 +131,9 @@ class Scenario:
         Raises:
             InputError: what is not of this form, with the part at fault.
         """
-        name, colon, rest = text.partition(": ")
+        name, colon, rest = text.partition(":")
+        if "=" in name:  # the colon of a torque
+            name, colon, rest = text.partition(": ")
         words, label = (rest, name.strip()) if colon else (text, text.strip())
         found: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
         for word in _entries(words):

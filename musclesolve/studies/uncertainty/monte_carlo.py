@@ -111,6 +111,8 @@ def uncertainty(
     """
     contributions, workers, report, known = _options(**how)
     fast = samples == FAST
+    if isinstance(samples, str) and not fast:
+        raise input_error("studies.no_samples", where="samples", samples=samples, fast=FAST)
     count = RUNS if fast else check_integer(samples, "samples", 2)
     seed = check_integer(seed, "seed", 0)
     report("nominal result", 0.0)

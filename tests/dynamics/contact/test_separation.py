@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from free_bodies import free_body, starting
+from refusals import refused
 from scipy.spatial.transform import Rotation
 
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact, separation
@@ -80,6 +81,26 @@ def test_a_pair_of_very_different_sizes_has_a_lower_bound_of_its_gap_where_far_a
     there = BodyStates.from_models([model], [(model.standing, 0.0 * model.standing)])
     bound = float(pairs.gaps(there)[0])
     assert bound == exact if exact < 0.02 else 0.02 < bound <= exact
+
+
+@pytest.mark.parametrize("distance", [0.53, 0.6, 3.0, 500.0])
+def test_the_separation_of_surfaces_far_apart_is_no_bound(distance):
+    """Two flat ellipsoids above each other: their surrounding spheres are much larger than the gap tells."""
+    above = ellipsoid("above", (0.0, 0.0, distance), (0.01, 0.02, 0.03))
+    found = separation(ellipsoid("below", (0.0, 0.0, 0.0), (2.0, 1.0, 0.5)), above)
+    assert found.gap == pytest.approx(distance - 0.53, abs=1e-9)
+    np.testing.assert_allclose(found.point, (0.0, 0.0, 0.25 + 0.5 * (distance - 0.03)), atol=1e-6)
+
+
+def test_either_surface_may_be_a_plane_but_not_both():
+    slope = plane("slope", (0.0, 0.0, 0.0), (0.6, 0.0, 0.8))
+    ball = sphere("ball", (3.0, 1.0, 2.0), 0.1)
+    one, other = separation(slope, ball), separation(ball, slope)
+    assert one.gap == other.gap == pytest.approx(3.3)
+    np.testing.assert_allclose(one.normal, -other.normal)
+    np.testing.assert_allclose(one.point, other.point)
+    with refused("bad_model", "two planes"):
+        separation(slope, plane("wall", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
 
 
 def test_spheres_and_planes_in_closed_form():

@@ -182,6 +182,13 @@ def test_a_trial_file_that_is_missing_is_reported_with_its_folder(tmp_path: Path
     assert f"a file in {tmp_path}" in str(refused.value) and "relative" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name, key", [("result.nc", "result_no_trial"), ("LEG.OSIM", "model_no_trial")])
+def test_a_result_and_a_model_are_no_trial_files(tmp_path: Path, name: str, key: str) -> None:
+    (tmp_path / name).write_bytes(b"\x89HDF")
+    with refused(f"recording.{key}", name):
+        read_trial(tmp_path / name)
+
+
 def test_a_trial_file_without_plates_names_the_table(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
     text = path.read_text()

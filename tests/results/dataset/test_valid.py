@@ -247,6 +247,16 @@ def test_the_problem_of_a_leg_of_an_earlier_result(broken, tmp_path):
     assert np.isnan(now.moment).any()
     with refused("bad_result", "valid", "read_result"):
         ms.leg_problem(before, "r")
+    with refused("results.not_a_result", "result.nc", "read_result"):
+        ms.leg_problem(str(tmp_path / "result.nc"), "r")
+
+
+def test_a_variable_is_added_to_a_file_in_its_place(broken, tmp_path):
+    path = tmp_path / "result.nc"
+    write_result(broken[1], path)
+    read_result(path).assign(twice=2.0 * broken[1].muscle_force).to_netcdf(path)
+    again = read_result(path)
+    np.testing.assert_array_equal(again.twice, 2.0 * again.muscle_force)
 
 
 def test_what_is_no_result_is_read_as_it_is(tmp_path):

@@ -206,6 +206,19 @@ def test_a_scenario_in_words():
     assert scenario.spring == {"knee_flexion": (4.0, 0.0)}
 
 
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("exo:torque.ankle_dorsiflexion=-30:0", "exo"),
+        ("a=1: torque.ankle_dorsiflexion=-30:0", "a=1"),
+        ("torque.ankle_dorsiflexion=-30:0", "torque.ankle_dorsiflexion=-30:0"),
+    ],
+)
+def test_the_colon_of_a_name_beside_the_colon_of_a_torque(text, name):
+    scenario = Scenario.from_text(text)
+    assert (scenario.name, scenario.torque) == (name, {"ankle_dorsiflexion": (-30.0, 0.0)})
+
+
 def test_a_comma_in_the_name_of_a_group():
     scenario = Scenario.from_text("hip, knee_l=0.5, soleus_r=0")
     assert scenario.strength == {"hip, knee_l": 0.5, "soleus_r": 0.0}

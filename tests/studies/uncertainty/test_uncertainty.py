@@ -98,3 +98,8 @@ def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
 def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, object]) -> None:
     with refused("bad_number", next(iter(wrong))):
         ms.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
+
+
+def test_another_word_than_fast_is_refused(trial: Trial) -> None:
+    with refused("studies.no_samples", "'slow'", "'fast'"):
+        ms.uncertainty(trial, "slow")
