@@ -220,7 +220,10 @@ def test_a_qtm_that_vanishes_is_looked_for_until_it_is_back(live):
     server = Qtm(settings(list(live.markers), len(live.plates)), frames, again=True)
     stream = QualisysStream(f"127.0.0.1:{server.port}", Wanted.from_live(live))
     found = read_all(stream, 4)
-    assert [reading.kind for reading in found] == ["plates", "markers"] * 2 and "vanished once" in stream.remarks[0]
+    assert [reading.kind for reading in found] == [
+        "plates",
+        "markers",
+    ] * 2 and "vanished once" in stream.remarks[0]
     stream.close()
     server.close()
 
