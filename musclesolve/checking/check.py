@@ -231,7 +231,8 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
             judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
-    if refused:  # a fault that prevents the analysis is an error, whatever its cost
+    # a fault that prevents the analysis is an error, whatever its cost, unless another error prevents it
+    if refused and not any(entry.severity == "error" for entry in findings):
         findings = [replace(entry, severity="error") if entry.lowered else entry for entry in findings]
     # Consequences of an error are no separate findings.
     if not any(entry.severity == "error" for entry in findings):

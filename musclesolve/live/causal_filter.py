@@ -10,8 +10,8 @@ newest one. N, the rate, the cut-off and the lag do not change, so the three num
 - Polynomials up to degree m - 1 (m the half order of the spline) pass exactly: the delay is the lag, not more.
 - White noise of standard deviation s becomes noise of s |W_d| (`CausalFilter.noise_gain`).
 - As the lag grows, the result tends to the result of the offline spline, whose gain is 1 / (1 + p s(w)), as the gain of
-the two passes of a Butterworth filter of order m. With less lag the noise is larger and later samples cannot correct
-the result.
+  the two passes of a Butterworth filter of order m. With less lag the noise is larger and later samples cannot correct
+  the result.
 
 A sample that was lost is left out of the spline: with the smoother S, g = S y, the missing samples M have the values
 v = (I - S_MM)^-1 S_MO y_O that the spline through all others gives them.

@@ -323,8 +323,14 @@ def ambiguous_warnings(
     return warnings
 
 
-def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: str) -> list[MotionWarning]:
-    """Return a warning for every foot that is far from its measured position."""
+def foot_warnings(
+    points: Sequence[str], residual: Array, time: Array, method: str, predicted: bool = False
+) -> list[MotionWarning]:
+    """Return a warning for every foot that is far from its measured position.
+
+    predicted: whether the ground reactions are predicted, and act under the consistent feet.
+    """
+    place = "under the consistent foot" if predicted else "where the plate measured it"
     remedy = "check the markers that show hip, knee and ankle of this leg"
     if method == "joint_angles":
         remedy = f'leave method = "joint_angles" out of [consistency], or {remedy}'
@@ -341,8 +347,8 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
             )
         what = (
             f"the consistent {SIDE_NAMES[side]} foot lies up to {1000 * distance.max():.0f} mm "
-            f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
-            f"where the plate measured it: {follows}"
+            f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force "
+            f"acts {place}: {follows}"
         )
         stretches = time_spans(lost if lost.any() else distance > FOOT_NOTED, time)
         warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))

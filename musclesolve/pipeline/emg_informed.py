@@ -46,7 +46,8 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
     places, tables = run_arguments(), dict[str, dict[str, Any]]()
     for name, value in settings.items():
         if name not in places:
-            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}")
+            others = "others by read_trial(path).with_settings"
+            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}; {others}")
         if value is not None:
             table, key = places[name]
             if table not in tables_of(type(trial.settings)):

@@ -200,7 +200,7 @@ class Mechanics:
             *pose_warnings(self.fitted, time),
             *jump_warnings(mapping, self.joint_rotations, time),
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
-            *foot_warnings(self.fit.points, self.marker_residual, time, method),
+            *foot_warnings(self.fit.points, self.marker_residual, time, method, self.predicted),
             *([] if self.change is None else self.change.warnings),
             *(self._warnings_of_prediction(tilt_deg) if self.predicted else []),
         ]

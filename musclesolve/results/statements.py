@@ -271,13 +271,15 @@ def in_short(facts: Facts) -> Said:
     judged, plausible, time = judge(facts), plausibility(facts), facts.result["time"].values
     yield say("short_use", use=judged.use)
     yield say("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
-    for leg in facts.legs.values():
+    for side, leg in facts.legs.items():
+        verb = "have" if side == OTHER else "has"
         if not (analyzed := leg.valid + leg.without_solution):
-            yield say("short_leg_not_analyzed", part=leg.part)
+            yield say("short_leg_not_analyzed", part=leg.part, verb=verb)
             continue
         yield say(
             "short_leg",
             part=leg.part,
+            verb=verb,
             valid=leg.valid,
             analyzed=analyzed,
             with_reserve=leg.with_reserve or None,

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from musclesolve._util.message_text import as_text
+from musclesolve._util.names import suggestion
 
 
 def is_number(value: Any) -> bool:
@@ -345,8 +346,10 @@ class Settings:
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
 
     def __init__(self, **values: Any) -> None:
-        if unknown := values.keys() - self.__settings__.keys() - self.__tables__.keys():
-            raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}")
+        known = [*self.__settings__, *self.__tables__]
+        if unknown := sorted(values.keys() - set(known)):
+            meant = suggestion(unknown[0], known) or f"known: {', '.join(known)}"
+            raise TypeError(f"there is no setting {unknown[0]!r}; {meant}")
         defaults = {key: rule.default for key, rule in self.__settings__.items()}
         empty = {name: rule.empty() for name, rule in self.__tables__.items() if name not in values}
         self.__dict__.update(defaults | empty | values)

@@ -117,6 +117,8 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
     assert [warning.code for warning in found] == ([] if says is None else ["foot_displaced"])
     for warning in found:
         assert says in warning.what and f"left foot lies up to {mm} mm" in warning.what
+        (without_plates,) = foot_warnings(POINTS, shift, np.arange(5.0), "nearest", predicted=True)
+        assert "plate" in warning.what and "plate" not in without_plates.what
         assert warning.times == ((1.0, 2.0),) and warning.invalid == (0.001 * mm > FOOT_LIMIT)
 
 

@@ -60,7 +60,7 @@ def test_a_leg_whose_forces_were_not_measured_has_no_count(result):
     unmeasured["valid"] = unmeasured.valid & False
     unmeasured["muscle_force"] = unmeasured.muscle_force.where(False)
     said = in_short(unmeasured)
-    assert "The right leg has no muscle forces: its ground forces were not measured." in said
+    assert "The right leg has no muscle forces: the ground forces were not measured." in said
     assert not any(" of 0 " in each for each in said)
 
 

@@ -66,7 +66,7 @@ def test_settings_do_not_change_and_know_their_names() -> None:
     assert other != settings and pickle.loads(pickle.dumps(other)) == other
     with pytest.raises(AttributeError):
         settings.muscles = other.muscles  # type: ignore[misc]
-    with pytest.raises(TypeError, match="tendons"):
+    with pytest.raises(TypeError, match="'tendons'; did you mean 'tendon'"):
         settings.changed(muscles={"tendons": "elastic"})
 
 

@@ -42,6 +42,8 @@ from musclesolve.studies.questions.answers import check_texts
 TITLE, SUBJECTS_TABLE = "title", "subjects_table"
 SOURCES = ("file", "model", "b3d", "markers")
 """Keys of a trial of which it has one: where its motion is."""
+OF_EACH_TRIAL = ("subject", "files", "time")
+"""Tables of a trial file that differ from trial to trial."""
 TIME = "time"
 SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
@@ -181,6 +183,10 @@ def read_study(path: str | Path) -> Study:
     if not isinstance(title, str):
         raise document.error("studies.bad_title", TITLE, title=as_text(title))
     people = _subjects_table(document)
+    of_trials = {*tables_of(RecordedSettings), *tables_of(ModelSettings)} - {*document.tables, *OF_EACH_TRIAL}
+    for table in sorted(of_trials & document.content.keys()):
+        remedy = f"write [settings.{table}], which holds for all trials"
+        raise document.unknown("recording.no_such_table", table, document.tables, table, remedy=remedy)
     stated: Any = validated(document, kind)
     if not stated.trials:
         raise document.error("studies.study_no_trials", "trials")
@@ -504,15 +510,14 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
     trial: the line that sets them; None for the settings of all trials.
     """
     kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
-    of_trials = ("subject", "files", "time")
 
     def at(table: str, key: str | None = None) -> tuple[str, str | None]:
         """The place of a table or its key."""
         return ("trials", trial) if trial is not None else (f"settings.{table}", key)
 
     for table, values in settings.items():
-        known = sorted({name for kind in kinds for name in kind} - set(of_trials))
-        if table in of_trials:
+        known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
+        if table in OF_EACH_TRIAL:
             raise document.error(
                 "studies.not_setting_all_trials",
                 *at(table),

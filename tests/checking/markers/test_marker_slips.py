@@ -108,3 +108,14 @@ def test_a_body_that_goes_on_is_not_blamed_for_a_frame_that_is_not_there(
     copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
     codes = {code for code, _ in found(copy, tmp_path)[1]}
     assert not codes & {"marker_slipped", "leap", "labels_exchanged"}
+
+
+def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    moved(copy, "elbow_lateral_r", 0.4, (40.0, 0.0, 0.0), None)
+    trial = write_copy(copy, tmp_path)
+    trial.write_text(
+        trial.read_text(encoding="utf-8") + '\n[questions]\nask = ["margin"]\n', encoding="utf-8"
+    )
+    severity = {each.code: each.severity for each in musclesolve.check(trial).findings}
+    assert severity["marker_slipped"] == "warning" and severity["trial_file"] == "error"

@@ -97,6 +97,7 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     rows = summary(result).splitlines()
     assert [row for row in rows if row.startswith("right leg")] == ["right leg         61 solved"]
     assert [row for row in rows if row.startswith("other muscles     0 solved, 61 with reserve (largest ")]
+    assert any("The other muscles have muscle forces in 61 of 61 frames" in row for row in rows)
     assert leg_problem(result, "r").muscle == ("two_r", "three_r")
     assert len(save_figures(result, tmp_path / "figures")) == 6
 

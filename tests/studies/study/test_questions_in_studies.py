@@ -159,6 +159,8 @@ def test_questions_are_checked_before_anything_is_computed(tmp_path):
         check_study(study_in(tmp_path, "", f"{ASK}strength = {{ triceps_sura = 0.8 }}\n"))
     with refused("bad_value", "soleus"):
         ms.read_study(study_in(tmp_path, "", f'{ASK}scenarios = ["soleus"]\n'))
+    with refused("unknown_key", "write [settings.questions]"):
+        ms.read_study(study_in(tmp_path, "", ASK.replace("settings.questions", "questions")))
 
 
 def test_a_misspelt_name_in_a_trial_is_a_finding_among_the_others(tmp_path):
