@@ -162,20 +162,19 @@ def file_state(path: Path) -> tuple[int, int] | None:
     return state.st_mtime_ns, state.st_size
 
 
-NO_TRIAL = {".nc": "recording.result_no_trial", ".osim": "recording.model_no_trial"}
-"""Errors for files that are named instead of a trial file, by suffix."""
-
-
 def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Document:
     """Return the text and content of a trial file."""
-    if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
+    suffix = path.suffix.casefold()
+    if suffix in RECORDED and suffix != ".toml" and is_file(path):
         folder = path.parent
         draft = f"musclesolve init {shlex.quote(str(folder))}"
         raise input_error(
             "recording.bad_recording", file=path, draft=draft, quote=shlex.quote(str(folder / "trial.toml"))
         )
-    if path.suffix.casefold() in NO_TRIAL and is_file(path):
-        raise input_error(NO_TRIAL[path.suffix.casefold()], file=path)
+    if suffix == ".nc" and is_file(path):
+        raise input_error("recording.result_no_trial", file=path)
+    if suffix == ".osim" and is_file(path):
+        raise input_error("recording.model_no_trial", file=path)
     return Document(path, kind)
 
 
