@@ -54,5 +54,5 @@ def test_what_is_not_the_result_of_a_run_is_refused(result):
     for axis in ("time", "dof", "muscle"):
         with refused("bad_result", repr(axis)):
             ms.leg_problem(result.isel({axis: 5}), "r")
-    with refused("bad_result"):
+    with refused("bad_type"):
         ms.leg_problem(None, "r")

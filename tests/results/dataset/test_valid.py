@@ -247,7 +247,7 @@ def test_the_problem_of_a_leg_of_an_earlier_result(broken, tmp_path):
     assert np.isnan(now.moment).any()
     with refused("bad_result", "valid", "read_result"):
         ms.leg_problem(before, "r")
-    with refused("results.not_a_result", "result.nc", "read_result"):
+    with refused("bad_type", "result.nc", "read_result"):
         ms.leg_problem(str(tmp_path / "result.nc"), "r")
 
 
