@@ -1,6 +1,7 @@
 """Check of results: a dataset that cannot be averaged and drawn is refused with its missing parts."""
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,20 @@ POSITIVE = ("subject_mass_kg", "strength")
 """Attributes that are positive numbers; a strength may be the name of a rule."""
 
 
+def as_dataset(result: object) -> xr.Dataset:
+    """Return the dataset itself; refuse a path, an array or another object."""
+    if not isinstance(result, xr.Dataset):
+        shown = str(result) if isinstance(result, Path) else result
+        raise input_error("results.not_a_result", result=shown, name=type(result).__name__)
+    return result
+
+
 def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return a result; refuse an object that is no result.
 
     `needed` names variables that the result must have besides status and coordinates.
     """
-    if not isinstance(result, xr.Dataset):
-        raise input_error("results.not_a_result", result=str(result)[:80], name=type(result).__name__)
+    result = as_dataset(result)
     strikes = [f"heel_strike_times_{side}" for side in SIDE_NAMES]
 
     # names and dimensions

@@ -6,6 +6,7 @@ import xarray as xr
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import as_dataset
 from musclesolve.sharing.problem import Problem
 
 PROBLEM_VARIABLES = (
@@ -35,8 +36,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         >>> problem.n_muscles, len(problem.dof)
         (43, 5)
     """
-    if not isinstance(result, xr.Dataset):
-        raise input_error("results.not_a_result", result=str(result)[:80], name=type(result).__name__)
+    result = as_dataset(result)
     if missing := [name for name in PROBLEM_VARIABLES if name not in result.data_vars]:
         raise input_error("results.result_lacks_arrays", missing=missing)
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
