@@ -396,13 +396,12 @@ class FoundTrial:
 class FoundStudy:
     """The trials below a folder, recordings without a trial file, and what cannot be read.
 
-    recordings: files of folders in which there is one of markers; levels_of: folders and name of the trial of each.
+    recordings: file of a folder in which there is one of markers -> folders and name of its trial.
     """
 
     trials: tuple[FoundTrial, ...]
-    recordings: tuple[Path, ...] = ()
-    levels_of: tuple[tuple[str, ...], ...] = ()
-    unread: tuple[str, ...] = ()
+    recordings: Mapping[Path, tuple[str, ...]]
+    unread: tuple[str, ...]
 
 
 def study_trials(folder: Path) -> FoundStudy:
@@ -496,7 +495,7 @@ def study_trials(folder: Path) -> FoundStudy:
             else each
             for each in kept
         )
-    return FoundStudy(kept, tuple(recordings), tuple(recordings.values()), tuple(unread + misread))
+    return FoundStudy(kept, recordings, tuple(unread + misread))
 
 
 def _is_text(name: str) -> bool:

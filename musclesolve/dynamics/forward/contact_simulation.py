@@ -186,7 +186,8 @@ def simulate_contact(
         for name, system in systems.items()
     ]
     models = {name: system.model for name, system in systems.items()}
-    bodies = BodyStates.from_models([*models.values()], [state.reshape(2, -1, 3) for state in states])
+    poses = [system.split(0.0, state) for system, state in zip(systems.values(), states, strict=True)]
+    bodies = BodyStates.from_models([*models.values()], poses)
     world = World(systems, pairs, Straps.build(models, straps, bodies.motions))
     run = _ContactRun(world, integration, times, np.concatenate([*states, np.zeros(EXTRA)]))
     while len(run.states) < len(times):
