@@ -208,7 +208,7 @@ class Problem:
             if length.max(initial=0.0) > LONGEST:
                 muscle = (self.muscle or ())[int(np.unravel_index(length.argmax(), length.shape)[-1])]
                 warn(
-                    f"{name} is up to {length.max():.4g} m ({muscle}), and no human muscle has more than {LONGEST:g} m: "
+                    f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {LONGEST:g} m: "
                     "meters are expected. Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
                     stacklevel=3,
                 )
