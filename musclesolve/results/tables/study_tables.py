@@ -10,7 +10,7 @@ from musclesolve._util.names import shortened
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import Finding
-from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
+from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, titled_table, words
 
 HEADINGS = (
     *(
@@ -81,27 +81,27 @@ def _cell(value: object) -> object:
 
 def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
     """The clusters, with the smallest p first; `most` of them if given."""
-    columns = (
-        *words("curve", "effect"),
-        *numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True),
-    )
-    result = Table(*columns, *words("of"), title="differences between curves", title_justify="left")
-    order = np.argsort(comparisons["p"].values, kind="stable")
-    for place in order[:most]:
+    rows = []
+    for place in np.argsort(comparisons["p"].values, kind="stable")[:most]:
         found = comparisons.isel(cluster=place)
         test = comparisons.isel(test=int(found["cluster_test"]))
         factor, unit = shown(str(test["units"].values))
-        share, amount = float(found["mean_difference_percent"]), factor * float(found["mean_difference"])
-        result.add_row(
-            curve_words(test),
-            str(test["effect"].values),
-            stretch(float(found["start"]), float(found["end"]), "-"),
-            p_text(float(found["p"])),
-            f"{amount:.3g} {unit}" if np.isfinite(amount) else "-",
-            decimal(share, 0),
-            str(found["difference_of"].values),
+        amount = factor * float(found["mean_difference"])
+        rows.append(
+            (
+                curve_words(test),
+                str(test["effect"].values),
+                stretch(float(found["start"]), float(found["end"]), "-"),
+                p_text(float(found["p"])),
+                f"{amount:.3g} {unit}" if np.isfinite(amount) else "-",
+                decimal(float(found["mean_difference_percent"]), 0),
+                str(found["difference_of"].values),
+            )
         )
-    return result
+    measures = numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True)
+    return titled_table(
+        "differences between curves", (*words("curve", "effect"), *measures, *words("of")), rows
+    )
 
 
 def curve_words(test: xr.Dataset) -> str:
