@@ -556,7 +556,7 @@ def _assembled(
 def _inferred(tests: Sequence[_Test], count: Mapping[str, int], design: Design) -> list[_Test]:
     """The tests with threshold and clusters at their level, without followers of a test that found nothing.
 
-    The level is that of the family, shared by its tests, and for a following test by the tests that follow.
+    The tests of a family share its level; tests that follow the same test share the level of a test.
     """
     kept = list[_Test]()
     for test in tests:
