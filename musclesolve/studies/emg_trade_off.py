@@ -1,7 +1,7 @@
 """Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
 
 With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the
-points (m, f) lie on a convex curve of slope -w: the price in effort of a smaller misfit. The curve does not show which
+points (m, f) lie on a convex curve of slope -w: a unit of misfit less costs w of effort. The curve does not show which
 point is right. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
 """
