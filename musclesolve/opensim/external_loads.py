@@ -338,7 +338,7 @@ def _plate_loads(
         return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=feet or "unknown")
 
 
@@ -346,12 +346,11 @@ def _on_feet(
     model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
     """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
-    feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
+    feet = feet_of(model)
     if not feet:
         raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
-    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
-    on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_FROM_N, named)
+    on = feet_on_plate(load.time, load.force, load.point, soles, model.up, LOADED_FROM_N, named)
     if not on.loaded.any():
         return []
     if 2 * on.far.sum() > on.loaded.sum():
@@ -443,6 +442,11 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
     return ""
 
 
+def feet_of(model: OpenSimModel) -> dict[Side, str]:
+    """The feet of usual names, by side."""
+    return {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
+
+
 def toes_of_side(model: OpenSimModel, side: str) -> str:
     """The toes of a side; "" without toes of the usual name."""
     return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
@@ -452,7 +456,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     """Return the fault of a load that cannot come from a foot, by the direction of its mean force or a distant point;
     else "".
     """
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
     force, point = (at_times(load.time, values, time) for values in (load.force, load.point))
@@ -460,8 +464,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     if not loaded.any():
         return ""
     mean = force[loaded].mean(axis=0)
-    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
-    if mean @ up < _STEEPEST * np.linalg.norm(mean):
+    if mean @ model.up < _STEEPEST * np.linalg.norm(mean):
         return f"its mean force is {np.round(mean).tolist()} N, which does not carry {load.body}"
     far = {
         foot: float(
