@@ -314,7 +314,7 @@ def largest(case: ModelCase, change: Array) -> Cost | None:
     most = np.abs(np.where(known, change, 0.0)).max(axis=0, initial=0.0) * angles
     if not most.size or not most.max() > 0.0:
         return None
-    return Cost(float(most.max()), "N m", case.body.dofs[int(most.argmax())])
+    return moment_cost(float(most.max()), case.body.dofs[int(most.argmax())], case.fixed.model.mass)
 
 
 def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
