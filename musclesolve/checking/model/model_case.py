@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import SIDES
+from musclesolve.checking.cost import moment_cost
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, load_in_ground, load_wrench
 from musclesolve.opensim.inverse_dynamics import (
