@@ -118,17 +118,14 @@ class Finding:
     def urgency(self) -> tuple[float, ...]:
         """Return the place in the order of remedies: the smallest first.
 
-        Errors come before warnings and notes; then faults with the larger cost, as a multiple of its limit; then
-        causes before their consequences, and longer stretches of time. An error of unknown cost, which hides what else
-        is wrong, comes before all others, and a warning of unknown cost after them.
+        Errors come before warnings and notes. Of equal severity the larger cost comes first, as a multiple of its
+        limit; faults of unknown cost follow, causes before their consequences, and longer stretches of time first.
         """
         ratio = None if self.cost is None else self.cost.ratio
-        unknown = -1.0 if self.severity == "error" else 1.0
         order = list(texts())
         place = order.index(self.code) if self.code in order else len(order)
         lasting = sum(last - first for first, last in self.where.times)
-        costs = (unknown, 0.0) if ratio is None else (0.0, -ratio)
-        return SEVERITIES.index(self.severity), *costs, place, -lasting
+        return SEVERITIES.index(self.severity), -(ratio or 0.0), place, -lasting
 
     def since(self, start: float) -> Finding:
         """The finding with times that count from `start` [s]."""
