@@ -226,7 +226,6 @@ class Diagnosis:
                 where="number",
                 number=as_text(number),
                 count=count,
-                frames=self.frame,
             )
 
     def lacking(self, number: int) -> list[str]:
