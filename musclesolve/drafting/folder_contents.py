@@ -308,6 +308,7 @@ _MAXIMUM = re.compile(r"mvc|mvic|maxim|(?:^|[^a-z])max(?:[^a-z]|$)")
 _IDLE = {
     "grf", "grfs", "force", "forces", "emg", "markers", "marker", "trc", "mot", "sto", "kinetics", "analog", "loads",
     "external", "ground", "reaction", "reactions", "raw", "filtered", "data", "exp", "trajectories", "plates",
+    "ik", "id", "kinematics",
 }  # fmt: skip
 
 

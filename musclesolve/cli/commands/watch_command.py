@@ -42,7 +42,7 @@ def watch(
 ) -> None:
     """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
 
-    Recordings, folders and plates follow one protocol, which the trial file of an earlier recording states.
+    Recordings, of markers, cameras or an OpenSim model, follow one protocol: the trial file of an earlier recording.
     A recording at fault is named with its remedy, and the next one is computed.
     """
     from musclesolve._util.interrupts import stop_signals

@@ -15,7 +15,7 @@ to the rates already, like the forces of `inverse_dynamics`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,7 @@ class CoordinateMoments:
 
     known: mask of the frames from the first to the last time of the source.
     loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
+    unmeasured: foot -> mask (T,) of the frames in which it stands without a measured load.
     """
 
     moment: Array
@@ -50,6 +51,7 @@ class CoordinateMoments:
     file: Path | None
     notes: tuple[str, ...] = ()
     loads: tuple[ExternalLoad, ...] | None = None
+    unmeasured: Mapping[str, Mask] = field(default_factory=dict)
 
 
 def coordinate_moments(

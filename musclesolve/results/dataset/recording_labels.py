@@ -14,7 +14,7 @@ from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.muscles.strength import strength_warnings
+from musclesolve.muscles.strength import parameter_warnings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import measured_moments
@@ -85,9 +85,7 @@ def recording_labels(analysis: Analysis) -> Labels:
             *dict.fromkeys(
                 WarningNote(sentence)
                 for each in analysis.parts
-                for sentence in strength_warnings(
-                    each.part.state.parameters.names, each.part.state.parameters.max_isometric_force
-                )
+                for sentence in parameter_warnings(each.part.state.parameters)
             ),
             *fiber_notes(analysis, body.options),
             *measured.notes,
