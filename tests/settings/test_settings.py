@@ -117,7 +117,11 @@ def test_every_option_that_has_a_value_is_a_setting() -> None:
         assert command.callback is not None
         for name, parameter in inspect.signature(command.callback, eval_str=True).parameters.items():
             kind, option = get_args(parameter.annotation)
-            if isinstance(option, OptionInfo) and "Path" not in str(kind) and name not in ("questions", "gap"):
+            if (
+                isinstance(option, OptionInfo)
+                and "Path" not in str(kind)
+                and name not in ("questions", "gap")
+            ):
                 seen += 1
                 text = str(option.help).lower()
                 assert kind in (bool, bool | None) or text.startswith(tuple(about)), (command.name, name)
