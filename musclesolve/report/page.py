@@ -41,8 +41,7 @@ from musclesolve.report.sections import (
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder
-from musclesolve.studies.questions.answers import answers_beside, asked_of, files_again
+from musclesolve.results.files.result_netcdf import answers_beside, check_folder
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -116,6 +115,8 @@ def _answers_of(inputs: Inputs) -> list[Path]:
 
 def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> None:
     """Write the answers to questions beside every result."""
+    from musclesolve.studies.questions.answers import asked_of, files_again  # loads the analysis
+
     for source in read_inputs(paths).sources:
         if source.kind != RESULT:
             continue

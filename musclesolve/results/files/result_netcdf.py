@@ -23,6 +23,7 @@ from musclesolve.recording.text.text_file import check_input, file_path, is_file
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import Content, write_files
+from musclesolve.settings.trial import QUESTIONS
 from musclesolve.sharing.status import Status
 
 OF_LEG = (
@@ -275,6 +276,22 @@ def result_attributes(path: Path) -> dict[str, str]:
             return {name: str(file.getncattr(name)) for name in file.ncattrs()}
     except (OSError, ValueError, KeyError):
         return {}
+
+
+ASKED = "asked"
+"""Attribute of an answer beside a result: the settings of the question, as JSON."""
+
+
+def answers_beside(result: Path) -> list[Path]:
+    """The answer files that were made with a result, without files of commands with other options."""
+    files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
+    return [file for file in files if ASKED in result_attributes(file)]
+
+
+def read_answers(folder: Path) -> dict[str, xr.Dataset]:
+    """The answers beside a result, by the names of the questions."""
+    files = {name: folder / f"{name}.nc" for name in QUESTIONS}
+    return {name: read_result(file) for name, file in files.items() if file.is_file()}
 
 
 def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from rich.table import Table
-from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
@@ -678,6 +677,8 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
         ]
         own = []
         for first, stop in runs:
+            from scipy.interpolate import CubicSpline
+
             at = time[first] + 0.01 * STANCE_PERCENT * (time[stop - 1] - time[first])
             own.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
         empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)

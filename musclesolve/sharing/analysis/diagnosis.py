@@ -191,16 +191,23 @@ class Diagnosis:
         """
         if not np.isfinite(least):
             return None
-        frame, all_muscles = self.part.frames(np.array([number])), np.ones_like(chosen)
+        frame = self.part.frames(np.array([number]))
+
+        def suffices(factors: Array | float) -> bool:  # on the strengths; passive forces do not change
+            return _feasible(
+                replace(
+                    frame,
+                    force_capacity=frame.force_capacity * factors,
+                    max_isometric_force=frame.max_isometric_force * factors,
+                )
+            )
+
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
             for step in (first, first + 1.0):
                 factor = round(float(step * 10.0**-decimals), decimals)
-                if factor > 1.0 and _feasible(strengthened(frame, np.where(chosen, factor, 1.0))):
-                    of_all = bool(chosen.all()) or _feasible(
-                        strengthened(frame, np.where(all_muscles, factor, 1.0))
-                    )
-                    return Remedy(factor, chosen, of_all)
+                if factor > 1.0 and suffices(np.where(chosen, factor, 1.0)):
+                    return Remedy(factor, chosen, bool(chosen.all()) or suffices(factor))
         return None
 
     @property
@@ -381,15 +388,6 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
     optimum = minimize(cost, rows, problem.moment[frame], bounds, limits)
     return float("inf") if optimum is None else float(optimum[0][-1])
-
-
-def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The problem with strengths multiplied by factors (n,); its passive forces do not change."""
-    return replace(
-        problem,
-        force_capacity=problem.force_capacity * factor,
-        max_isometric_force=problem.max_isometric_force * factor,
-    )
 
 
 def _feasible(problem: Problem) -> bool:
