@@ -15,7 +15,6 @@ from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
-    differences,
     files_of_report,
     overview,
     subjects,
@@ -39,6 +38,7 @@ from musclesolve.report.sections import (
     no_headline,
     sections_of,
 )
+from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import answers_beside, check_folder
@@ -212,7 +212,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         subjects=names,
         averages=averages,
         methods=paragraphs,
-        differences=differences(inputs),
+        differences=differences([trial.base for trial in inputs.trials]),
         citations=citations,
         contact_sources=citations.cite(*dict.fromkeys(in_implants)),
         files=files_of_report(inputs),
