@@ -106,20 +106,16 @@ def draft_folder(
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    paths, recordings = [target], [files.motion.path for files in roles.motions]
-    if len(recordings) > 1:
-        stems = [path.stem for path in recordings]
-        names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
-        paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
+    recordings = [files.motion.path for files in roles.motions]
+    stems = [path.stem for path in recordings]
+    names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
+    names += [trial.levels[-1] for trial in modeled]
+    several = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
+    paths = several if len(several) > 1 else [target]
     if modeled:
-        called = [trial_draft.levels[-1] if len(modeled) > 1 else "" for trial_draft in modeled]
-        paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
+        of_models = zip(modeled, paths, strict=True)
         return FolderDraft(
-            folder,
-            tuple(
-                _draft_model(trial_draft, path, subject.mass_kg)
-                for trial_draft, path in zip(modeled, paths, strict=True)
-            ),
+            folder, tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
         )
     trials = tuple(
         draft_trial(contents, roles, files, path, subject)

@@ -396,14 +396,9 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
         for combination in product(*(labels[dim] for dim in dims)):
-            own = (
-                unit
-                if variable != "pelvis_residual"
-                else "N"
-                if combination[0].startswith("force")
-                else "N m"
-            )
-            columns.append((".".join([variable, *combination]), own))
+            if variable == "pelvis_residual":
+                unit = "N" if combination[0].startswith("force") else "N m"
+            columns.append((".".join([variable, *combination]), unit))
     return columns
 
 

@@ -185,11 +185,8 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     for element in objects.children if objects is not None else []:
         if element.tag != "ExternalForce":
             element.fail("opensim.unsupported_load", tag=element.tag)
-        switch, disabled = element.find("appliesForce"), element.find("isDisabled")
-        if switch is not None and switch.words():
-            applies = switch.flag()
-        else:
-            applies = not (disabled is not None and disabled.words() and disabled.flag())
+        switch, disabled = element.filled("appliesForce"), element.filled("isDisabled")
+        applies = switch.flag() if switch else not (disabled and disabled.flag())
         if not applies:
             continue
         force, point, moment = (
@@ -199,8 +196,8 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
             element.fail("opensim.no_force_identifier")
         body = element.require("applied_to_body").text
         axes, origin = (
-            last_part(frame.text) if frame is not None and frame.words() else GROUND
-            for frame in map(element.find, ("force_expressed_in_body", "point_expressed_in_body"))
+            last_part(frame.text) if frame else GROUND
+            for frame in map(element.filled, ("force_expressed_in_body", "point_expressed_in_body"))
         )
         if force and not point:  # the force acts at the origin of the body
             origin = last_part(body)

@@ -164,8 +164,8 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
 def _wrap(element: Element, points: int) -> Wrap:
     holder = element.find("range")
     first, last = (-1, -1) if holder is None else map(int, holder.pair())
-    method = element.find("method")
-    word = method.text.strip().lower() if method is not None and method.words() else "hybrid"
+    method = element.filled("method")
+    word = method.text.strip().lower() if method else "hybrid"
     word = "hybrid" if word == "unassigned" else word
     if method is not None and word not in METHODS:
         method.fail("opensim.unknown_wrap_method", word=word, methods=METHODS)

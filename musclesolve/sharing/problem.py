@@ -203,9 +203,14 @@ class Problem:
                 more=more,
             )
         for name in ("moment_arm", "optimal_fiber_length"):
-            length = np.abs(arrays.get(name, np.zeros(size["n"])))
-            length = np.where(length < HUGE, length, 0.0)
-            if length.max(initial=0.0) > LONGEST:
+            length = arrays.get(name, np.zeros(size["n"]))
+            if (
+                not length.size
+                or -LONGEST <= np.fmin.reduce(length, None) <= np.fmax.reduce(length, None) <= LONGEST
+            ):
+                continue
+            length = np.where(np.abs(length) < HUGE, np.abs(length), 0.0)
+            if length.max() > LONGEST:
                 muscle = (self.muscle or ())[int(np.unravel_index(length.argmax(), length.shape)[-1])]
                 warn(
                     f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {LONGEST:g} m: "
