@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.drafting.column_triples import SIDE_WORDS
@@ -252,7 +252,7 @@ def tracking_clusters(
         person: whose markers are meant, where there are several.
     """
     moving, standing = paths_of(walk, person), paths_of(static, person)
-    places = {name: np.nanmedian(path, axis=0) for name, path in standing.items() if _seen(path).any()}
+    places = {name: median_of_known(path) for name, path in standing.items() if _seen(path).any()}
     tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
     lost = [
         (landmark, marker)
@@ -287,7 +287,7 @@ def body_clusters(
     Arguments as of `tracking_clusters`.
     """
     moving, standing = paths_of(walk, person), paths_of(static, person)
-    places = {name: np.nanmedian(path, axis=0) for name, path in standing.items() if _seen(path).any()}
+    places = {name: median_of_known(path) for name, path in standing.items() if _seen(path).any()}
     tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
     on_segment = _segments(tracked, places, mapping, named)
     kept = {body: _rigid(on_segment.get(body, []), tracked, places) for body in bodies}
@@ -496,7 +496,7 @@ def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     if choice.static is None or not lacking:
         return choice
     places = {
-        name: np.nanmedian(path, axis=0)
+        name: median_of_known(path)
         for name, path in paths_of(choice.static, choice.person).items()
         if _seen(path).any()
     }
