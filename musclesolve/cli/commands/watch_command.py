@@ -12,7 +12,8 @@ import typer
 
 from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import complain, finish, print_summary
-from musclesolve.settings.live import SessionSettings, WatchSettings, session_arguments
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.live import WatchSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +24,7 @@ LOOK = 0.5
 """Interval at which the folder is searched [s]."""
 
 
-@with_settings(SessionSettings, session_arguments("watch"))
+@with_settings(CommandSettings, command_arguments("watch"))
 def watch(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The folder into which recordings are saved.")
