@@ -4,7 +4,8 @@
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`, `options of live`, `costs`, `solvers`, `statuses`, `marker sets`.
+`options of run`, `options of share`,
+`options of live`, `options of commands`, `costs`, `solvers`, `statuses`, `marker sets`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import musclesolve as ms
+from musclesolve.cli.options import TYPES
 from musclesolve.settings import other_files, trial
-from musclesolve.settings.live import SessionSettings, session_arguments
-from musclesolve.settings.schema import Setting, settings_of, tables_of
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.schema import Setting, Settings, settings_of, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -31,7 +33,7 @@ def row(name: str, setting: Setting) -> str:
         "required"
         if setting.required
         else ""
-        if setting.default in (None, "", {})
+        if setting.default in (None, "", {}, ())
         else f"`{shown(setting.default)}`"
     )
     text = setting.about
@@ -48,12 +50,24 @@ def shown(value: object) -> str:
     """A default as a file has it."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return " ".join(map(shown, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def table(settings: Mapping[str, Setting]) -> str:
     """The table of some settings."""
     return HEAD + "".join(row(key, setting) for key, setting in settings.items())
+
+
+def options(kind: type[Settings], arguments: Mapping[str, tuple[str, str]]) -> str:
+    """Return the table of options that state settings of a kind of file."""
+    known = {key: tables_of(kind)[at].settings[key] for at, key in arguments.values()}
+    return HEAD.replace("key", "option", 1) + "".join(
+        row(setting.option or f"--{key.replace('_', '-')}", setting)
+        for key, setting in known.items()
+        if setting.kind in TYPES
+    )
 
 
 def costs() -> str:
@@ -96,19 +110,22 @@ def tables(name: str) -> str:
     """Return the table that stands in docs for a name."""
     if name in REGISTRIES:
         return REGISTRIES[name]()
+    if name == "options of commands":
+        return (
+            "".join(
+                f"`{at.replace('_', '-')}`:\n\n{options(CommandSettings, command_arguments(at))}\n"
+                for at in tables_of(CommandSettings)
+                if at != "live"
+            ).rstrip("\n")
+            + "\n"
+        )
     if name.startswith("options of "):
         kind, arguments = {
             "run": (RecordedSettings, run_arguments()),
             "share": (ModelSettings, share_arguments()),
-            "live": (SessionSettings, session_arguments("live")),
+            "live": (CommandSettings, command_arguments("live")),
         }[name.removeprefix("options of ")]
-        known = {key: (tables_of(kind)[at].settings[key], at) for at, key in arguments.values()}
-        lines = (
-            row(setting.option or f"--{key.replace('_', '-')}", setting)
-            for key, (setting, _) in known.items()
-            if setting.kind in ("text", "number", "whole", "truth", "name_list", "number_or_weights")
-        )
-        return HEAD.replace("key", "option", 1) + "".join(lines)
+        return options(kind, arguments)
     kind = getattr(trial, name, None) or getattr(other_files, name)
     if settings_of(kind):
         return table(settings_of(kind))

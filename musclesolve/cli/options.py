@@ -6,7 +6,6 @@ In a help text "[mm]" is read as markup and vanishes: write "\[mm]".
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from musclesolve._util.message_text import capitalized
-from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
-from musclesolve.settings.live import SessionSettings
-from musclesolve.settings.schema import Setting, Settings, tables_of
+from musclesolve.settings.commands import CommandSettings
+from musclesolve.settings.schema import KINDS, Setting, Settings, tables_of
 from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
 
 
@@ -43,14 +41,6 @@ fault_names = _completing("musclesolve.synthetic.faults", lambda faults: faults.
 """Costs; solvers that are installed; bundled marker sets and muscle sets; muscles of the default set; faults."""
 
 
-class Side(StrEnum):
-    """Legs that are analyzed."""
-
-    right = "r"
-    left = "l"
-    both = "both"
-
-
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of the summary, also for an error.")
@@ -58,13 +48,6 @@ Json = Annotated[
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the page.")]
-
-
-def _samples(given: Any) -> int | str:
-    """A number of samples, or the word for designed ones."""
-    if given == FAST or (str(given).isdecimal() and int(given) >= 2):
-        return FAST if given == FAST else int(given)
-    raise typer.BadParameter(f"{given!r} is neither {FAST} nor a number of samples from 2 on")
 
 
 def _questions(text: str) -> list[str]:
@@ -86,27 +69,20 @@ Questions = Annotated[
         f"{', '.join(QUESTIONS)}.",
     ),
 ]
-
-
-Samples = Annotated[
-    Any,
-    typer.Option(
-        parser=_samples,
-        metavar=f"{FAST}|NUMBER",
-        help="Bands on all forces of a trial, and where they come from: uncertainty.nc. "
-        f"{FAST}: by few designed samples; a number: by so many Monte Carlo samples.",
-    ),
-]
 NAMES = {
     "cost": cost_names,
+    "costs": cost_names,
     "solver": solver_names,
+    "solvers": solver_names,
+    "database": muscle_set_names,
+    "muscles": muscle_names,
     "marker_set": marker_set_names,
     "faults": fault_names,
 }
 """Completion of the shell for the option of a setting."""
 
 
-REPEATABLE = ("name_list", "number_or_weights")
+REPEATABLE = ("name_list", "numbers", "number_or_weights")
 """Kinds of settings whose option may be repeated."""
 TYPES: dict[str, Any] = {
     "text": str | None,
@@ -114,6 +90,7 @@ TYPES: dict[str, Any] = {
     "whole": int | None,
     "truth": bool | None,
     "name_list": list[str] | None,
+    "numbers": list[float] | None,
     "number_or_weights": list[str] | None,
 }
 """Kinds of settings that words of the command line can state, and what typer makes of them."""
@@ -122,7 +99,8 @@ TYPES: dict[str, Any] = {
 def setting_option(file: type[Settings], table: str, key: str, replaces: bool = False) -> Any:
     """The option of a setting, with its sentence, choices and range.
 
-    replaces: whether the option replaces a value of the trial file.
+    replaces: whether the option replaces a value of the trial file. The values of `CommandSettings`, which no reader of
+    a file checks, are checked here.
     """
     setting = tables_of(file)[table].settings[key]
     text = capitalized(setting.about)
@@ -134,9 +112,27 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     return typer.Option(
         setting.option or f"--{key.replace('_', '-')}",
         help=text.replace("[", "\\["),
-        metavar="|".join(("NUMBER", *setting.words)) if setting.words else metavar,
-        autocompletion=NAMES.get(key),
+        metavar="|".join((*setting.words, "NUMBER")) if setting.words else setting.metavar or metavar,
+        autocompletion=_choices(setting) if setting.choices else NAMES.get(key),
+        callback=_checked(setting) if file is CommandSettings else None,
     )
+
+
+def _choices(setting: Setting) -> Callable[[str], list[str]]:
+    """Return the completion of an option that has a few values."""
+    return lambda incomplete: [choice for choice in setting.choices if choice.startswith(incomplete)]
+
+
+def _checked(setting: Setting) -> Callable[[Any], Any]:
+    """Return the callback of an option that refuses what is no value of its setting."""
+
+    def check(given: Any) -> Any:
+        value = _stated(setting, given)
+        if value is not None and (wrong := setting.problem(value)):
+            raise typer.BadParameter(f"{wrong[0]}; expected {wrong[1]}")
+        return given
+
+    return check
 
 
 def with_settings(
@@ -145,7 +141,7 @@ def with_settings(
     """Decorate a command with an option for each setting that it does not name itself; it gets what is stated by name.
 
     file: of whose settings. arguments: keyword -> table and key. The options of `run` replace what its trial file
-    states. What no file states, as of a session, is checked here.
+    states.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -158,12 +154,12 @@ def with_settings(
         places = {name: place for name, place in arguments.items() if name not in named}
         settings = {name: tables_of(file)[table].settings[key] for name, (table, key) in places.items()}
         settings = {name: setting for name, setting in settings.items() if setting.kind in TYPES}
-        replaces, no_file = file is RecordedSettings, file is SessionSettings
+        replaces = file is RecordedSettings
         more = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=None if replaces or setting.kind in REPEATABLE else setting.default,
+                default=_default(setting, replaces),
                 annotation=Annotated[
                     str | None if setting.words else TYPES[setting.kind],
                     setting_option(file, *places[name], replaces),
@@ -175,11 +171,7 @@ def with_settings(
         @functools.wraps(command)
         def run(**given: Any) -> None:
             stated = {name: _stated(setting, given.pop(name)) for name, setting in settings.items()}
-            stated = {name: value for name, value in stated.items() if value is not None}
-            for name, value in stated.items():
-                if no_file and (wrong := settings[name].problem(value)):
-                    raise typer.BadParameter(f"--{name.replace('_', '-')}: {wrong[0]}; expected {wrong[1]}")
-            command(**given, **stated)
+            command(**given, **{name: value for name, value in stated.items() if value is not None})
 
         parameters = [*named.values(), *more]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -189,19 +181,28 @@ def with_settings(
     return decorate
 
 
+def _default(setting: Setting, replaces: bool) -> Any:
+    """Return the default of the option of a setting, which its command is called without."""
+    if setting.required:
+        return inspect.Parameter.empty
+    return None if replaces or setting.kind in REPEATABLE else setting.default
+
+
 def _stated(setting: Setting, given: Any) -> Any:
     """Return the value of a setting that an option states, as a file would; None where the option is absent."""
     if setting.kind == "number_or_weights":
         return stated_strains(given or ())
-    if setting.kind == "name_list":
+    if setting.kind in REPEATABLE:
         return given or None
     if not setting.words or given is None or given in setting.words:
         return given
     try:
-        number = float(given)
+        number = int(given) if setting.kind == "whole" else float(given)
     except ValueError:
         known = ", ".join(setting.words)
-        raise typer.BadParameter(f"{given!r} is neither a number nor one of: {known}") from None
+        raise typer.BadParameter(
+            f"{given!r} is neither {KINDS[setting.kind].called} nor one of: {known}"
+        ) from None
     return "none" if number == 0.0 and "none" in setting.words else number
 
 
@@ -211,13 +212,8 @@ Model = Annotated[Path, setting_option(ModelSettings, "files", "model")]
 Coordinates = Annotated[Path, setting_option(ModelSettings, "files", "coordinates")]
 Moments = Annotated[Path | None, setting_option(ModelSettings, "files", "moments")]
 Loads = Annotated[Path | None, setting_option(ModelSettings, "files", "loads")]
-Sides = Annotated[Side, typer.Option(help="Legs to analyze.")]
+Side = Annotated[str, setting_option(CommandSettings, "legs", "side")]
 
-Jobs = Annotated[int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")]
-Scheduler = Annotated[
-    str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
-]
-Again = Annotated[bool, typer.Option("--again", help="Recompute trials whose result is up to date.")]
 Figures = Annotated[
     bool | None,
     typer.Option(
@@ -229,70 +225,16 @@ Figures = Annotated[
 ]
 
 
-class Axis(StrEnum):
-    """Axis of a laboratory, with its sense."""
-
-    forward_x, back_x = "+x", "-x"
-    forward_y, back_y = "+y", "-y"
-    forward_z, back_z = "+z", "-z"
-
-
-class FileFormat(StrEnum):
-    """Format of figure files."""
-
-    png = "png"
-    pdf = "pdf"
-    svg = "svg"
-
-
-Format = Annotated[FileFormat, typer.Option("--format", help="Format of the figures.")]
-Width = Annotated[
-    float,
-    typer.Option(help="Width of the figures \\[mm]; columns of journals have 80 to 90, pages 170 to 190."),
-]
-Font = Annotated[float, typer.Option(help="Size of the text in the figures \\[points].")]
-Titles = Annotated[
-    bool,
-    typer.Option(
-        "--titles/--no-titles", help="Print title and trial above the figures; papers have captions."
-    ),
-]
-Norms = Annotated[
-    bool, typer.Option("--norms/--no-norms", help="Draw published bands of walking behind the curves.")
-]
-PageMuscle = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--muscle",
-        help="A muscle, or a group of them, on the pages of muscles; repeatable; default: all, in a column (up to 140 "
-        "mm) the strongest of each group.",
-        autocompletion=muscle_names,
-    ),
-]
-
-
-def drawn_figures(figures: bool | None, file_format: FileFormat, width: float, font: float) -> bool | None:
+def drawn_figures(figures: bool | None, style: PageStyle) -> bool | None:
     """Return the choice of --figures and --no-figures; without either, options on the form of figures ask for
     figures.
     """
-    stated = (file_format.value, width, font) != (A4_PAGE.file_format, A4_PAGE.width_mm, A4_PAGE.font_pt)
+    stated = style != A4_PAGE
     if stated and figures is False:
         raise typer.BadParameter(
             "--format, --width and --font are for figures, which --no-figures leaves out"
         )
     return True if figures is None and stated else figures
-
-
-def page_style_of(
-    file_format: FileFormat,
-    width: float,
-    font: float,
-    titles: bool = True,
-    norms: bool = True,
-    muscles: Sequence[str] = (),
-) -> PageStyle:
-    """The page style that the options choose."""
-    return PageStyle(width, font, titles, file_format.value, norms, tuple(muscles))
 
 
 def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dict[str, float] | None:

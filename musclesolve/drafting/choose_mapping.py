@@ -251,8 +251,7 @@ def tracking_clusters(
         named: meaning of the names of the markers.
         person: whose markers are meant, where there are several.
     """
-    moving, standing = paths_of(walk, person), paths_of(static, person)
-    places = {name: median_of_known(path) for name, path in standing.items() if _seen(path).any()}
+    moving, places = paths_of(walk, person), _standing_places(static, person)
     tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
     lost = [
         (landmark, marker)
@@ -286,12 +285,11 @@ def body_clusters(
 
     Arguments as of `tracking_clusters`.
     """
-    moving, standing = paths_of(walk, person), paths_of(static, person)
-    places = {name: median_of_known(path) for name, path in standing.items() if _seen(path).any()}
+    moving, places = paths_of(walk, person), _standing_places(static, person)
     tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
     on_segment = _segments(tracked, places, mapping, named)
-    kept = {body: _rigid(on_segment.get(body, []), tracked, places) for body in bodies}
-    return {body: markers for body, markers in kept.items() if len(markers) >= FEWEST_MARKERS}
+    clusters = {body: _rigid(on_segment.get(body, []), tracked, places) for body in bodies}
+    return {body: markers for body, markers in clusters.items() if len(markers) >= FEWEST_MARKERS}
 
 
 def stem(landmark: str) -> str:
@@ -311,6 +309,12 @@ def paths_of(markers: Markers, person: str | None) -> dict[str, Array]:
 
 def _seen(path: Array) -> Array:
     return np.asarray(np.isfinite(path).all(axis=1))
+
+
+def _standing_places(static: Markers, person: str | None) -> dict[str, Array]:
+    """Marker -> its place (3,) on the standing subject [m], of the markers that are seen."""
+    paths = paths_of(static, person)
+    return {name: median_of_known(path) for name, path in paths.items() if _seen(path).any()}
 
 
 def _segments(
@@ -495,11 +499,7 @@ def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     lacking = [name for name in choice.missing if name.rpartition("_")[0] in SIDES_OF_JOINTS]
     if choice.static is None or not lacking:
         return choice
-    places = {
-        name: median_of_known(path)
-        for name, path in paths_of(choice.static, choice.person).items()
-        if _seen(path).any()
-    }
+    places = _standing_places(choice.static, choice.person)
     used = {marker for weights in choice.resolved.values() for marker in weights}
     used |= {marker for markers in named.tracking.values() for marker in markers}
     known = {

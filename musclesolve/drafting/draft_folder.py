@@ -59,6 +59,7 @@ KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """Placeholder of the subject while the recording is read; it is never written."""
 _NOBODY = GivenSubject()
+_SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
 MODEL_KIND = "model_trial"
 """Name of the schema of trial files of OpenSim models."""
 
@@ -106,20 +107,16 @@ def draft_folder(
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    paths, recordings = [target], [files.motion.path for files in roles.motions]
-    if len(recordings) > 1:
-        stems = [path.stem for path in recordings]
-        names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
-        paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
+    recordings = [files.motion.path for files in roles.motions]
+    stems = [path.stem for path in recordings]
+    names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
+    names += [trial.levels[-1] for trial in modeled]
+    several = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
+    paths = several if len(several) > 1 else [target]
     if modeled:
-        called = [trial_draft.levels[-1] if len(modeled) > 1 else "" for trial_draft in modeled]
-        paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
+        of_models = zip(modeled, paths, strict=True)
         return FolderDraft(
-            folder,
-            tuple(
-                _draft_model(trial_draft, path, subject.mass_kg)
-                for trial_draft, path in zip(modeled, paths, strict=True)
-            ),
+            folder, tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
         )
     trials = tuple(
         draft_trial(contents, roles, files, path, subject)
@@ -231,7 +228,7 @@ def draft_trial(
         *_force_tables(files, feet),
         *emg,
         DraftTable("muscles", (bundled,), tuple(muscles)),
-        DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),)),
+        _SHARING,
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
@@ -441,7 +438,7 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     return (
         DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
         DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
-        DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),)),
+        _SHARING,
     )
 
 

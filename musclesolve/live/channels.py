@@ -21,6 +21,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
+from musclesolve.recording.plates.foot_forces import ROLES, columns_of
 from musclesolve.recording.schema import validated
 from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 from musclesolve.results.dataset.quantities import QUANTITIES
@@ -46,7 +47,7 @@ _UNITS: dict[str, Callable[[str], float | None]] = {
     "point": meters_in,
     "moment": newton_meters_in,
 }
-_COMPONENTS = [(role, axis) for role in ("force", "point", "moment") for axis in "xyz"]
+_COMPONENTS = [(role, axis) for role in ROLES for axis in "xyz"]
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,7 @@ def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
     """Columns that [[force]] of the trial file names -> (role and number of the plate, axis)."""
     found = dict[str, tuple[str, str]]()
     for number, entry in enumerate(validated(wanted.live.document, RecordedSettings).force, start=1):
-        for role in ("force", "point", "moment"):
-            names = entry[role]
-            columns = [names + axis for axis in "xyz"] if isinstance(names, str) else names or []
+        for role, columns in columns_of(entry).items():
             found |= {name: (f"{role} {number}", axis) for name, axis in zip(columns, "xyz", strict=False)}
     return found
 

@@ -17,6 +17,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
@@ -66,6 +67,7 @@ from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.settings.live import LAG_MS
+from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -149,6 +151,10 @@ class _Past:
     unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
     envelopes: deque[tuple[float, Array]] = field(default_factory=deque)  # of EMG, with their times [s]
 
+    def lose_pose(self) -> None:
+        """Forget the pose: the next one is found without it."""
+        self.coordinates = self.step = self.base = self.joints = None
+
 
 class Live:
     """Muscle and joint forces frame by frame, from past samples alone.
@@ -206,13 +212,16 @@ class Live:
         self.markers = recording.used_markers
         self.plates = tuple(plate.side for plate in recording.forces) if plates is None else tuple(plates)
         self.predicts = recording.settings.files.predicted
-        self.channels = self.body.emg.channels if self.body.emg is not None and self._follows_emg else ()
+        with_emg = self.body.emg is not None and follows_emg(self.body.options.sharing.cost)
+        self.channels = self.body.emg.channels if self.body.emg is not None and with_emg else ()
         self.rate = (
             recording.markers.rate
             if rate_hz is None
             else check_number(rate_hz, "rate_hz", "samples a second, above zero", above=0.0)
         )
-        self.cutoff = self._cutoff() if cutoff_hz is None else cutoff_hz
+        # the median of the cut-offs that the recording shows, or the one of the trial file
+        stated_cutoff = self.body.mechanics.measured.filter.cutoff_hz
+        self.cutoff = float(np.median(stated_cutoff)) if cutoff_hz is None else cutoff_hz
         self.lag = 1e-3 * check_number(lag_ms, "lag_ms", "milliseconds, zero or more", least=0.0)
         self.bridge = 1e-3 * check_number(bridge_ms, "bridge_ms", "milliseconds, zero or more", least=0.0)
 
@@ -262,13 +271,18 @@ class Live:
         self._muscles = joined(self.body.placed)
         self._muscle_joints = MuscleJoints.from_model(self.model, self._muscles)
         self._muscle_rows = np.array([self.model.dof(dof) for dof in self._muscles.dof_names])
-        self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in self._rows_of_parts()])
+        rows_of_parts = [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
+        self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in rows_of_parts])
         self._together = group_frames(self.body.parts, self.body.sharing)
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+        self._later, self._labeled = (
+            0.0,
+            -np.inf,
+        )  # added to times of a clock that went back; newest time of `labels`
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
 
     @property
@@ -314,17 +328,20 @@ class Live:
         shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
         return np.array([np.nanmedian(event) if np.isfinite(event).any() else 0.0 for event in shown])
 
-    def _rows_of_parts(self) -> list[list[int]]:
-        return [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
-
-    @property
-    def _follows_emg(self) -> bool:
-        return follows_emg(self.body.options.sharing.cost)
-
-    def _cutoff(self) -> float:
-        """The cut-off of the trial file, or the median of those that its recording shows [Hz]."""
-        chosen = self.body.mechanics.measured.filter
-        return float(np.median(chosen.cutoff_hz))
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Attribute of a Frame -> shape of its array of numbers."""
+        coordinates, sides = (len(self.model.topology.dof_names),), (len(self.sides),)
+        return {
+            **dict.fromkeys(("coordinates", "rates", "accelerations"), coordinates),
+            "wrench": (2, 6),
+            **dict.fromkeys(("angle", "moment"), (len(self.dofs),)),
+            "pelvis_residual": (6,),
+            **dict.fromkeys(("musculotendon_length", "activation", "force"), (len(self.muscles),)),
+            "joint_reaction": (len(self.joints), 3),
+            **dict.fromkeys(("kkt_residual", "cost"), sides),
+            "reserve": (*sides, len(self.shared)),
+        }
 
     def _bodies(self, q: Array) -> tuple[Array, Array]:
         """Rotation (T, B, 3, 3) and translation (T, B, 3) [m] of the bodies from standing, in poses q (T, N, 3)."""
@@ -335,6 +352,7 @@ class Live:
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        self._later, self._labeled = 0.0, -np.inf
         self.labels.clear()
         self._forget()
 
@@ -350,6 +368,7 @@ class Live:
     def warm_up(self) -> float:
         """Compile and load everything with a frame of the trial; returns how long that took [s]."""
         begun = perf_counter()
+        compile_kernel()  # all of it: no frame of a session waits for what frames before it did not need
         mechanics, motion = self.body.mechanics, self.body.mechanics.motion
         walk = filtered_markers(self.trial, mechanics.measured.filter, MARGIN)
         self.pose(walk.position[len(walk.time) // 2])
@@ -386,7 +405,10 @@ class Live:
             if taken.slots > 1:
                 self.labels.skip()
         past = self._past
-        markers = self.labels.mended(time, markers)
+        if taken.anew and time + self._later <= self._labeled:  # the clock of the sender went back
+            self._later = self._labeled + 1.0 / self.rate - time
+        self._labeled = time + self._later
+        markers = self.labels.mended(self._labeled, markers)
         past.left_out, past.faults = self.labels.left_out, self.labels.sentences
         notes = list(past.faults)
         if self.channels and emg is not None:
@@ -505,14 +527,14 @@ class Live:
             else:
                 past.guessed_since = time if past.guessed_since is None else past.guessed_since
                 if time - past.guessed_since > self.bridge + 1e-9:
-                    past.coordinates = past.step = past.base = past.joints = None
+                    past.lose_pose()
                     return None, None, f"hidden for too long: {self._named(guessed)}"
         else:
             past.guessed_since = None
         try:
             coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates, past.base)
         except MuscleSolveError as error:
-            past.coordinates = past.step = past.base = past.joints = None
+            past.lose_pose()
             return None, None, str(error)
         links = rotation[self._links]
         joints = _relative(links)
@@ -652,36 +674,16 @@ class Live:
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
         """A frame without any known value."""
-        count, sides = len(self.model.topology.dof_names), len(self.sides)
-
-        def lost(*shape: int) -> Array:
-            return np.full(shape, np.nan)
-
         return Frame(
-            time,
-            *(
-                lost(count),
-                lost(count),
-                lost(count),
-                lost(2, 6),
-                lost(len(self.dofs)),
-                lost(len(self.dofs)),
-                lost(6),
-            ),
-            *(
-                lost(len(self.muscles)),
-                lost(len(self.muscles)),
-                lost(len(self.muscles)),
-                lost(len(self.joints), 3),
-            ),
-            np.full(sides, Status.INTERRUPTED, np.int8),
-            *(lost(sides), lost(sides), lost(sides, len(self.shared))),
-            perf_counter() - begun,
-            self._past.shift,
-            notes,
-            taken,
-            self._past.left_out,
-            self._past.faults,
+            time=time,
+            **{name: np.full(shape, np.nan) for name, shape in self.shapes.items()},
+            status=np.full(len(self.sides), Status.INTERRUPTED, np.int8),
+            seconds=perf_counter() - begun,
+            shift=self._past.shift,
+            notes=notes,
+            taken=taken,
+            left_out=self._past.left_out,
+            faults=self._past.faults,
         )
 
 

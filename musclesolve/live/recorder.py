@@ -396,14 +396,9 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
         for combination in product(*(labels[dim] for dim in dims)):
-            own = (
-                unit
-                if variable != "pelvis_residual"
-                else "N"
-                if combination[0].startswith("force")
-                else "N m"
-            )
-            columns.append((".".join([variable, *combination]), own))
+            if variable == "pelvis_residual":
+                unit = "N" if combination[0].startswith("force") else "N m"
+            columns.append((".".join([variable, *combination]), unit))
     return columns
 
 
@@ -508,7 +503,7 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
         f"# Recorded by `musclesolve live` (musclesolve {__version__}); the range is found.\n"
         f"# The session: --lag-ms {1e3 * live.lag:g} --rate {live.rate:g}{side_option(live)}\n\n"
     )
-    return head + tables_text({name: table for name, table in content.items() if table})
+    return head + tables_text(content)
 
 
 def _stated_cost(cost: Cost) -> str | None:

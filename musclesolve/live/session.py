@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from musclesolve.live.adapters.registry import open_sink, open_stream
 from musclesolve.live.joining import Joined, Stream, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.stream import Passed, Sink, run_session
-from musclesolve.recording.schema import Document
-from musclesolve.settings.live import WAIT_MS
 
 
 def stream_session(
@@ -18,8 +17,7 @@ def stream_session(
     *,
     stop: Callable[[], bool] = lambda: False,
     seconds: float | None = None,
-    wait_ms: float = WAIT_MS,
-    plate_offset: float | None = None,
+    **joining: Any,
 ) -> Passed:
     """Samples of named streams through a `Live` to named sinks, until they end or `stop` or `seconds` say so.
 
@@ -29,28 +27,23 @@ def stream_session(
         sinks: as --to has them, such as "udp:5006", or Sinks.
         stop: called at least ten times a second.
         seconds: length of the session [s].
-        wait_ms, plate_offset: as in `Joined`.
+        joining: wait_ms and plate_offset, as in `Joined`.
 
     Raises:
         InputError: a stream that cannot be opened, or carries something else than is needed.
     """
     live = wanted.live
     assert isinstance(live, Live)
-    source, ready = open_session(wanted, sources, sinks, wait_ms=wait_ms, plate_offset=plate_offset)
+    source, ready = open_session(wanted, sources, sinks, **joining)
     return run_session(live, source, ready, stop, seconds, fresh=True)
 
 
 def open_session(
-    wanted: Wanted,
-    sources: Sequence[str],
-    sinks: Sequence[str | Sink] = (),
-    *,
-    wait_ms: float = WAIT_MS,
-    plate_offset: float | None = None,
+    wanted: Wanted, sources: Sequence[str], sinks: Sequence[str | Sink] = (), **joining: Any
 ) -> tuple[Joined, list[Sink]]:
     """Source and sinks of `stream_session`, for `run_session`; all are closed where one cannot be opened."""
     with ExitStack() as opened:
-        source = open_source(wanted, sources, wait_ms=wait_ms, plate_offset=plate_offset)
+        source = open_source(wanted, sources, **joining)
         opened.callback(source.close)
         ready = list[Sink]()
         for sink in sinks:
@@ -60,24 +53,18 @@ def open_session(
     return source, ready
 
 
-def open_source(
-    wanted: Wanted, sources: Sequence[str], *, wait_ms: float = WAIT_MS, plate_offset: float | None = None
-) -> Joined:
+def open_source(wanted: Wanted, sources: Sequence[str], **joining: Any) -> Joined:
     """Named streams as one source; see `stream_session`."""
     if not all(name.partition(":")[0] == "replay" for name in sources):
-        _check_corrected(wanted.live.document)
+        document = wanted.live.document
+        for key, correction in document.content.get("plates", {}).items():
+            if correction:  # of the recorded forces, not of those of a stream
+                raise document.error("live.forces_stream_taken_come", "plates", key)
     with ExitStack() as opened:
         streams = dict[str, Stream]()
         for name in sources:
             streams[name] = open_stream(name, wanted)
             opened.callback(streams[name].close)
-        source = Joined(wanted.live, streams, wait_ms, plate_offset)
+        source = Joined(wanted.live, streams, **joining)
         opened.pop_all()
     return source
-
-
-def _check_corrected(document: Document) -> None:
-    """Refuse streams of measured forces where the trial file corrects the forces of its recording."""
-    for key, correction in document.content.get("plates", {}).items():
-        if correction:
-            raise document.error("live.forces_stream_taken_come", "plates", key)

@@ -92,6 +92,16 @@ class ScaledState(MuscleState):
     muscles: ScaledMuscles
     path: PathState
 
+    @classmethod
+    def from_paths(cls, muscles: ScaledMuscles, path: PathState, velocity: Array, arm: Array) -> ScaledState:
+        """Evaluate the Hill model on paths; velocity (T, n) [m/s] and moment arms (T, m, n) [m] of their lengths."""
+        state = MuscleState.from_lengths(muscles.parameters, path.length, velocity, arm)
+        return cls(**vars(state), muscles=muscles, path=path)
+
+    def with_parameters(self, muscles: ScaledMuscles) -> ScaledState:
+        """The state of muscles on the same paths with other parameters."""
+        return self.from_paths(muscles, self.path, self.musculotendon_velocity, self.moment_arm)
+
 
 def muscle_state(model: Model, muscles: ScaledMuscles, motion: Motion) -> ScaledState:
     """Evaluate paths and Hill model along a motion.
@@ -102,5 +112,4 @@ def muscle_state(model: Model, muscles: ScaledMuscles, motion: Motion) -> Scaled
     velocity = path.rate(motion.qd, motion.rates)
     joints = np.array([model.dof(dof) for dof in muscles.dof_names])
     arm = path.moment_arms(joints, model.tree, motion.axes(model.tree))
-    state = MuscleState.from_lengths(muscles.parameters, path.length, velocity, arm)
-    return ScaledState(**vars(state), muscles=muscles, path=path)
+    return ScaledState.from_paths(muscles, path, velocity, arm)

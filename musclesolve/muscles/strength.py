@@ -1,9 +1,7 @@
 """Maximum isometric forces: from the table, from the table times a factor, or from body mass and stature.
 
-Also a check whether maximum isometric forces are possible for human muscles.
+Also a check whether forces and fiber lengths are possible for human muscles.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve.errors import input_error
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 
 RULES = ("table", "handsfield_2014")
 LARGEST_FACTOR = 100.0
@@ -102,25 +101,38 @@ STRONGEST_N = 20000.0
 """Largest possible maximum isometric force of a muscle [N]: 330 cm2 at 60 N/cm2. The largest cross-section measured in
 legs is that of the soleus, 52 cm2 on average (Ward et al. 2009, Clin Orthop Relat Res 467:1074-82), and up to twice as
 much in strong young men; the soleus of the public models has 6.2 kN."""
+WEAKEST_N = 10.0
+"""Maximum isometric force that the strongest muscle of any set exceeds [N]: 0.17 cm2 at 60 N/cm2. In kN the strongest
+muscles of legs have 3 to 8."""
+LONGEST_FIBER_M = 1.0
+"""Optimal length that no fiber has [m]; the fibers of the sartorius, the longest ones, have 0.58 m in silva_2003."""
 _TENSION = 60.0
 """Specific tension [N/cm2], the highest in models of legs."""
 
 
-def strength_warnings(names: Sequence[str], max_isometric_force: Array) -> list[str]:
-    """A list with one sentence on muscles with impossible maximum isometric forces (n,) [N]; empty without such
-    muscles.
-    """
-    beyond = {
-        name: float(force)
-        for name, force in zip(names, max_isometric_force, strict=True)
-        if force > STRONGEST_N
-    }
-    if not beyond:
-        return []
-    largest = max(beyond, key=lambda name: beyond[name])
-    return [
-        f"The maximum isometric force of {few(list(beyond), 6)} is beyond any human muscle: up to "
-        f"{beyond[largest]:.3g} N ({largest}), a cross-section of {beyond[largest] / _TENSION:.3g} cm2 at {_TENSION:g} "
-        f"N/cm2; at most {STRONGEST_N:g} N is expected. Correct its unit (N) or factor: muscle forces are shared by "
-        "strength."
-    ]
+def parameter_warnings(muscles: MuscleParameters) -> list[str]:
+    """Sentences on impossible maximum isometric forces and fiber lengths of muscles; empty without such muscles."""
+    sentences = []
+    force = dict(zip(muscles.names, muscles.max_isometric_force.tolist(), strict=True))
+    if beyond := [name for name in force if force[name] > STRONGEST_N]:
+        largest = max(beyond, key=lambda name: force[name])
+        sentences.append(
+            f"The maximum isometric force of {few(beyond, 6)} is beyond any human muscle: up to "
+            f"{force[largest]:.3g} N ({largest}), a cross-section of {force[largest] / _TENSION:.3g} cm2 at "
+            f"{_TENSION:g} N/cm2; at most {STRONGEST_N:g} N is expected. Correct its unit (N) or factor: muscle forces "
+            "are shared by strength."
+        )
+    strongest = max(force, key=lambda name: force[name])
+    if force[strongest] < WEAKEST_N:
+        sentences.append(
+            f"The strongest muscle, {strongest}, has a maximum isometric force of {force[strongest]:.3g} N, and the "
+            f"strongest human muscles have more than {WEAKEST_N:g} N. Correct its unit (N, not kN) or factor."
+        )
+    fiber = dict(zip(muscles.names, muscles.optimal_fiber_length.tolist(), strict=True))
+    longest = max(fiber, key=lambda name: fiber[name])
+    if fiber[longest] > LONGEST_FIBER_M:
+        sentences.append(
+            f"The optimal fiber length of {longest} is {fiber[longest]:.4g} m, and no human fiber is longer than "
+            f"{LONGEST_FIBER_M:g} m. Correct its unit (m) or factor."
+        )
+    return sentences

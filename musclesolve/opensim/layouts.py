@@ -48,8 +48,8 @@ def upgrade(model: Element) -> None:
     _move_joints(model)
     for kind, switch in _SWITCHES.items():
         for element in model.listed(kind):
-            disabled = element.find("isDisabled")
-            if disabled is not None and disabled.words() and element.find(switch) is None:
+            disabled = element.filled("isDisabled")
+            if disabled is not None and element.find(switch) is None:
                 disabled.text = "false" if disabled.flag() else "true"
                 disabled.tag = switch
     for muscle in model.listed("ForceSet"):
@@ -124,8 +124,8 @@ def _use_frames(joint: Element) -> None:
                 stated.tag = tag
         _child(joint, "frames").children.append(frame)
         socket.text = frame.name
-    reverse = joint.find("reverse")
-    if reverse is not None and reverse.words() and reverse.flag():
+    reverse = joint.filled("reverse")
+    if reverse is not None and reverse.flag():
         sockets = [joint.require(f"socket_{end}") for end in _ENDS]
         for socket, end in zip(sockets, reversed(_ENDS), strict=True):
             socket.tag = f"socket_{end}"

@@ -8,9 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from xml.parsers import expat
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.person_file import model_parameters
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.xml_tree import Element, parse_xml
 from musclesolve.recording.text.text_file import file_path, opening, write_text
 from musclesolve.version import __version__
 
@@ -61,7 +60,7 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
             parent=Path(person.parent).name,
         )
     with opening(model.file):
-        document = _Elements(_as_utf_8(read_regular(model.file, RECORDING)))
+        document = _Source(_as_utf_8(read_regular(model.file, RECORDING)), model.file)
     numbers = person_numbers(person, model)
     edits = [edit for name, values in numbers.items() for edit in _edits(document, model, name, values)]
     note = (
@@ -69,7 +68,8 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
         + (f"{model.file.name}; written by musclesolve {__version__} ")
     )
     comment = f"\n<!--{note.replace('--', '- -')}-->".encode()
-    edits.append((document.model.inside, document.model.inside, comment))
+    inside = document.inside(document.model)
+    edits.append((inside, inside, comment))
     parts, at = [], 0
     for start, end, text in sorted(edits, key=lambda edit: edit[:2]):
         parts += [document.raw[at:start], text]
@@ -111,7 +111,7 @@ Edit = tuple[int, int, bytes]
 """First byte, byte after the last one, and the new text."""
 
 
-def _edits(document: _Elements, model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
+def _edits(document: _Source, model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
     """The changes of the file for other numbers of a muscle."""
     muscle, element = model.muscles[name], document.muscle(name, model.muscles[name].kind)
     for quantity, value in values.items():
@@ -132,103 +132,72 @@ def _edits(document: _Elements, model: OpenSimModel, name: str, values: dict[str
             )
 
 
-@dataclass(eq=False)
-class _Element:
-    """An element of the file and its bytes: start to end with its tags, inside to close without."""
-
-    tag: str
-    name: str
-    start: int
-    inside: int
-    is_empty: bool  # <tag/>
-    close: int = 0
-    end: int = 0
-    children: list[_Element] = field(default_factory=list)
-
-    def find(self, tag: str) -> _Element | None:
-        """The first child of this tag."""
-        return next((child for child in self.children if child.tag == tag), None)
-
-    def below(self) -> Iterator[_Element]:
-        """Yield this element and all elements below it."""
-        yield self
-        for child in self.children:
-            yield from child.below()
+_TAG = re.compile(rb"<(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
+"""A tag; a value in quotes may have the sign that ends it."""
 
 
-class _Elements:
-    """The elements of an XML file with the places of their bytes."""
+class _Source:
+    """The elements of a model file and its bytes."""
 
-    def __init__(self, raw: bytes) -> None:
-        self.raw, self.open = raw, list[_Element]()
-        self.parser = parser = expat.ParserCreate("utf-8")
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
-        parser.Parse(raw, True)
-        self.model = next(element for element in self.root.children if element.tag == "Model")
-        holders = [holder.find("defaults") for holder in (self.root, self.model)]
+    def __init__(self, raw: bytes, file: Path) -> None:
+        root = parse_xml(raw, file, "an OpenSim model (.osim)", "utf-8")
+        self.raw, self.model = raw, root.require("Model")
+        holders = [holder.find("defaults") for holder in (root, self.model)]
         self.defaults = {element.tag: element for holder in holders if holder for element in holder.children}
-        self._in_defaults = {id(element) for holder in holders if holder for element in holder.below()}
+        self._in_defaults = {id(element) for holder in holders if holder for element in holder.descendants()}
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        at = self.parser.CurrentByteIndex
-        inside, quote = at, 0
-        while quote or self.raw[inside] != ord(">"):  # a value in quotes may have the sign
-            sign = self.raw[inside]
-            if quote:
-                quote = 0 if sign == quote else quote
-            elif sign in b"\"'":
-                quote = sign
-            inside += 1
-        element = _Element(tag, attributes.get("name", ""), at, inside + 1, self.raw[inside - 1] == ord("/"))
-        if self.open:
-            self.open[-1].children.append(element)
-        else:
-            self.root = element
-        self.open.append(element)
+    def inside(self, element: Element) -> int:
+        """The first byte after the opening tag."""
+        tag = _TAG.match(self.raw, element.start)
+        assert tag is not None
+        return tag.end()
 
-    def _end(self, tag: str) -> None:
-        element = self.open.pop()
-        element.close = element.inside if element.is_empty else self.parser.CurrentByteIndex
-        element.end = element.close if element.is_empty else self.raw.index(b">", element.close) + 1
+    def _is_empty(self, element: Element) -> bool:
+        return self.raw[self.inside(element) - 2] == ord("/")  # <tag/>
 
-    def muscle(self, name: str, kind: str) -> _Element:
+    def muscle(self, name: str, kind: str) -> Element:
         """The muscle of this name and class outside the defaults."""
         return next(
             element
-            for element in self.model.below()
+            for element in self.model.descendants()
             if element.name == name and element.tag == kind and id(element) not in self._in_defaults
         )
 
-    def number(self, owner: _Element, tag: str, value: float) -> Edit:
+    def number(self, owner: Element, tag: str, value: float) -> Edit:
         """The change for a number of an element: in its child, or in a new child."""
         child, text = owner.find(tag), f"{value!r}".encode("ascii")
+        whole = b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
         if child is None:
-            return self._inserted(owner, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode()))
-        if child.is_empty:
-            return child.start, child.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
-        return child.inside, child.close, text
+            return self._inserted(owner, whole)
+        inside = self.inside(child)
+        return (child.start, inside, whole) if self._is_empty(child) else (inside, child.close, text)
 
-    def _inserted(self, owner: _Element, text: bytes) -> Edit:
-        if owner.is_empty:
-            opened = self.raw[owner.start : owner.inside].rstrip(b">").rstrip().rstrip(b"/")
-            return owner.start, owner.end, b"%b>%b</%b>" % (opened, text, owner.tag.encode())
-        return owner.inside, owner.inside, text
+    def _inserted(self, owner: Element, text: bytes) -> Edit:
+        inside = self.inside(owner)
+        if self._is_empty(owner):
+            opened = self.raw[owner.start : inside].rstrip(b">").rstrip().rstrip(b"/")
+            return owner.start, inside, b"%b>%b</%b>" % (opened, text, owner.tag.encode())
+        return inside, inside, text
 
-    def tendon_curve(self, muscle: _Element, strain: float, factor: float) -> Iterator[Edit]:
+    def _bytes_of(self, element: Element) -> bytes:
+        last = self.inside(element) - 1 if self._is_empty(element) else self.raw.index(b">", element.close)
+        return self.raw[element.start : last + 1]
+
+    def tendon_curve(self, muscle: Element, strain: float, factor: float) -> Iterator[Edit]:
         """The changes for another strain of a muscle's tendon curve, and for its stiffness."""
         curve = muscle.find(TENDON_CURVE)
         of_class = self.defaults.get(muscle.tag)
         shared = None if curve or not of_class else of_class.find(TENDON_CURVE)
         stated = self._stated(curve or shared, STIFFNESS)
         numbers = {STRAIN: strain} | ({} if stated is None else {STIFFNESS: stated / factor})
-        if curve is not None and not curve.is_empty:
+        if curve is not None and not self._is_empty(curve):
             yield from (self.number(curve, tag, value) for tag, value in numbers.items())
             return
         # a separate curve, with the other elements of the default curve
         others = (
             [] if shared is None else [element for element in shared.children if element.tag not in numbers]
         )
-        text = b"".join(self.raw[element.start : element.end] for element in others)
+        text = b"".join(map(self._bytes_of, others))
         text += b"".join(f"<{tag}>{value!r}</{tag}>".encode("ascii") for tag, value in numbers.items())
         whole = b'<%b name="%b">%b</%b>' % (
             TENDON_CURVE.encode(),
@@ -236,12 +205,11 @@ class _Elements:
             text,
             TENDON_CURVE.encode(),
         )
-        yield self._inserted(muscle, whole) if curve is None else (curve.start, curve.end, whole)
+        yield self._inserted(muscle, whole) if curve is None else (curve.start, self.inside(curve), whole)
 
-    def _stated(self, curve: _Element | None, tag: str) -> float | None:
+    def _stated(self, curve: Element | None, tag: str) -> float | None:
         """A number of a curve, as stated or the default of its class; None without either."""
         for holder in () if curve is None else (curve, self.defaults.get(TENDON_CURVE)):
-            stated = None if holder is None else holder.find(tag)
-            if stated is not None and (words := self.raw[stated.inside : stated.close].split()):
-                return float(words[0])
+            if holder is not None and (stated := holder.filled(tag)):
+                return stated.number()
         return None

@@ -126,10 +126,7 @@ class Context:
         parent = self.pose(self.connectee(frame, socket), inside + 1)
         if parent is None:
             return None
-        angles, place = (
-            np.zeros(3) if holder is None else holder.vector()
-            for holder in (frame.find("orientation"), frame.find("translation"))
-        )
+        angles, place = (frame.vector_in(tag, 0.0) for tag in ("orientation", "translation"))
         return Frame(parent.body, parent.rotation @ rotation_xyz(angles), parent.place(place))
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import GROUND, AttachedMesh, BodyMass, Frame, OpenSimModel, rotation_xyz
@@ -112,12 +111,12 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         if body.find("mass") is None:
             faults[body.name] = f"line {body.line}: body {body.name} has no mass"
             continue
-        mass, center, tensor = body.require("mass"), body.find("mass_center"), body.find("inertia")
+        mass, tensor = body.require("mass"), body.find("inertia")
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
             body.fail("opensim.bad_inertia", size=inertia.size)
-        at = np.zeros(3) if center is None else center.vector()
-        masses[body.name] = read = BodyMass(mass.number(), at, inertia[_TENSOR])
+        center = body.vector_in("mass_center", 0.0)
+        masses[body.name] = read = BodyMass(mass.number(), center, inertia[_TENSOR])
         principal = np.linalg.eigvalsh(read.inertia)
         least = float(principal[0])
         if read.mass < 0.0 or least < -_ROUNDING * np.abs(read.inertia).max():
@@ -159,7 +158,7 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
             look, file = mesh.find("Appearance"), mesh.find("mesh_file")
             hidden = look is not None and (flag := look.find("visible")) is not None and not flag.flag()
             if file is not None and file.text.strip() and not hidden:
-                meshes.append(AttachedMesh(file.text.strip(), frame, _vector(mesh, "scale_factors")))
+                meshes.append(AttachedMesh(file.text.strip(), frame, mesh.vector_in("scale_factors", 1.0)))
         for geometry in shown:
             assert visible is not None
             file, preference = geometry.find("geometry_file"), geometry.find("display_preference")
@@ -167,15 +166,9 @@ def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
             if file is not None and file.text.strip() and not hidden:
                 # transforms follow one another and factors are multiplied, as OpenSim 4 reads files of earlier versions
                 placed = _within(_within(frame, visible), geometry)
-                scale = _vector(visible, "scale_factors") * _vector(geometry, "scale_factors")
+                scale = visible.vector_in("scale_factors", 1.0) * geometry.vector_in("scale_factors", 1.0)
                 meshes.append(AttachedMesh(file.text.strip(), placed, scale))
     return tuple(meshes)
-
-
-def _vector(element: Element, tag: str) -> Array:
-    """Three numbers, by default ones."""
-    stated = element.find(tag)
-    return np.ones(3) if stated is None else stated.vector()
 
 
 def _within(frame: Frame, element: Element) -> Frame:

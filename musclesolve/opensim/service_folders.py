@@ -220,12 +220,18 @@ def _belongs_to(path: Path, trial: str, words: Iterable[str]) -> bool:
     return stem == name or (stem.startswith(f"{name}_") and any(word in stem[len(name) :] for word in words))
 
 
+def data_file(path: Path) -> Path | None:
+    """Return the path of the data file that an ExternalLoads file names; None if the file names none."""
+    match = re.search(r"<datafile>\s*([^<]*?)\s*</datafile>", "\n".join(read_lines(path)))
+    return path.parent / match[1].replace("\\", "/") if match and match[1] else None
+
+
 def _is_complete(path: Path) -> bool:
     """Whether a file exists, with its data file."""
     if not path.is_file() or path.suffix.casefold() != ".xml":
         return path.is_file()
-    match = re.search(r"<datafile>\s*([^<]*?)\s*</datafile>", "\n".join(read_lines(path)))
-    return match is not None and bool(match[1]) and (path.parent / match[1].replace("\\", "/")).is_file()
+    data = data_file(path)
+    return data is not None and data.is_file()
 
 
 def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:

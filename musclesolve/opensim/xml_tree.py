@@ -23,7 +23,7 @@ _TRUE = {"true": True, "1": True, "false": False, "0": False}
 class Element:
     """One element: tag, attribute `name`, text, children in order, and its place in the file.
 
-    path: of a component of a model, see `Components`.
+    start, close: places of its first byte and of its closing tag; path: of a component of a model, see `Components`.
     """
 
     tag: str
@@ -32,6 +32,8 @@ class Element:
     line: int
     text: str = ""
     version: str = ""
+    start: int = 0
+    close: int = 0
     path: str = ""
     children: list[Element] = field(default_factory=list)
 
@@ -51,6 +53,16 @@ class Element:
     def find(self, tag: str) -> Element | None:
         """The first child of this tag."""
         return next((child for child in self.children if child.tag == tag), None)
+
+    def text_of(self, tag: str) -> str:
+        """The text of the first child of this tag, without blanks around it; "" without a child."""
+        child = self.find(tag)
+        return "" if child is None else child.text.strip()
+
+    def filled(self, tag: str) -> Element | None:
+        """The first child of this tag, None also for one without text."""
+        child = self.find(tag)
+        return child if child is not None and child.words() else None
 
     def require(self, tag: str) -> Element:
         """The first child of this tag; refuses the file without it."""
@@ -102,6 +114,11 @@ class Element:
         """The text as a vector of three numbers (3,)."""
         return self.numbers(3)
 
+    def vector_in(self, tag: str, otherwise: float) -> Array:
+        """The vector (3,) in the first child of this tag; each number is `otherwise` without a child."""
+        child = self.find(tag)
+        return np.full(3, otherwise) if child is None else child.vector()
+
     def number(self) -> float:
         """The text as one number."""
         return float(self.numbers(1)[0])
@@ -122,11 +139,11 @@ class Element:
 class _Builder:
     """Handlers of expat that build the tree."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, encoding: str | None) -> None:
         self.file = file
         self.open: list[Element] = []
         self.root: Element | None = None
-        self.parser = parser = expat.ParserCreate()
+        self.parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -136,7 +153,8 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, version = attributes.get("name", ""), attributes.get("Version", "")
-        element = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
+        place = self.parser.CurrentLineNumber, "", version, self.parser.CurrentByteIndex
+        element = Element(tag, name, self.file, *place)
         if len(self.open) > _DEEPEST:
             element.fail("opensim.elements_nested_too_deep")
         if self.open:
@@ -146,7 +164,7 @@ class _Builder:
         self.open.append(element)
 
     def end(self, tag: str) -> None:
-        self.open.pop()
+        self.open.pop().close = self.parser.CurrentByteIndex
 
     def characters(self, text: str) -> None:
         self.open[-1].text += text
@@ -175,7 +193,12 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
         raise input_error(
             "opensim.unreadable_file", file=file, expected=expected, remedy=remedy, fault=fault
         ) from fault
-    builder = _Builder(file)
+    return parse_xml(raw, file, expected)
+
+
+def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None) -> Element:
+    """The root element of the bytes of a file, in the encoding that the file declares unless another is stated."""
+    builder = _Builder(file, encoding)
     try:
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:

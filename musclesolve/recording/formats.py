@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion, unknown_name
+from musclesolve._util.names import suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
@@ -25,7 +24,6 @@ from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
-from musclesolve.recording.units import METERS
 
 Content = TypeVar("Content")
 
@@ -161,9 +159,6 @@ def convert(
             )
         if any(_same_file(target, other) for other in targets[:number]):
             raise input_error("recording.file_to_written_twice", file=target)
-    for option, axis in (("--forward", forward), ("--up", up)):
-        if axis is not None and axis not in AXES:
-            raise unknown_name(axis, "axis", AXES, where=option)
     # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
     across = forward or next(axis for axis in AXES if axis[1] != upward[1])
@@ -173,8 +168,6 @@ def convert(
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
         raise input_error("recording.up_alone_rotates_nothing", file=source)
-    if units not in METERS:
-        raise input_error("recording.unit_length", where="--units", units=as_text(units), meters=METERS)
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:

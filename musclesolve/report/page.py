@@ -15,7 +15,6 @@ from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
-    differences,
     files_of_report,
     overview,
     subjects,
@@ -27,7 +26,7 @@ from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analyze
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
-from musclesolve.report.rendering import parts, rendered
+from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import (
     KINDS,
     Headline,
@@ -39,10 +38,10 @@ from musclesolve.report.sections import (
     no_headline,
     sections_of,
 )
+from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder
-from musclesolve.studies.questions.answers import answers_beside, asked_of, files_again
+from musclesolve.results.files.result_netcdf import answers_beside, check_folder
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -116,6 +115,8 @@ def _answers_of(inputs: Inputs) -> list[Path]:
 
 def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> None:
     """Write the answers to questions beside every result."""
+    from musclesolve.studies.questions.answers import asked_of, files_again  # loads the analysis
+
     for source in read_inputs(paths).sources:
         if source.kind != RESULT:
             continue
@@ -203,7 +204,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     names, count = subjects(inputs), len(trials)
     who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
     what = titles[0] if count == 1 else f"{count} trials" if count else "average"
-    return rendered(
+    return whole_page(
         "page.html",
         title=f"{who}, {what}",
         trials=trials,
@@ -211,14 +212,13 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         subjects=names,
         averages=averages,
         methods=paragraphs,
-        differences=differences(inputs),
+        differences=differences([trial.base for trial in inputs.trials]),
         citations=citations,
         contact_sources=citations.cite(*dict.fromkeys(in_implants)),
         files=files_of_report(inputs),
         unreadable=inputs.unreadable,
         versions=versions(),
         made=date.today().isoformat(),
-        **parts(),
     )
 
 

@@ -523,12 +523,8 @@ class Facts:
     @cached_property
     def strongest_muscle(self) -> StrongestMuscle | None:
         """The muscle of the greatest force; None where no frame has a solution."""
-        force = self.result["muscle_force"].transpose("time", "muscle").values
-        if not np.isfinite(force).any():
-            return None
-        frame, muscle = np.unravel_index(int(np.nanargmax(force)), force.shape)
-        words = sided(str(self.result["muscle"].values[muscle]))
-        return StrongestMuscle(words, float(force[frame, muscle]), float(self.result["time"].values[frame]))
+        most = _largest(self.result["muscle_force"], "muscle")
+        return most and StrongestMuscle(sided(most[1]), most[0], most[2])
 
     @cached_property
     def pelvis_residual(self) -> ResidualSize | None:
@@ -632,16 +628,16 @@ class Facts:
         if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
             return []
         result, sides = self.result, frames.muscle_sides(self.result)
-        length: Array = result["fiber_length"].transpose("time", "muscle").values
-        length = length / result["optimal_fiber_length"].values
-        active = np.nan_to_num(result["activation"].transpose("time", "muscle").values) >= least
-        active &= np.isfinite(length) & np.stack([self.valid[side] for side in sides.values()], axis=1)
-        return [
-            FiberEnd(name, float(end(length[active[:, k], k])))
-            for k, name in enumerate(sides)
-            if active[:, k].any()
-            for end in (np.min, np.max)
-        ]
+        length, activation = (
+            result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
+        )
+        ends = list[FiberEnd]()
+        for k, (name, side) in enumerate(sides.items()):
+            fiber = length[k] / result["optimal_fiber_length"].values[k]
+            active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
+            if active.any():
+                ends += [FiberEnd(name, float(end(fiber[active]))) for end in (np.min, np.max)]
+        return ends
 
     @cached_property
     def fibers(self) -> tuple[FiberEnd, FiberEnd] | None:
@@ -737,15 +733,11 @@ class Facts:
         if not is_elastic(self.result):
             return None
         balance = None
-        if (
-            "tendon_balance_error" in self.result
-            and np.isfinite(self.result["tendon_balance_error"].values).any()
-        ):
-            errors: Array = self.result["tendon_balance_error"].transpose("time", "side").values
-            frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
-            side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
-            large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
-            balance = TendonBalance(float(errors[frame, column]), side, time, large, known)
+        if "tendon_balance_error" in self.result:
+            errors = self.result["tendon_balance_error"]
+            if (most := _largest(errors, "side")) is not None:
+                large, known = int((errors > LARGE_ERROR).sum()), int(errors.notnull().sum())
+                balance = TendonBalance(*most, large, known)
         steps = [iteration.split(" ") for iteration in listed(self.result, "motion_iterations")]
         return Tendons(
             {side: int(count) for side, count in steps},
@@ -758,11 +750,8 @@ class Facts:
         """The largest strain among tendons of some muscles; None without muscles or without a solved frame."""
         if "tendon_strain" not in self.result:
             return None
-        strain: Array = self.result["tendon_strain"].sel(muscle=muscles).transpose("time", "muscle").values
-        if not np.isfinite(strain).any():
-            return None
-        frame, column = np.unravel_index(int(np.nanargmax(strain)), strain.shape)
-        return Strain(float(strain[frame, column]), muscles[column], float(self.result["time"].values[frame]))
+        most = _largest(self.result["tendon_strain"].sel(muscle=muscles), "muscle")
+        return most and Strain(*most)
 
     @cached_property
     def moved(self) -> Moved | None:
@@ -823,6 +812,15 @@ class Facts:
         rate = BASAL + float(power.mean()) / float(self.result.attrs["subject_mass_kg"])
         speeds = [stride.measures.get("walking_speed", np.nan) for stride in self.strides]
         return MetabolicRate(rate, float(np.mean(speeds)))
+
+
+def _largest(values: xr.DataArray, names: str) -> tuple[float, str, float] | None:
+    """The largest of values over time and names, its name and time [s]; None where none is known."""
+    known: Array = values.transpose("time", names).values
+    if not np.isfinite(known).any():
+        return None
+    frame, column = np.unravel_index(int(np.nanargmax(known)), known.shape)
+    return float(known[frame, column]), str(values[names].values[column]), float(values["time"].values[frame])
 
 
 WALKING_SPEEDS = 0.8, 1.7

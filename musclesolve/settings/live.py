@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from musclesolve._util.sides import SIDES
 from musclesolve.constants import FILE_SETTLED
-from musclesolve.settings.schema import Settings, same, setting, settings_of, table
+from musclesolve.settings.schema import Settings, same, setting
 from musclesolve.settings.trial import FilterSettings, LaboratorySettings
 
 LAG_MS, WAIT_MS = 25.0, 10.0
@@ -19,7 +20,7 @@ class StreamSettings(Settings):
     plate: tuple[str, ...] | None = setting(
         "name_list",
         f"the foot on each plate of the streams, in their order, {AUTO}: contact by contact{_TRIAL}",
-        choices=("r", "l", AUTO),
+        choices=(*SIDES, AUTO),
     )
     plate_offset: float | None = setting(
         "number",
@@ -46,6 +47,15 @@ class StreamSettings(Settings):
 class LiveSettings(StreamSettings):
     """A live session."""
 
+    source: tuple[str, ...] = setting(
+        "name_list",
+        "where samples come from: lsl:NAME, udp:PORT, qualisys:HOST, replay or replay:TRIAL.toml",
+        default=(),
+        option="--from",
+    )
+    sink: tuple[str, ...] = setting(
+        "name_list", "where frames go: lsl:NAME, udp:HOST:PORT", default=(), option="--to"
+    )
     lag_ms: float = setting(
         "number", "how far results are behind the newest sample [ms]", default=LAG_MS, minimum=0.0
     )
@@ -90,16 +100,3 @@ class DeskSettings(Settings):
     """The desk."""
 
     port: int = setting("whole", "port of the page; 0: one that is free", default=0, minimum=0, maximum=65535)
-
-
-class SessionSettings(Settings):
-    """The tables, as of a file."""
-
-    live: LiveSettings = table(LiveSettings)
-    watch: WatchSettings = table(WatchSettings)
-    desk: DeskSettings = table(DeskSettings)
-
-
-def session_arguments(name: str) -> dict[str, tuple[str, str]]:
-    """Return keyword of the command of a name -> table and key."""
-    return {key: (name, key) for key in settings_of(vars(SessionSettings)[name].holds)}

@@ -186,7 +186,8 @@ class Setting:
             used, only with forces from "columns" (a file of text) or "plates" (C3D). of: kinds of bodies with this
             error: "recording", an OpenSim model with "moments" or "loads", a "person"; empty: all. of_run: whether
             `run` has it as an option, which replaces the value in the trial file; `share` has all of a model. option:
-            its name in commands, "--KEY" if empty; argument: the keyword of Python functions, KEY if empty.
+            its name in commands, "--KEY" if empty; metavar: the form of its value in their help, by its kind if empty;
+            argument: the keyword of Python functions, KEY if empty.
     """
 
     default: Any = None
@@ -203,6 +204,7 @@ class Setting:
     of: tuple[str, ...] = ()
     of_run: bool = False
     option: str = ""
+    metavar: str = ""
     argument: str = ""
 
     def __init__(self, kind: str, about: str, **rules: Any) -> None:
@@ -252,15 +254,16 @@ class Setting:
             return f"the value {wrong}", f"{KINDS[self.kind].called}{instead}: {self.about}"
         if self.choices and (beyond := [part for part in self.texts(value) if part not in self.choices]):
             of_list = "a list of some of" if name == "name_list" else "one of"
-            return f"the value is {as_text(beyond[0])}", f"{of_list} {listed(self.choices)}"
+            is_or_are = "values are" if len(beyond) > 1 else "value is"
+            return f"the {is_or_are} {', '.join(map(as_text, beyond))}", f"{of_list} {listed(self.choices)}"
         if name in ("number", "whole") and not self.contains(value):
             return f"the value is {as_text(value)}", f"{self.range}: {self.about}"
         if name == "weights" and (beyond := [part for part in value if not self.contains(value[part])]):
             problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
             return problem, f"{kind.called}, {self.range}: {self.about}"
-        if name in ("triple", "triples"):
-            triples = [value] if name == "triple" else value.values()
-            if outside := [part for part in triples if not all(map(self.contains, part))]:
+        if name in ("numbers", "triple", "triples"):
+            parts = value.values() if name == "triples" else [value]
+            if outside := [part for part in parts if not all(map(self.contains, part))]:
                 return f"a value is {as_text(outside[0])}", f"{kind.called}, {self.range}: {self.about}"
         return None
 

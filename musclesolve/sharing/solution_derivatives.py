@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
@@ -216,6 +216,63 @@ class SolutionDerivatives:
         lead = any(x is not None and np.ndim(x) > ranks[name[2:]] for name, x in changes.items())
         return SolutionChange(*(x if lead else x[0] for x in whole))
 
+    def of_muscles(self, chosen: Indices, d_moment: Array, **columns: Array) -> Array:
+        """Return the changes of the forces (K, T, n) [N] by changes of one muscle at a time.
+
+        The marginal cost of a muscle depends on its own numbers alone in the sums over muscles of the library, so that
+        one pass serves all directions. Other costs take a direction for each muscle.
+
+        Args:
+            chosen: (K,) numbers of muscles; direction k changes the columns of muscle chosen[k].
+            d_moment: (K, T, m) the derivatives of the moments, in each direction.
+            columns: derivatives of the other arrays as in `along`, without an axis K.
+        """
+        if not (self.cost.built_in and self.cost.needs == {"separable"}):
+            changes = {name: np.zeros((len(chosen), *array.shape)) for name, array in columns.items()}
+            for k, muscle in enumerate(chosen):
+                for name, array in columns.items():
+                    changes[name][k, ..., muscle] = array[..., muscle]
+            return self.along(d_moment=d_moment, **changes).force
+        part, a = self.part, self.optimum.activation
+        change = ProblemChange.from_changes(self.problem, columns).frames(self.which)
+        slope, bound_change = (np.broadcast_to(x, (1, *a.shape))[0] for x in self._of_conditions(change))
+        grown = change.get("force_capacity") * a
+        moved_moment = part.moment_arm * np.broadcast_to(grown, (1, *a.shape))[0][:, None]
+        if change.moment_arm is not None:
+            moved_moment = moved_moment + change.moment_arm[0] * (part.force_capacity * a)[:, None]
+        moment = np.moveaxis(d_moment[:, self.which], 0, -1) - moved_moment[:, :, chosen]
+        gain, held = _alone(slope * self.system.free, chosen), _alone(bound_change, chosen)
+        moved, _ = self.system.solve(gain, moment, held)
+        stronger = _alone(np.broadcast_to(grown, (1, *a.shape))[0], chosen)
+        return self._whole(np.moveaxis(part.force_capacity[..., None] * moved + stronger, -1, 0), 1)
+
+    def of_marginal_costs(self, chosen: Indices, change: Array) -> Array:
+        """Return the changes of the forces (K, T, n) [N] by a change of the marginal cost of one muscle at a time.
+
+        chosen: (K,) numbers of the muscles. change: (T, n) of the marginal cost of each, by another cost.
+        """
+        gain = _alone(-change[self.which] * self.system.free, chosen)
+        none = np.zeros((len(gain), self.system.hard, 1)), np.zeros_like(gain)
+        moved, _ = self.system.solve(gain, *none)
+        return self._whole(np.moveaxis(self.part.force_capacity[..., None] * moved, -1, 0), 1)
+
+    def _of_conditions(self, change: ProblemChange) -> tuple[Array, Array]:
+        """Return the changes of the marginal gains u and of the bounds of held muscles, (K, T, n) each."""
+        part, optimum = self.part, self.optimum
+        a, multiplier = optimum.activation, optimum.multiplier
+        # the upper bounds that count: those of the problem, or the end of the domain of the cost
+        at_domain_end = self.cost.largest_activation(part) <= part.upper
+        upper = change.get("upper")
+        if (at_domain_end & (optimum.above | (not self.cost.built_in))).any():
+            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
+            change = replace(change, upper=upper)
+        pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
+        slope = change.get("force_capacity") * pull - self.cost.gradient_change(part, a, change)
+        if change.moment_arm is not None:
+            pull = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+            slope = slope + part.force_capacity * pull
+        return slope, np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
+
     def _along(self, change: ProblemChange) -> list[Array]:
         part, optimum = self.part, self.optimum
         a, multiplier = optimum.activation, optimum.multiplier
@@ -223,25 +280,15 @@ class SolutionDerivatives:
         def times(matrix: Array, vector: Array) -> Array:  # (K, T, m)
             return np.asarray(np.matmul(matrix, vector[..., None])[..., 0])
 
-        # the upper bounds that count: those of the problem, or the end of the domain of the cost
-        at_domain_end = self.cost.largest_activation(part) <= part.upper
-        upper = change.get("upper")
-        if (at_domain_end & (optimum.above | (not self.cost.built_in))).any():
-            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
-            change = replace(change, upper=upper)
+        slope, bound_change = self._of_conditions(change)
         stronger = change.get("force_capacity")
-        pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
-        slope = stronger * pull - self.cost.gradient_change(part, a, change)
         moment = change.get("moment") - times(part.moment_arm, np.asarray(stronger * a))
         if change.moment_arm is not None:
-            pull = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
-            slope = slope + part.force_capacity * pull
             moment = moment - times(change.moment_arm, part.force_capacity * a)
         softer = np.zeros((1, 1, 1))
         if change.reserve_weight is not None:
             softer = -np.square(self._compliance) * change.reserve_weight * multiplier
             moment = moment - softer
-        bound_change = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
         # directions as the last axis, (T, x, K), from (K, T, x), or from (T, x) for all
         right = (
             np.moveaxis(x if x.ndim == 3 else x[None], 0, -1)
@@ -368,6 +415,13 @@ class SolutionDerivatives:
         whole = np.full((*array.shape[:axis], len(self.which), *array.shape[axis + 1 :]), np.nan)
         whole[(slice(None),) * axis + (self.which,)] = array
         return whole
+
+
+def _alone(values: Array, chosen: Indices) -> Array:
+    """Values (T, n) as (T, n, K): in direction k the value of muscle chosen[k] alone."""
+    alone = np.zeros((*values.shape, len(chosen)))
+    alone[:, chosen, np.arange(len(chosen))] = values[:, chosen]
+    return alone
 
 
 def _column(array: NDArray[Any], axes: int) -> NDArray[Any]:

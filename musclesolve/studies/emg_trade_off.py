@@ -1,7 +1,7 @@
 """Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
 
 With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the
-points (m, f) lie on a convex curve of slope -w: the price in effort of a smaller misfit. The curve does not show which
+points (m, f) lie on a convex curve of slope -w: a unit of misfit less costs w of effort. The curve does not show which
 point is right. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
 "kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
 """
@@ -23,12 +23,11 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial
+from musclesolve.settings.commands import EMG_WEIGHTS
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
 
-WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""The default weights of EMG, for costs that are of order one at full activation."""
 MEANING = {
     "effort": ("unit of the cost", "effort of the followed legs, mean over the frames"),
     "emg_misfit": ("1", "sum over followed muscles of (activation - envelope)^2, mean over the frames"),
@@ -42,7 +41,7 @@ MEANING = {
 
 def emg_trade_off(
     trial: AnyTrial | str | Path,
-    weights: Sequence[float] = WEIGHTS,
+    weights: Sequence[float] = EMG_WEIGHTS,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
@@ -75,7 +74,7 @@ def emg_trade_off(
     )
     if len(tried) < 2:
         raise input_error(
-            "studies.trade_off_needs_two", where="weights", weights=(f"{weight:g}" for weight in WEIGHTS)
+            "studies.trade_off_needs_two", where="weights", weights=(f"{weight:g}" for weight in EMG_WEIGHTS)
         )
     body = prepare(trial, cost, solver, side, report, emg_weight=0.0)
     check_consistent(body.trial, "a trade-off with EMG")

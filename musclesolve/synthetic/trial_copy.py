@@ -13,6 +13,7 @@ from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.markers.marker_mapping import read_marker_mapping
+from musclesolve.recording.plates.foot_forces import columns_of
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.settings.trial import RecordedSettings
@@ -90,8 +91,7 @@ class Copy:
 
     def columns(self, plate: int, role: str) -> list[int]:
         """Return the columns of force, point or moment of a plate; none where the trial file names none."""
-        stated = self.settings.force[plate][role]
-        names = [stated + axis for axis in "xyz"] if isinstance(stated, str) else stated or []
+        names = columns_of(self.settings.force[plate]).get(role, ())
         return [self.forces.names.index(name) for name in names]
 
     def plate(self, plate: int, role: str) -> Array:

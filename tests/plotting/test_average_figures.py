@@ -8,6 +8,7 @@ import xarray as xr
 from synthetic_result import MASS, few_muscles, result, with_troubles
 
 import musclesolve as ms
+from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.plotting.study import average_figures as averages
 
 
@@ -53,13 +54,19 @@ def test_moments_of_several_subjects_are_not_divided_by_a_mass(average):
     assert axes.get_ylabel() == "[N m]"
 
 
+def right_lines(axes):
+    """The lines of the mean of the right leg, whole cycles."""
+    lines = [line for line in axes.lines if line.get_color() == SIDE_COLOR["r"]]
+    return [line for line in lines if len(line.get_xdata()) > 100]
+
+
 def test_the_full_line_ends_where_cycles_are_missing(average):
     average = average.assign(cycles_with_reserve=0 * average["cycles_with_reserve"])
     axes = panel(averages.average_activations(average), "soleus")
     leg = average.sel(side="r", muscle="soleus")
     fewer = (leg["activation_count"] < leg["activation_count"].max()).values
     assert fewer.any() and not fewer.all()
-    full, _, pale, _ = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 100][:4]
+    full, pale = [line.get_xydata() for line in right_lines(axes)]
     # Both are parted where the number of cycles changes; without these places they are the percentages.
     whole = np.isfinite(pale[:, 0])
     np.testing.assert_array_equal(pale[whole, 0], average["percent"])
@@ -78,12 +85,12 @@ def test_where_a_cycle_needed_a_reserve_the_mean_is_dotted(average):
         (averages.average_angles_and_moments, "knee flexion moment", True),
         (averages.average_angles_and_moments, "knee flexion (+)", False),
     ):
-        lines = [line for line in panel(draw(average), title).lines if len(line.get_xdata()) > 100]
+        lines = right_lines(panel(draw(average), title))
         drawn = {
             style: [line.get_xydata() for line in lines if line.get_linestyle() == style] for style in "-:"
         }
         at = {
-            style: {x for curve in curves[:2] for x, y in curve if np.isfinite(y)}
+            style: {x for curve in curves for x, y in curve if np.isfinite(y)}
             for style, curves in drawn.items()
         }
         if several:

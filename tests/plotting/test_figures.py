@@ -44,7 +44,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import without_turns
 
 FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
-"""Those of every trial; that of the filter is there where the data chose it (test_cutoff_figure.py)."""
+"""Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figure.py)."""
 OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
 """Figures of curves; the others have bars."""
 

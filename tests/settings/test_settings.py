@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 import runpy
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from typer.models import OptionInfo
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.settings import live, other_files, trial
+from musclesolve.settings import commands, live, other_files, synthetic, trial
 from musclesolve.settings.json_schema import of_setting, schema_text
 from musclesolve.settings.schema import KINDS, Setting, Settings, settings_of, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
@@ -20,9 +22,9 @@ from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_argu
 ROOT = Path(__file__).parents[2]
 CLASSES = [
     each
-    for module in (trial, other_files, live)
+    for module in (trial, other_files, live, synthetic, commands)
     for each in vars(module).values()
-    if isinstance(each, type) and issubclass(each, Settings) and each is not Settings
+    if isinstance(each, type) and issubclass(each, Settings) and each.__module__ == module.__name__
 ]
 STATED = [(each.__name__, key, setting) for each in CLASSES for key, setting in settings_of(each).items()]
 SUFFIXES = {
@@ -45,10 +47,10 @@ def as_in_file(setting: Setting) -> Any:
 @pytest.mark.parametrize(("name", "key", "setting"), STATED, ids=[f"{name}.{key}" for name, key, _ in STATED])
 def test_the_rules_of_a_setting_hold_together(name: str, key: str, setting: Setting) -> None:
     assert setting.kind in KINDS and setting.about
-    assert setting.default in (None, "") or setting.problem(as_in_file(setting)) is None
+    assert setting.default in (None, "", ()) or setting.problem(as_in_file(setting)) is None
     ending = key.rpartition("_")[2] if "_" in key else ""
     if ending in SUFFIXES and setting.kind in ("number", "whole"):
-        assert setting.unit.split()[-1] in (SUFFIXES[ending], "deg/s")
+        assert setting.unit.split()[-1] in (SUFFIXES[ending], "deg", "deg/s")
 
 
 def test_a_value_at_fault_has_what_was_expected() -> None:
@@ -95,11 +97,35 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
         ("live", "no.toml", "--from", "replay", "--plate", "x"),
         ("watch", "no", "--template", "no.toml", "--settled", "601"),
         ("desk", "no", "--port", "70000"),
+        ("run", "no.toml", "-o", "no", "--jobs", "0"),
+        ("emg", "no.toml", "-o", "no", "--weight", "-1.0"),
+        ("benchmark", "--frames", "0"),
+        ("calibrate-body", "no.toml", "-o", "no.toml", "--mass-sd", "0.4"),
+        ("convert", "no.trc", "-o", "no.trc", "--units", "km"),
+        ("init", "no", "--mass-kg", "0.5"),
     ],
 )
-def test_options_of_sessions_have_the_ranges_of_their_settings(words: tuple[str, ...]) -> None:
+def test_options_of_commands_have_the_ranges_of_their_settings(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(cli.app, words)
     assert done.exit_code == 2 and words[-2] in done.output and words[-1] in done.output
+
+
+def test_every_option_that_has_a_value_is_a_setting() -> None:
+    about = {setting.about.replace("[", "\\[").lower() for _, _, setting in STATED}
+    seen = 0
+    for command in cli.app.registered_commands:
+        assert command.callback is not None
+        for name, parameter in inspect.signature(command.callback, eval_str=True).parameters.items():
+            kind, option = get_args(parameter.annotation)
+            if (
+                isinstance(option, OptionInfo)
+                and "Path" not in str(kind)
+                and name not in ("questions", "gap")
+            ):
+                seen += 1
+                text = str(option.help).lower()
+                assert kind in (bool, bool | None) or text.startswith(tuple(about)), (command.name, name)
+    assert seen > 100
 
 
 def test_a_range_holds_for_every_number_of_a_table() -> None:
@@ -112,3 +138,10 @@ def test_docs_have_the_tables_of_the_settings() -> None:
     for page in sorted((ROOT / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         assert written(text) == text, f"{page.name}: run python tools/settings_tables.py"
+
+
+def test_all_unknown_entries_of_a_list_are_named() -> None:
+    asked = RecordedSettings.__tables__["questions"].settings["ask"]
+    problem, expected = asked.problem(["margin", "margins", "contributons"]) or ("", "")
+    assert "'margin'" in problem and "'contributons'" in problem and "'margins'" not in problem
+    assert "margins" in expected

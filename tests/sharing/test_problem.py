@@ -209,3 +209,12 @@ def test_no_frames_at_all():
     empty = problem(moment_arm=ARM[:0], moment=MOMENT[:0], force_capacity=CAPACITY[:0])
     answer = solve(empty)
     assert answer.activation.shape == (0, 3) and answer.summary() == ""
+
+
+def test_numbers_in_another_unit_are_warned_of():
+    with pytest.warns(UserWarning, match=r"moment_arm is up to 50 m \(muscle_0\)"):
+        problem(moment_arm=1000.0 * ARM)
+    with pytest.warns(UserWarning, match="optimal_fiber_length is up to 9 m"):
+        problem(optimal_fiber_length=np.array([9.0, 5.0, 7.0]))
+    with pytest.warns(UserWarning, match="moment_arm is up to 50 m"):  # where another frame has no number
+        problem(moment_arm=np.where(np.arange(4)[:, None, None] == 1, np.nan, 1000.0 * ARM))

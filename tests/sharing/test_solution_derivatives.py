@@ -406,6 +406,23 @@ def test_many_directions_are_each_of_them(make_leg):
     assert still.activation.shape == (5, 43) and not still.activation.any()
 
 
+@pytest.mark.parametrize("cost", SMOOTH)
+def test_one_pass_serves_the_changes_of_single_muscles(cost, make_leg):
+    problem = make_leg(5)
+    found, random = solution_derivatives(problem, solve(problem, cost), cost), np.random.default_rng(3)
+    columns = {
+        f"d_{name}": random.normal(size=array.shape) * array
+        for name in CHANGING
+        if name not in ("moment", "reaction_offset", "emg") and (array := getattr(problem, name)) is not None
+    }
+    chosen, moment = np.array([0, 7, 42]), random.normal(size=(3, *problem.moment.shape))
+    together = found.of_muscles(chosen, moment, **columns)
+    for k, muscle in enumerate(chosen):
+        of_one = {name: np.where(np.arange(43) == muscle, array, 0.0) for name, array in columns.items()}
+        one = found.along(d_moment=moment[k], **of_one)
+        np.testing.assert_allclose(together[k], one.force, rtol=1e-9, atol=1e-9)
+
+
 def test_the_least_cost_grows_by_the_multiplier(make_leg):
     """The envelope theorem, and its derivative: the multipliers change as a symmetric matrix times the moments."""
     problem, step = make_leg(4), 1e-4

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import finish, progress
+from musclesolve.settings.commands import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,19 +19,13 @@ if TYPE_CHECKING:
     from musclesolve.studies.calibration.body_record import BodyCalibration
 
 
+@with_settings(CommandSettings, command_arguments("calibrate_body"))
 def calibrate_body(
     trials: Annotated[
         list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files of recordings of one subject.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The body file to write.")],
-    plate_force: Annotated[
-        bool,
-        typer.Option("--plate-force", help="Fit a gain and a zero of each plate's vertical force too."),
-    ] = False,
-    mass_sd: Annotated[
-        float | None,
-        typer.Option(help="How well the body mass is known, as a share of it; 0.02 unless given."),
-    ] = None,
+    **settings: Any,
 ) -> None:
     """Fit masses, centers of mass, clock and plates of one subject, so that motion and ground forces agree.
 
@@ -41,9 +37,7 @@ def calibrate_body(
 
     with progress() as report, reserved(output.parent):
         check_place(output, "the body of one subject", ".toml", table="body")
-        body = body_calibration.calibrate_body(
-            trials, plate_force=plate_force, mass_sd=mass_sd, progress=report
-        )
+        body = body_calibration.calibrate_body(trials, progress=report, **settings)
         path = body.save(output)
 
     def document() -> dict[str, Any]:

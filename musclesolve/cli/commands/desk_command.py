@@ -9,10 +9,11 @@ import typer
 from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import print_address
 from musclesolve.errors import not_installed
-from musclesolve.settings.live import DeskSettings, SessionSettings, session_arguments
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.live import DeskSettings
 
 
-@with_settings(SessionSettings, session_arguments("desk"))
+@with_settings(CommandSettings, command_arguments("desk"))
 def desk(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="The folder with the recordings; it may be new.")

@@ -13,36 +13,26 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
-    Again,
     Coordinates,
     Cost,
     Figures,
-    FileFormat,
-    Font,
-    Format,
-    Jobs,
     Loads,
     Model,
     Moments,
     Output,
     Questions,
-    Samples,
-    Scheduler,
     Side,
-    Sides,
     Solver,
     TrialFile,
-    Width,
-    cost_names,
     drawn_figures,
-    page_style_of,
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
 from musclesolve.data.bundled import reference_stride
-from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
-from musclesolve.settings.live import AUTO, LiveSettings, SessionSettings, StreamSettings, session_arguments
+from musclesolve.settings.commands import BOTH, CommandSettings, FigureSettings, command_arguments
+from musclesolve.settings.live import AUTO, LiveSettings, StreamSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
@@ -61,6 +51,7 @@ def demo(
     analyze("demo", reference_stride(), output, figures, show=show)
 
 
+@with_settings(CommandSettings, command_arguments("many", "run", "figures"))
 @with_settings(RecordedSettings, run_arguments())
 def run(
     trial: Annotated[
@@ -69,18 +60,10 @@ def run(
     output: Output,
     cost: Cost = None,
     solver: Solver = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
     figures: Figures = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    again: Again = False,
-    uncertainty: Samples = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
     questions: Questions = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page of one trial in the browser.")] = False,
-    file_format: Format = FileFormat.png,
-    width: Width = A4_PAGE.width_mm,
-    font: Font = A4_PAGE.font_pt,
     **settings: Any,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, its page report.html, and a printed summary.
@@ -89,10 +72,13 @@ def run(
 
     Results of the same input, options and version are kept; a trial that fails does not stop the others.
     """
-    options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value, **settings}
+    jobs, scheduler, again = (settings.pop(key, None) for key in ("jobs", "scheduler", "again"))
+    uncertainty, seed = settings.pop("samples", None), settings.pop("seed")
+    style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
+    options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side, **settings}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
-    figures = drawn_figures(figures, file_format, width, font)
-    with page_style(page_style_of(file_format, width, font)):
+    figures = drawn_figures(figures, style)
+    with page_style(style):
         if many and (uncertainty is not None or show):
             option = "--open" if show else "--uncertainty"
             raise typer.BadParameter(f"{option} is for one trial, without --jobs, --scheduler and --again")
@@ -110,7 +96,7 @@ def share(
     output: Output,
     moments: Moments = None,
     loads: Loads = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
     figures: Figures = None,
     **settings: Any,
 ) -> None:
@@ -122,7 +108,7 @@ def share(
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
-    options = {"side": side.value, "loads": loads, **settings}
+    options = {"side": side, "loads": loads, **settings}
     with progress() as report:
         result, paths = share_into(
             output, (model, coordinates, moments), options, report, figures=figures is True
@@ -250,26 +236,24 @@ def _pages(wanted: bool) -> dict[str, Any]:
     return {REPORT: trial_report} if wanted else {}
 
 
+@with_settings(CommandSettings, command_arguments("compare"))
 def compare(
     trial: TrialFile,
-    cost: Annotated[
-        list[str],
-        typer.Option(help="A cost function; give the option twice or more.", autocompletion=cost_names),
-    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
     ],
     solver: Solver = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
     full: Annotated[
         bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
     ] = False,
+    **settings: Any,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
-        result, paths = compare_into(output, trial, cost, solver, side.value, report)
+        result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
     _finish_comparison(result, paths, full)
 
 
@@ -287,18 +271,16 @@ def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> Non
     finish("compare", parts(result), document, paths, 0 if complete else SOME_FRAMES_FAILED)
 
 
+@with_settings(CommandSettings, command_arguments("emg"))
 def emg(
     trial: TrialFile,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for emg_trade_off.nc and its figure.")
     ],
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(min=0.0, help="A weight of EMG; repeatable; default: 0 and 0.1 to 100."),
-    ] = None,
     cost: Cost = None,
     solver: Solver = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
+    **settings: Any,
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, and estimate the clock
     offset.
@@ -310,17 +292,17 @@ def emg(
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.studies.emg_offset import emg_offset
-    from musclesolve.studies.emg_trade_off import WEIGHTS, emg_trade_off
+    from musclesolve.studies.emg_trade_off import emg_trade_off
 
     with progress() as report, reserved(output):
         check_folder(output, "emg_trade_off.nc", trial)
         loaded = trial_file.read_trial(trial)
         check_inputs(loaded.files.values(), output, [])
-        found = emg_trade_off(loaded, weight or WEIGHTS, cost, solver, side.value, report)
+        found = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
         found.attrs |= trial_from(trial, output)
         clock: xr.Dataset | str
         try:
-            clock = emg_offset(loaded, cost=cost, side=side.value)
+            clock = emg_offset(loaded, cost=cost, side=side)
         except InputError as error:  # too few channels or frames: stated, the trade-off is there
             clock = f"not estimated: {error.problem}"
         report("writing", 1.0)
@@ -329,28 +311,14 @@ def emg(
     finish("emg", text, lambda: trade_off_document(found, clock), paths)
 
 
+@with_settings(CommandSettings, command_arguments("calibrate_muscles"))
 def calibrate_muscles(
     trial: Annotated[
         list[Path],
         typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with EMG or fascicle lengths."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="File of the person's muscles (.toml).")],
-    free: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="QUANTITY=WORDS",
-            help="What is fitted, such as strength=groups or optimal_fiber_length=soleus,gastrocnemius; repeatable; "
-            "by what was measured unless given.",
-        ),
-    ] = None,
-    fixed: Annotated[
-        list[str] | None, typer.Option(metavar="QUANTITY[=WORDS]", help="What is not fitted; repeatable.")
-    ] = None,
     strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
-    profile: Annotated[
-        str | None, typer.Option(metavar="PARAMETER", help="The least misfit over one fitted parameter.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the person.")] = None,
     osim: Annotated[
         Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
     ] = None,
@@ -358,7 +326,8 @@ def calibrate_muscles(
         Path | None, typer.Option("--figures", help="Folder for figures and calibration.nc.")
     ] = None,
     cost: Cost = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
+    **settings: Any,
 ) -> None:
     """Muscles of one person, fitted to EMG, fascicle lengths and strength tests, with standard deviations."""
     from musclesolve.opensim.person_file import write_person
@@ -379,18 +348,9 @@ def calibrate_muscles(
     check_place(output, "the muscles of one person", ".toml", table="person")
     if osim is not None:
         check_place(osim, "an OpenSim model", ".osim")
+    settings |= {key: stated_words(settings[key]) for key in ("free", "fixed") if key in settings}
     with progress() as report, nullcontext() if figures is None else reserved(figures):
-        done = calibrate_muscles(
-            trial,
-            None if free is None else stated_words(free),
-            None if fixed is None else stated_words(fixed),
-            strength,
-            profile,
-            name,
-            cost,
-            side.value,
-            report,
-        )
+        done = calibrate_muscles(trial, strength=strength, cost=cost, side=side, progress=report, **settings)
         report("writing", 1.0)
         sentences = list(done.notes)
         write_person(done.person, output)
@@ -415,7 +375,7 @@ def calibrate_muscles(
     )
 
 
-@with_settings(SessionSettings, session_arguments("live"))
+@with_settings(CommandSettings, command_arguments("live"))
 def live(
     trial: TrialFile,
     output: Annotated[
@@ -425,18 +385,6 @@ def live(
         bool,
         typer.Option("--replay", help="As fast as it goes, every sample of the recording: result.nc in -o."),
     ] = False,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            help="Where samples come from: lsl:NAME, udp:PORT, qualisys:HOST, replay or replay:TRIAL.toml; "
-            "repeatable.",
-        ),
-    ] = None,
-    sink: Annotated[
-        list[str] | None,
-        typer.Option("--to", help="Where frames go: lsl:NAME, udp:HOST:PORT; repeatable."),
-    ] = None,
     repeat: Annotated[
         bool,
         typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds."),
@@ -462,21 +410,21 @@ def live(
         typer.Option(help="File (JSON) that keeps what is chosen on --page for the next session."),
     ] = None,
     cost: Cost = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
     **stated: Any,
 ) -> None:
     """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
-    if replay and source:
+    given = LiveSettings(**stated)
+    if replay and given.source:
         raise typer.BadParameter("state one of --replay and --from")
-    if not replay and not source:
+    if not replay and not given.source:
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
-    given = LiveSettings(**stated)
     streamed = {
         "--page": page,
         "--record": record is not None,
-        "--to": bool(sink),
+        "--to": bool(given.sink),
         **{
             f"--{name.replace('_', '-')}": given[name] != usual.default
             for name, usual in settings_of(StreamSettings).items()
@@ -487,7 +435,7 @@ def live(
         raise typer.BadParameter(
             f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
-    replays = any(text.partition(":")[0] == "replay" for text in source or [])
+    replays = any(text.partition(":")[0] == "replay" for text in given.source)
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
     if not page and (no_open or page_settings or given.page_port):
@@ -498,7 +446,7 @@ def live(
         "lag_ms": given.lag_ms,
         "cutoff_hz": given.cutoff_hz,
         "cost": cost,
-        "side": side.value,
+        "side": side,
     }
     if output is not None:
         _replay_into(trial, output, settings)
@@ -514,14 +462,12 @@ def live(
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 
-    feet: Any = (
-        None if given.plate is None else [None if number == AUTO else number for number in given.plate]
-    )
+    feet: Any = None if given.plate is None else [None if foot == AUTO else foot for foot in given.plate]
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
-    check_streams(source or [], sink or [])  # before anything is computed
+    check_streams(given.source, given.sink)  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
     with ExitStack() as closing:
-        sinks: list[str | Sink] = [*(sink or []), StatusLine(), SessionWatch()]
+        sinks: list[str | Sink] = [*given.sink, StatusLine(), SessionWatch()]
         if record is not None:
             sinks.append(Recorder(record))
         if page:  # its process loads what it needs while the trial is prepared
@@ -547,7 +493,7 @@ def live(
                 logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
                 shown.wait_for_browser()
             wanted = Wanted.from_live(ready, *axes, repeats=repeat)
-            joined, going = open_session(wanted, source or [], sinks, **joining)
+            joined, going = open_session(wanted, given.source, sinks, **joining)
             # from here on Ctrl-C ends the session; before it, the command
             stop = closing.enter_context(stop_signals())
             passed = run_session(ready, joined, going, stop, seconds, fresh=True)
@@ -557,7 +503,7 @@ def live(
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
-            joined, going = open_session(Wanted.from_live(standing, *axes), source or [], sinks, **joining)
+            joined, going = open_session(Wanted.from_live(standing, *axes), given.source, sinks, **joining)
             for item in going:
                 closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
@@ -583,23 +529,13 @@ def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
     finish_result("live", result, paths)
 
 
+@with_settings(CommandSettings, command_arguments("average"))
 def average(
     result: Annotated[
         list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %.")
-    ] = False,
-    unit: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--unit",
-            metavar="KIND=UNIT",
-            help="Unit of a kind of quantity, such as moment='N m/(kg m)', force=N/kg, muscle_force=BW; "
-            "of several persons N m/kg, BW, % and W/kg unless given.",
-        ),
-    ] = None,
+    **settings: Any,
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.plotting.study.average_figures import average_files
@@ -609,7 +545,9 @@ def average(
     from musclesolve.studies.average import average_results, stated_units
 
     with progress() as report, reserved(output):
-        averaged = average_results(result, partial=partial, units=stated_units(unit or ()))
+        averaged = average_results(
+            result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
+        )
         files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
         report("writing", 1.0)
         paths = write_files(output, files)

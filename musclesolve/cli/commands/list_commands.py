@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import cost_names, marker_set_names, muscle_names, muscle_set_names, solver_names
+from musclesolve.cli.options import marker_set_names, muscle_names, solver_names, with_settings
 from musclesolve.cli.printing import complain, console, finish, print_files, progress
 from musclesolve.errors import input_error
+from musclesolve.settings.commands import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,16 +19,10 @@ if TYPE_CHECKING:
     from muscle_db import MuscleDatabase
 
 
+@with_settings(CommandSettings, command_arguments("muscles"))
 def muscles(
     name: Annotated[
         str | None, typer.Argument(help="A muscle, by its name or short name.", autocompletion=muscle_names)
-    ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given.",
-            autocompletion=muscle_set_names,
-        ),
     ] = None,
     passive_moments: Annotated[
         bool,
@@ -36,6 +31,7 @@ def muscles(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the passive moments, table and figure.")
     ] = None,
+    **settings: Any,
 ) -> None:
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
@@ -43,6 +39,7 @@ def muscles(
     from musclesolve.opensim.find_muscle_set import find_muscle_set
     from musclesolve.opensim.person_file import person_of_set
 
+    database = settings.get("database")
     person = None if database is None else person_of_set(database)
     if person is not None:
         console().print(person_table(person))
@@ -144,26 +141,16 @@ def install(
         complain(str(error))
 
 
+@with_settings(CommandSettings, command_arguments("benchmark"))
 def benchmark(
     trial: Annotated[
         Path | None,
         typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
     ] = None,
-    frames: Annotated[int, typer.Option(help="Maximum number of frames per solver.")] = 10_000,
-    cost: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A cost function; repeatable; default: three smooth ones and min_max.",
-            autocompletion=cost_names,
-        ),
-    ] = None,
-    solver: Annotated[
-        list[str] | None,
-        typer.Option(help="A solver; repeatable; default: all.", autocompletion=solver_names),
-    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
     ] = None,
+    **settings: Any,
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
     from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -171,7 +158,7 @@ def benchmark(
 
     with nullcontext() if output is None else reserved(output):
         with progress() as update:
-            found = study.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
+            found = study.benchmark(trial, progress=update, **settings)
         paths = [] if output is None else write_files(output, study.files(found))
 
     def document() -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
-from musclesolve.cli.options import Cost, Side, Sides, TrialFile
+from musclesolve.cli.options import Cost, Side, TrialFile, with_settings
 from musclesolve.cli.printing import finish, progress
+from musclesolve.settings.commands import BOTH, CommandSettings, MarginSettings, command_arguments
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,40 +92,15 @@ def contributions(
     finish("contributions", text, lambda: document, paths)
 
 
+@with_settings(CommandSettings, command_arguments("margins"))
 def margins(
     trial: TrialFile,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for margins.nc, margins.csv and the figure.")
     ],
-    strength: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MUSCLE=FACTOR",
-            help="A muscle or group that is weak already, such as triceps_surae=0.8; repeatable.",
-        ),
-    ] = None,
-    path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MUSCLE", help="Muscle or group whose weakening is followed; default: the most critical."
-        ),
-    ] = None,
-    contact: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="JOINT=BODY_WEIGHTS",
-            help="Largest contact force of a joint, such as knee=2.5; repeatable. now: no more than in the trial.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also pairs of groups that are weak together.")
-    ] = False,
-    lengths: Annotated[
-        bool,
-        typer.Option("--lengths", help="Also how short and long tendons and fibers of the groups may be."),
-    ] = False,
     cost: Cost = None,
-    side: Sides = Side.both,
+    side: Side = BOTH,
+    **settings: Any,
 ) -> None:
     """Find the least strength of each muscle and group at which the motion is possible, and the muscles that take
     over.
@@ -139,14 +115,23 @@ def margins(
     from musclesolve.studies.questions.margins import margins
     from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
-    weak = strengths_from_texts(strength or [])
-    bounds = contact_from_texts(contact) if contact else None
+    given = MarginSettings(**settings)
+    weak = strengths_from_texts(given.strength)
+    bounds = contact_from_texts(given.contact) if given.contact else None
     found, paths = answered(
         trial,
         output,
         "margins",
         lambda loaded, report: margins(
-            loaded, weak, path, cost, side.value, report, contact=bounds, pairs=pairs, lengths=lengths
+            loaded,
+            weak,
+            given.path,
+            cost,
+            side,
+            report,
+            contact=bounds,
+            pairs=given.pairs,
+            lengths=given.lengths,
         ),
         lambda found: {"margins.csv": margins_csv(found), **answer_files(found, "margins")},
     )
@@ -154,20 +139,12 @@ def margins(
     finish("margins", text, lambda: margin_document(found), paths)
 
 
+@with_settings(CommandSettings, command_arguments("what_if"))
 def what_if(
     trial: TrialFile,
-    scenario: Annotated[
-        list[str],
-        typer.Option(
-            "--set",
-            metavar="[NAME:] KEY=VALUE,...",
-            help="A scenario; repeatable. soleus=0.5 or triceps_surae_r=0: strength; torque.ankle_dorsiflexion=-30:0: "
-            "best torque within limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; "
-            "sharing.cost=stress_cubed, muscles.passive=calibrated: settings.",
-        ),
-    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what_if.nc and the figures.")],
-    side: Sides = Side.both,
+    side: Side = BOTH,
+    **settings: Any,
 ) -> None:
     """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, compared with
     now.
@@ -185,7 +162,7 @@ def what_if(
         trial,
         output,
         "what_if",
-        lambda loaded, report: what_if(loaded, scenario, side.value, report),
+        lambda loaded, report: what_if(loaded, settings["scenarios"], side, report),
         lambda found: answer_files(found, "what_if"),
     )
     facts = scenario_facts(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ from musclesolve.cli.printing import (
     print_table,
     progress,
 )
+from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.synthetic import SYNTHETIC, SyntheticSettings
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from musclesolve.drafting.study.draft_study import StudyDraft
 
 
+@options.with_settings(CommandSettings, command_arguments("init"))
 def init(
     folder: Annotated[
         Path,
@@ -49,11 +52,7 @@ def init(
     study: Annotated[
         bool, typer.Option("--study", help="Draft a study file from all trials in the folder and below it.")
     ] = False,
-    mass_kg: Annotated[
-        float | None, typer.Option(help="Body mass with shoes \\[kg], if you know it.")
-    ] = None,
-    stature_m: Annotated[float | None, typer.Option(help="Stature \\[m], if you know it.")] = None,
-    sex: Annotated[str | None, typer.Option(help="female or male.")] = None,
+    **subject: Any,
 ) -> None:
     """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO.
 
@@ -62,25 +61,24 @@ def init(
     files, what these do not state by a table of subjects (CSV, XLSX) in the folder.
     """
     if study:
-        stated = {"--mass-kg": mass_kg, "--stature-m": stature_m, "--sex": sex}
-        _init_study(folder, output, force, [name for name, value in stated.items() if value is not None])
+        _init_study(folder, output, force, subject)
         return
     from musclesolve.drafting.draft_folder import draft_folder, write_drafts
     from musclesolve.drafting.subject_size import GivenSubject
 
-    draft = draft_folder(folder, output, GivenSubject(None, mass_kg, stature_m, sex))
+    draft = draft_folder(folder, output, GivenSubject(**subject))
     paths = write_drafts(draft, force)
     _print_draft(draft)
     print_files(paths)
     _print_next(paths, draft)
 
 
-def _init_study(folder: Path, output: Path | None, force: bool, stated: list[str]) -> None:
+def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping[str, Any]) -> None:
     from musclesolve.drafting.study.draft_study import draft_study, write_study
 
-    if stated:
+    for key in subject:
         raise typer.BadParameter(
-            f"{stated[0]} is of one subject; a study has several: enter it in [subjects]"
+            f"--{key.replace('_', '-')} is of one subject; a study has several: enter it in [subjects]"
         )
     draft = draft_study(folder, output)
     paths = write_study(draft, force)
@@ -198,6 +196,7 @@ def calibrate(
     console().print(camera_table(read_camera_file(cameras)))
 
 
+@options.with_settings(CommandSettings, command_arguments("convert"))
 def convert(
     source: Annotated[
         Path, typer.Argument(help="A recording, such as TRC, C3D, CSV, MOT, STO, or a camera file.")
@@ -205,23 +204,12 @@ def convert(
     output: Annotated[
         list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
     ],
-    forward: Annotated[
-        str | None,
-        typer.Option(help="Axis of the source in the walking direction: rotates it to the axes of OpenSim."),
-    ] = None,
-    up: Annotated[
-        str | None,
-        typer.Option(
-            help="Axis of the source that points up, default +z: with --forward, or alone for the force plates of a "
-            "C3D file (to locate the ground)."
-        ),
-    ] = None,
-    units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
+    **settings: Any,
 ) -> None:
     """Write markers or forces of a recording as files that OpenSim reads."""
     from musclesolve.recording.formats import convert as write
 
-    for note in write(source, output, forward, up, units):
+    for note in write(source, output, **settings):
         print_table(note)
     print_files(output)
 

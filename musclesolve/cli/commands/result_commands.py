@@ -1,24 +1,15 @@
 """Commands that show and export results: `report`, `picture`, `plot` and `export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import (
-    FileFormat,
-    Font,
-    Format,
-    Norms,
-    PageMuscle,
-    Questions,
-    Titles,
-    Width,
-    page_style_of,
-)
+from musclesolve.cli.options import Questions, with_settings
 from musclesolve.cli.printing import print_files, print_summary, progress
-from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line, lines
+from musclesolve.settings.commands import CommandSettings, ExportSettings, command_arguments
 
 Geometry = Annotated[
     Path | None,
@@ -61,6 +52,7 @@ def report(
     print_files([written])
 
 
+@with_settings(CommandSettings, command_arguments("picture"))
 def picture(
     result: Annotated[
         Path,
@@ -74,10 +66,8 @@ def picture(
             help="The file: .html (needs nothing else), .gif or .mp4; default: picture.html beside the result.",
         ),
     ] = None,
-    speed: Annotated[
-        float, typer.Option(min=0.01, max=10.0, help="Speed of GIF and MP4 as a share of the true one.")
-    ] = 0.5,
     geometry: Geometry = None,
+    **settings: Any,
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
     from musclesolve.report.content.pieces import Changed
@@ -88,7 +78,7 @@ def picture(
 
     path = output or result.parent / "picture.html"
     with progress() as report, reserved(path.parent):
-        missing = save_picture(result, path, speed, report, geometry=geometry)
+        missing = save_picture(result, path, progress=report, geometry=geometry, **settings)
     if isinstance(changed := recording_state(read_result(result)), Changed):
         print_summary(line("warning", changed))
     if missing:
@@ -96,6 +86,7 @@ def picture(
     print_files([path])
 
 
+@with_settings(CommandSettings, command_arguments("plot"))
 def plot(
     result: Annotated[
         Path, typer.Argument(metavar="RESULT.nc", help="result.nc or uncertainty.nc of `musclesolve run`.")
@@ -104,16 +95,7 @@ def plot(
         Path | None,
         typer.Option("-o", "--output", help="Folder for the figures; default: the folder of the result."),
     ] = None,
-    figure: Annotated[
-        list[str] | None,
-        typer.Option(help="Name of a figure, such as activations; repeatable; default: all."),
-    ] = None,
-    file_format: Format = FileFormat.png,
-    width: Width = A4_PAGE.width_mm,
-    font: Font = A4_PAGE.font_pt,
-    titles: Titles = True,
-    norms: Norms = True,
-    muscle: PageMuscle = None,
+    **settings: Any,
 ) -> None:
     """Draw the figures of a result again, also for a paper; they replace the figures of the folder,
     of whatever format.
@@ -121,26 +103,21 @@ def plot(
     from musclesolve.plotting.figure_sets import save_figures
     from musclesolve.results.files.result_netcdf import read_result
 
-    style = page_style_of(file_format, width, font, titles, norms, muscle or ())
-    with page_style(style), progress() as report:
-        paths = save_figures(
-            read_result(result), output or result.parent, figures=figure or (), progress=report
-        )
+    figures = settings.pop("figures", ())
+    with page_style(PageStyle(**settings)), progress() as report:
+        paths = save_figures(read_result(result), output or result.parent, figures=figures, progress=report)
     print_files(paths)
 
 
 NAN = "the TimeSeriesTable of OpenSim reads them, its Storage ends before the first of them"
 
 
+@with_settings(CommandSettings, command_arguments("export"))
 def export(
     result: Annotated[
         Path,
         typer.Argument(metavar="RESULT.nc", help="A result: of `run`, `share`, `average` or `compare`."),
     ],
-    format: Annotated[
-        str | None,
-        typer.Option(help="sto, mot, csv, mat or parquet; default: the suffix of the output."),
-    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -150,28 +127,19 @@ def export(
             "NAME_force.sto, ...",
         ),
     ] = None,
-    variable: Annotated[
-        list[str] | None,
-        typer.Option(help="A series of the result; repeatable. Default: all; STO: the six of most use."),
-    ] = None,
-    names: Annotated[
-        str | None,
-        typer.Option(
-            help="Names, signs and axes: gait2392, rajagopal or own. Default: as in the model of the muscle set in "
-            "STO and MOT files, otherwise own."
-        ),
-    ] = None,
+    **settings: Any,
 ) -> None:
     """Write the series of a result for OpenSim, spreadsheets, MATLAB or data frames."""
     from musclesolve.results.export import export as exporting
     from musclesolve.results.export.opensim_names import find_naming
     from musclesolve.results.files.result_netcdf import read_result
 
-    target = exporting.target_path(result, output, format)
+    given = ExportSettings(**settings)
+    target = exporting.target_path(result, output, given.format)
     loaded = read_result(result)
-    paths = exporting.export(loaded, target, format, variables=variable, names=names)
+    paths = exporting.export(loaded, target, **settings)
     kind = target.suffix.casefold().removeprefix(".")
-    print_summary(line("names", find_naming(loaded, names, kind in exporting.FOR_OPENSIM).sentence))
+    print_summary(line("names", find_naming(loaded, given.names, kind in exporting.FOR_OPENSIM).sentence))
     if kind in exporting.FOR_OPENSIM and (missing := exporting.invalid_frames(loaded)):
         print_summary(line("note", f"{missing} frames without a valid solution are nan: {NAN}"))
     print_files(paths)

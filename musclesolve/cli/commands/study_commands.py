@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import (
-    Again,
-    FileFormat,
-    Font,
-    Format,
-    Jobs,
-    Samples,
-    Scheduler,
-    Width,
-    drawn_figures,
-    page_style_of,
-)
+from musclesolve.cli.options import drawn_figures, with_settings
 from musclesolve.cli.printing import complain, finish, progress
-from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
+from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,40 +24,19 @@ if TYPE_CHECKING:
     from musclesolve.studies.study.analysis import StudyResult
 
 
-class TableFormat(StrEnum):
-    """Format of a table of many rows."""
-
-    csv = "csv"
-    parquet = "parquet"
-
-
+@with_settings(CommandSettings, command_arguments("many", "study", "figures"))
 def study(
     file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the page, the tables and all trials.")
     ],
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    again: Again = False,
-    reports: Annotated[
-        bool,
-        typer.Option(
-            "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
-        ),
-    ] = True,
-    uncertainty: Samples = None,
-    values: Annotated[
-        TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
-    ] = TableFormat.csv,
     figures: Annotated[
         bool | None,
         typer.Option(
             "--figures/--no-figures", help="Also draw the mean curves as files.", show_default=False
         ),
     ] = None,
-    file_format: Format = FileFormat.png,
-    width: Width = A4_PAGE.width_mm,
-    font: Font = A4_PAGE.font_pt,
+    **settings: Any,
 ) -> None:
     """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables.
 
@@ -75,12 +44,10 @@ def study(
     """
     from musclesolve.report.study.study_page import study_into
 
-    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
-    drawn = bool(drawn_figures(figures, file_format, width, font))
-    with page_style(page_style_of(file_format, width, font)), progress() as report:
-        result, paths = study_into(
-            output, file, reports=reports, figures=drawn, values_format=values.value, progress=report, **how
-        )
+    style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
+    drawn = bool(drawn_figures(figures, style))
+    with page_style(style), progress() as report:
+        result, paths = study_into(output, file, figures=drawn, progress=report, **settings)
     for record in result.computed.records.values():
         if record.message:
             complain(f"{record.name}: {record.message}")

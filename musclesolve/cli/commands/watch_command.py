@@ -12,7 +12,8 @@ import typer
 
 from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import complain, finish, print_summary
-from musclesolve.settings.live import SessionSettings, WatchSettings, session_arguments
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.live import WatchSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +24,7 @@ LOOK = 0.5
 """Interval at which the folder is searched [s]."""
 
 
-@with_settings(SessionSettings, session_arguments("watch"))
+@with_settings(CommandSettings, command_arguments("watch"))
 def watch(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The folder into which recordings are saved.")
@@ -42,7 +43,7 @@ def watch(
 ) -> None:
     """Make a trial file, a result and a page of each new recording in a folder, until Ctrl-C.
 
-    Recordings, folders and plates follow one protocol, which the trial file of an earlier recording states.
+    Recordings, of markers, cameras or an OpenSim model, follow one protocol: the trial file of an earlier recording.
     A recording at fault is named with its remedy, and the next one is computed.
     """
     from musclesolve._util.interrupts import stop_signals

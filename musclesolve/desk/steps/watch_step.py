@@ -10,6 +10,12 @@ from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.view import State, Step, View
 from musclesolve.studies.many_trials.trial_record import CSV
 
+OTHER_SUBJECT = {
+    False: "a file subject.toml beside recordings states another subject.",
+    True: "an .osim file beside coordinates is the model of another subject.",
+}
+"""By whether the trial is of an OpenSim model: the file beside recordings for another subject."""
+
 
 class WatchStep:
     """The step in one window."""
@@ -29,17 +35,11 @@ class WatchStep:
     @ui.refreshable_method
     def _switch(self) -> None:
         desk = self.desk
-        if desk.is_model:
-            ui.label(
-                "Recordings are computed by the trial file of a recording, not by the trial file of an OpenSim model."
-            )
-            return
         assert desk.trial is not None
         if desk.watching is None:
             ui.label(
-                f"Save recordings of the same protocol into {desk.folder.path}: what {desk.trial.path.name} says of "
-                "laboratory, markers, plates and subject holds for all of them; a file subject.toml beside "
-                "recordings states another subject."
+                f"Save recordings of the same protocol into {desk.folder.path}: the settings of "
+                f"{desk.trial.path.name} hold for all of them; {OTHER_SUBJECT[desk.is_model]}"
             ).classes("ms-why")
         else:
             ui.label(

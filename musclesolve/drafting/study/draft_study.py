@@ -1,8 +1,9 @@
 """A study file drafted from the folders of its trials: subjects, groups, conditions by their names, the rest marked."""
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -42,7 +43,6 @@ HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
     "Decide the lines that begin with TODO; `musclesolve study` computes the rest.",
 )
-_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
 """Keys that every subject should have: results are normalized by mass and stature."""
@@ -64,6 +64,16 @@ class StudyDraft:
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     table: str = ""
+
+
+@dataclass(frozen=True)
+class _StudyTrial:
+    """A trial: its name in the study, its role, where it was found, and its draft if it is a recording."""
+
+    name: str
+    role: Role
+    found: FoundTrial
+    recording: RecordedTrial | None
 
 
 @dataclass(frozen=True)
@@ -92,51 +102,34 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     found = study_trials(folder)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    places = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
+    beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
     tables = [
-        path for place in places for path in sorted(place.iterdir()) if path.is_file() and _is_table(path)
+        path for place in beside for path in sorted(place.iterdir()) if path.is_file() and _is_table(path)
     ]
-    recordings = [
-        (path, levels)
-        for path, levels in zip(found.recordings, found.levels_of, strict=True)
-        if path not in tables
-    ]
+    recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
-    paths = [*(trial.levels for trial in found.trials), *(levels for _, levels in recordings)]
+    paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     sources = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
-    count = len(found.trials)
-    files, levels = [path for path, _ in recordings], [levels for _, levels in recordings]
-    drafted = recorded_trials(folder, files, levels, roles(paths, sources)[count:], target)
-    recorded = {count + trial.place: trial for trial in drafted.trials}
-    if not found.trials and not recorded:
+    role_of = dict(zip(recordings, roles(paths, sources)[len(found.trials) :], strict=True))
+    drafted = recorded_trials(folder, recordings, role_of, target)
+    if not found.trials and not drafted.trials:
         raise _no_trial(folder, found, drafted.unread)
-    counted = [k < count or k in recorded for k in range(len(paths))]
-    every = roles(paths, sources, counted)
-    order = sorted((k for k in range(len(paths)) if counted[k]), key=lambda k: _natural("/".join(paths[k])))
-    in_folders = [
-        (found.trials[k] if k < count else recorded[k].found, every[k], recorded.get(k)) for k in order
-    ]
-    names = _trial_names([trial for trial, _, _ in in_folders], [role for _, role, _ in in_folders])
-    # in the order of subjects, conditions and repetitions, as they are looked for
-    listed = sorted(zip(names, in_folders, strict=True), key=lambda each: _natural(each[0]))
-    names = [name for name, _ in listed]
-    trials = [trial for _, (trial, _, _) in listed]
-    named = [role for _, (_, role, _) in listed]
-    of_recordings = [recording for _, (_, _, recording) in listed]
-    common = common_settings(drafted.trials)
-    known = _known_people(tables, dict.fromkeys(role.subject for role in named))
-    people = _people(trials, named, of_recordings, known)
+    places: list[_Place] = [(trial, None) for trial in found.trials]
+    for path in recordings:
+        draft = drafted.trials.get(path)
+        places.append((None if draft is None else draft.found, draft))
+    final_roles = roles(paths, sources, [trial is not None for trial, _ in places])
+    trials = _named_trials(zip(paths, final_roles, places, strict=True))
+    of_recordings = list(drafted.trials.values())
+    common = common_settings(of_recordings)
+    known = _known_people(tables, dict.fromkeys(trial.role.subject for trial in trials))
+    people = _people(trials, known)
+    about = (*_about_models(trials), *_about_people(known, target))
     blocks = (
-        _design(named, names, known),
-        DraftTable(
-            "subjects", tuple(_subjects(people)), (*_about_models(trials), *_about_people(known, target))
-        ),
-        *settings_tables(drafted.trials, common),
-        DraftTable(
-            "trials",
-            tuple(_trials(trials, named, names, of_recordings, common, target)),
-            todo=_predicted(names, of_recordings),
-        ),
+        _design(trials, known),
+        DraftTable("subjects", tuple(_subjects(people)), about),
+        *settings_tables(of_recordings, common),
+        DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
     blank = "" if known is not None else _blank_table(people)
     todos = [todo for table in blocks for todo in table.todos]
@@ -150,17 +143,13 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
         said = "; ".join(f"{key} of {_few(names)}" for key, names in people.lacking.items())
         todos.insert(0, f"fill in {place}: {said}")
     todos[:0] = people.todos
-    about = [text for todo in todos[: len(people.todos) + bool(people.lacking)] for text in _as_todo(todo)]
+    first = todos[: len(people.todos) + bool(people.lacking)]
+    comments = [text for todo in first for text in Line("", todo=todo).texts()]
     head, _, rest = draft_text(HEAD, blocks, "study").partition("\n\n")
-    text = "\n\n".join([head, "\n".join([*about, *above]), rest])
-    recognized = tuple(_recognized(trials, named, known))
+    text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
+    recognized = tuple(_recognized(trials, known))
     unread = (*found.unread, *dict.fromkeys(drafted.unread))
     return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
-
-
-def _as_todo(sentence: str) -> Iterator[str]:
-    """A sentence as lines of a comment that is left to decide."""
-    return Line("", todo=sentence).texts()
 
 
 def _is_table(path: Path) -> bool:
@@ -202,68 +191,63 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
     return input_error("drafting.no_trial", file=folder, remedy=remedy, fault=problem)
 
 
-def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
+def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> DraftTable:
     """Groups and conditions in order; the first one is the reference."""
     lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
-        rows = {known.row_of(role.subject) for role in named}
+        rows = {known.row_of(trial.role.subject) for trial in trials}
         tabled = {str(known.rows[row].get("group", "")) for row in rows if row is not None}
     for key, values, source in (
-        ("groups", {role.group for role in named}, "by the names of folders and files"),
+        ("groups", {trial.role.group for trial in trials}, "by the names of folders and files"),
         ("groups", tabled, "" if known is None else f"by {known.path.name}"),
-        ("conditions", {role.condition for role in named}, "by the names of folders and files"),
+        ("conditions", {trial.role.condition for trial in trials}, "by the names of folders and files"),
     ):
         if listed := in_order(values - {""}):
             todo = f"check the order: the first of the {key} is what the others are compared with"
             lines = [line for line in lines if line.key != key]
             lines.append(Line(key, listed, source, todo if len(listed) > 1 else ""))
             if key == "conditions":
-                of = {
-                    c: [name for name, role in zip(names, named, strict=True) if role.condition == c]
-                    for c in listed
-                }
-                about = [f"{condition}: {_few(of[condition])}" for condition in listed]
+                about = [
+                    f"{condition}: {_few([trial.name for trial in trials if trial.role.condition == condition])}"
+                    for condition in listed
+                ]
     return DraftTable("design", tuple(lines), tuple(about))
 
 
-def _people(
-    trials: Sequence[FoundTrial],
-    named: Sequence[Role],
-    recorded: Sequence[RecordedTrial | None],
-    known: SubjectsTable | None,
-) -> _People:
+def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _People:
     """Return the data of each subject: the group, and the body by all sources that state it."""
     values: dict[str, dict[str, Any]] = {}
     comments, doubts = dict[str, str](), dict[str, list[str]]()
     lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
-    for name in dict.fromkeys(role.subject for role in named):
-        own = [k for k, role in enumerate(named) if role.subject == name]
+    for name in dict.fromkeys(trial.role.subject for trial in trials):
+        own = [trial for trial in trials if trial.role.subject == name]
+        role, bodies = own[0].role, [trial.found.subject for trial in own]
         row = None if known is None else known.row_of(name)
         tabled = {} if known is None or row is None else known.rows[row]
-        values[name] = {"group": named[own[0]].group} if named[own[0]].group and "group" not in tabled else {}
-        doubts[name] = [named[own[0]].doubt] if named[own[0]].doubt else []
+        values[name] = {"group": role.group} if role.group and "group" not in tabled else {}
+        doubts[name] = [role.doubt] if role.doubt else []
         differing = set[str]()
-        for key in dict.fromkeys(key for k in own for key in trials[k].subject):
-            stated = Counter(value_text(trials[k].subject[key]) for k in own if key in trials[k].subject)
+        for key in dict.fromkeys(key for body in bodies for key in body):
+            stated = Counter(value_text(body[key]) for body in bodies if key in body)
             if len(stated) == 1:
-                values[name][key] = next(trials[k].subject[key] for k in own if key in trials[k].subject)
+                values[name][key] = next(body[key] for body in bodies if key in body)
             else:
                 differing.add(key)
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
-        of_recordings = [each for k in own if (each := recorded[k]) is not None]
+        of_recordings = [trial.recording for trial in own if trial.recording is not None]
         for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
-            if key not in values[name] and key not in tabled and key not in differing:
+            if key not in {*values[name], *tabled, *differing}:
                 found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
         needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
-        required = _BODY if of_recordings or not all("model" in trials[k].source for k in own) else ()
+        required = _BODY if of_recordings or not all("model" in trial.found.source for trial in own) else ()
         for key in dict.fromkeys((*required, *needed)):
-            if key not in values[name] and key not in tabled and key not in differing:
+            if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
-        kinds = ", ".join(sorted({trials[k].kind for k in own}))
+        kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
     todos = [
         f"confirm {key}, which no file states; plates show it, the median of the trials: {_few(of)}"
@@ -301,13 +285,9 @@ def _blank_table(people: _People) -> str:
     return stream.getvalue()
 
 
-def _predicted(names: Sequence[str], recorded: Sequence[RecordedTrial | None]) -> str:
+def _predicted(trials: Sequence[_StudyTrial]) -> str:
     """Return the open decision on trials without measured ground forces, "" without any such trial."""
-    without = [
-        name
-        for name, each in zip(names, recorded, strict=True)
-        if each is not None and each.found.source.get("forces") == PREDICTED
-    ]
+    without = [trial.name for trial in trials if trial.found.source.get("forces") == PREDICTED]
     if not without:
         return ""
     return (
@@ -316,42 +296,45 @@ def _predicted(names: Sequence[str], recorded: Sequence[RecordedTrial | None]) -
     )
 
 
-def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
+def _about_models(trials: Sequence[_StudyTrial]) -> tuple[str, ...]:
     """Return the comment on data that a study takes from models where the study file states nothing."""
-    if not any("model" in trial.source for trial in trials):
+    if not any("model" in trial.found.source for trial in trials):
         return ()
     return (
         "The mass of a subject is the mass of the model unless it is stated; N m/(kg m) needs stature_m as well.",
     )
 
 
-def _trials(
-    trials: Sequence[FoundTrial],
-    named: Sequence[Role],
-    names: Sequence[str],
-    recorded: Sequence[RecordedTrial | None],
-    common: Mapping[str, Any],
-    target: Path,
-) -> Iterator[Line]:
+def _trials(trials: Sequence[_StudyTrial], common: Mapping[str, Any], target: Path) -> Iterator[Line]:
     """A line of [trials] for each."""
-    for trial, role, name, recording in zip(trials, named, names, recorded, strict=True):
-        values: dict[str, Any] = {"subject": role.subject}
-        values |= {key: value for key in ("condition", "session") if (value := getattr(role, key))}
-        for key, source in trial.source.items():
+    for trial in trials:
+        values: dict[str, Any] = {"subject": trial.role.subject}
+        values |= {key: value for key in ("condition", "session") if (value := getattr(trial.role, key))}
+        for key, source in trial.found.source.items():
             values[key] = name_from(source, target) if isinstance(source, Path) else source
-        if recording is not None and (own := own_settings(recording, common)):
+        if trial.recording is not None and (own := own_settings(trial.recording, common)):
             values["settings"] = own
-        if trial.exclude:
-            values["exclude"] = trial.exclude
-        yield Line(name, values, todo="; ".join(trial.notes))
+        if trial.found.exclude:
+            values["exclude"] = trial.found.exclude
+        yield Line(trial.name, values, todo="; ".join(trial.found.notes))
 
 
-def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[str]:
-    """Names of trials, each once: the name of the file, behind the missing words on subject, session and condition."""
+_Place = tuple[FoundTrial | None, RecordedTrial | None]
+"""The trial at a path, None where there is none, and its draft if it is a recording."""
+
+
+def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[_StudyTrial]:
+    """The trials among some paths, in the order of subjects, conditions and repetitions, as they are looked for.
+
+    The name of a trial, which no other one has, is the name of its file, behind the missing words on subject, session
+    and condition.
+    """
     count: Counter[str] = Counter()
-    found = []
-    for trial, role in zip(trials, named, strict=True):
-        called = trial.called or trial.levels[-1]
+    trials = []
+    for _, role, (found, recording) in sorted(rows, key=lambda row: _natural("/".join(row[0]))):
+        if found is None:
+            continue
+        called = found.called or found.levels[-1]
         said = {word.text.casefold() for word in words_of(called)} | {
             word.letters.casefold() for word in words_of(called)
         }
@@ -360,32 +343,23 @@ def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[st
             for part in (role.subject, role.session, role.condition)
             if part and not {word.text.casefold() for word in words_of(part)} <= said
         ]
-        stem = (
-            "".join(sign if sign in _SIGNS else "_" for sign in "_".join([*parts, called])).strip("_")
-            or "trial"
-        )
+        stem = re.sub(r"[^A-Za-z0-9_-]", "_", "_".join([*parts, called])).strip("_") or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
-        found.append(stem if times == 1 else f"{stem}_{times}")
-    return found
+        trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))
+    return sorted(trials, key=lambda trial: _natural(trial.name))
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
     """Return a key that sorts names with numbers by value: trial_2 before trial_10."""
-    parts, digits = list[str](), False
-    for sign in name.casefold():
-        if not parts or sign.isdecimal() != digits:
-            parts.append("")
-        digits = sign.isdecimal()
-        parts[-1] += sign
+    parts = re.findall(r"\d+|\D+", name.casefold())
     return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
 
 
-def _recognized(
-    trials: Sequence[FoundTrial], named: Sequence[Role], known: SubjectsTable | None
-) -> Iterator[tuple[str, str]]:
+def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
-    kinds = Counter(trial.kind for trial in trials)
+    named = [trial.role for trial in trials]
+    kinds = Counter(trial.found.kind for trial in trials)
     yield (
         "trials",
         f"{len(trials)} ({', '.join(f'{kind}: {count}' for kind, count in sorted(kinds.items()))})",
@@ -405,7 +379,7 @@ def _recognized(
                 _few([f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))])
                 + f" {unit}",
             )
-    reasons = Counter(trial.exclude for trial in trials if trial.exclude)
+    reasons = Counter(trial.found.exclude for trial in trials if trial.found.exclude)
     for reason, count in reasons.items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"
     if known is not None:

@@ -8,7 +8,7 @@ with the path of the motion.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ class RecordedTrial:
     it, which no file states. needs: keys of the subject that the recording needs and nothing states.
     """
 
-    place: int
     found: FoundTrial
     draft: TrialDraft
     tables: Mapping[str, Any]
@@ -53,31 +52,30 @@ class RecordedTrial:
 class DraftedRecordings:
     """The motions of a study, and sentences on files that cannot be read or are no motion."""
 
-    trials: list[RecordedTrial]
-    unread: list[str]
-    left_out: list[str]
+    trials: dict[Path, RecordedTrial] = field(default_factory=dict)  # by the file of their markers
+    unread: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 def recorded_trials(
-    root: Path, files: Sequence[Path], levels: Sequence[tuple[str, ...]], roles: Sequence[Role], target: Path
+    root: Path, recordings: Mapping[Path, tuple[str, ...]], roles: Mapping[Path, Role], target: Path
 ) -> DraftedRecordings:
     """Draft the motions among the recordings of a study; one subject at a time is in memory.
 
     Args:
         root: the folder of the study.
-        files: the recordings.
-        levels: of each file, the folders and the name of the trial.
-        roles: of each file; its condition is not used.
+        recordings: file -> the folders and the name of its trial.
+        roles: file -> its role, whose condition is not used.
         target: the study file, from whose folder files are named.
     """
-    drafted = DraftedRecordings([], [], [])
-    of_person: defaultdict[str, list[int]] = defaultdict(list)
-    for k, role in enumerate(roles):
-        of_person[role.subject].append(k)
-    for person, own in of_person.items():
+    drafted = DraftedRecordings()
+    of_person: defaultdict[str, list[Path]] = defaultdict(list)
+    for path, role in roles.items():
+        of_person[role.subject].append(path)
+    for person, of_one in of_person.items():
         parts: defaultdict[tuple[tuple[str, ...], str], list[Path]] = defaultdict(list)
-        for k in own:
-            parts[levels[k][:-1], roles[k].session].append(files[k])
+        for path in of_one:
+            parts[recordings[path][:-1], roles[path].session].append(path)
         contents = {key: folder_contents(root, sorted(paths)) for key, paths in parts.items()}
         read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
@@ -94,9 +92,9 @@ def recorded_trials(
                             f"check the standing trial: it belongs to another session, {other[1]}"
                         )
                     files_of = replace(files_of, static=static, unclear=unclear)
-                place = files.index(files_of.motion.path)
+                path = files_of.motion.path
                 draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
-                drafted.trials.append(_recorded(place, levels[place], files_of.motion, draft, target))
+                drafted.trials[path] = _recorded(recordings[path], path.stem, draft)
     return drafted
 
 
@@ -139,9 +137,7 @@ def _standing(
     )
 
 
-def _recorded(
-    place: int, levels: tuple[str, ...], motion: MarkerFile, draft: TrialDraft, target: Path
-) -> RecordedTrial:
+def _recorded(levels: tuple[str, ...], called: str, draft: TrialDraft) -> RecordedTrial:
     """A draft as a trial of a study."""
     source, stated, measured, needs = {}, {}, {}, []
     tables: dict[str, Any] = {}
@@ -175,8 +171,8 @@ def _recorded(
                 tables.setdefault(outer, {})[inner] = values
             else:
                 tables[outer] = {**tables.get(outer, {}), **values}
-    found = FoundTrial(levels, source, stated, "recording", notes=tuple(notes), called=motion.path.stem)
-    return RecordedTrial(place, found, draft, tables, measured, tuple(needs))
+    found = FoundTrial(levels, source, stated, "recording", notes=tuple(notes), called=called)
+    return RecordedTrial(found, draft, tables, measured, tuple(needs))
 
 
 def _values(table: DraftTable) -> dict[str, Any]:

@@ -152,34 +152,28 @@ def roles(
     subjects = _subjects(paths, parsed, own_source or [""] * len(paths))
     level = _group_level(paths, subjects)
     groups = ["" if level is None else path[level] for path in paths]
-    # the same name in two groups is of two persons
-    owners = defaultdict(set)
-    for found, group in zip(subjects, groups, strict=True):
-        owners[found.name].add(group)
-    names = [
-        f"{group}_{found.name}" if len(owners[found.name]) > 1 else found.name
-        for found, group in zip(subjects, groups, strict=True)
-    ]
-    doubts = [
-        f"{found.name} stands in {' and '.join(sorted(owners[found.name]))}: taken for two persons"
-        if len(owners[found.name]) > 1
-        else ""
-        for found in subjects
-    ]
-    rest = [_rest(words, found, level) for words, found in zip(parsed, subjects, strict=True)]
-    sessions = ["_".join(word.text for word in each if _is_session(word)) for each in rest]
-    left = [[word for word in each if not _is_session(word)] for each in rest]
-    if all(
-        len({s for s, name in zip(sessions, names, strict=True) if name == each}) < 2 for each in set(names)
-    ):
-        sessions = ["" if _DATE.fullmatch(session) else session for session in sessions]
+    groups_of = defaultdict(set)  # the same name in two groups is of two persons
+    for subject, group in zip(subjects, groups, strict=True):
+        groups_of[subject.name].add(group)
+    every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
+    for words, subject, group in zip(parsed, subjects, groups, strict=True):
+        name, doubt = subject.name, ""
+        if len(groups_of[name]) > 1:
+            doubt = f"{name} stands in {' and '.join(sorted(groups_of[name]))}: taken for two persons"
+            name = f"{group}_{name}"
+        rest = _rest(words, subject, level)
+        session = "_".join(word.text for word in rest if _is_session(word))
+        sessions_of[name].add(session)
+        every.append(Role(name, group, session, doubt=doubt))
+        left.append([word for word in rest if not _is_session(word)])
+    if all(len(sessions) < 2 for sessions in sessions_of.values()):
+        every = [replace(role, session="") if _DATE.fullmatch(role.session) else role for role in every]
     trials = [k for k in range(len(paths)) if not counted or counted[k]]
-    conditions = [""] * len(paths)
     if trials:
-        own = _conditions([left[k] for k in trials], [names[k] for k in trials])
-        for k, condition in zip(trials, own, strict=True):
-            conditions[k] = condition
-    return [Role(*each) for each in zip(names, groups, sessions, conditions, doubts, strict=True)]
+        conditions = _conditions([left[k] for k in trials], [every[k].subject for k in trials])
+        for k, condition in zip(trials, conditions, strict=True):
+            every[k] = replace(every[k], condition=condition)
+    return every
 
 
 @dataclass(frozen=True)
@@ -226,14 +220,15 @@ def _subjects(
             for found, names in zip(by_words, paths, strict=True)
         ]
     named = _source_names({source for source in own_source if source})
-    others = [path for path, source in zip(paths, own_source, strict=True) if not source]
-    folder = _varying_level(others)
-    return [
-        _of_source(path, source, named[source])
-        if source
-        else (_Subject("S1", -1) if folder is None else _Subject(path[folder], folder))
-        for path, source in zip(paths, own_source, strict=True)
-    ]
+    folder = _varying_level([path for path, source in zip(paths, own_source, strict=True) if not source])
+    subjects = []
+    for levels, source in zip(paths, own_source, strict=True):
+        if source:  # at its level where the path has its name, else at the level of the trial
+            name = named[source]
+            subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
+        else:
+            subjects.append(_Subject("S1", -1) if folder is None else _Subject(levels[folder], folder))
+    return subjects
 
 
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
@@ -261,11 +256,6 @@ def _source_names(sources: set[str]) -> dict[str, str]:
         if len({part[-k].casefold() for part in parts.values()}) == len(parts):
             return {source: part[-k] for source, part in parts.items()}
     return {source: "_".join(part) for source, part in parts.items()}
-
-
-def _of_source(path: tuple[str, ...], source: str, name: str) -> _Subject:
-    """The subject of a service: its level where the path has its name, else the level of the trial."""
-    return _Subject(name, path.index(name) if name in path else -1)
 
 
 def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
@@ -396,13 +386,12 @@ class FoundTrial:
 class FoundStudy:
     """The trials below a folder, recordings without a trial file, and what cannot be read.
 
-    recordings: files of folders in which there is one of markers; levels_of: folders and name of the trial of each.
+    recordings: file of a folder in which there is one of markers -> folders and name of its trial.
     """
 
     trials: tuple[FoundTrial, ...]
-    recordings: tuple[Path, ...] = ()
-    levels_of: tuple[tuple[str, ...], ...] = ()
-    unread: tuple[str, ...] = ()
+    recordings: Mapping[Path, tuple[str, ...]]
+    unread: tuple[str, ...]
 
 
 def study_trials(folder: Path) -> FoundStudy:
@@ -496,7 +485,7 @@ def study_trials(folder: Path) -> FoundStudy:
             else each
             for each in kept
         )
-    return FoundStudy(kept, tuple(recordings), tuple(recordings.values()), tuple(unread + misread))
+    return FoundStudy(kept, recordings, tuple(unread + misread))
 
 
 def _is_text(name: str) -> bool:

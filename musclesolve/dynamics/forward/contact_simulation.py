@@ -9,7 +9,7 @@ surfaces have parted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
+from musclesolve._util.checks import check_type
+from musclesolve._util.names import Named
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
@@ -168,6 +170,7 @@ def simulate_contact(
     """
     times = frame_times(duration)
     check_integration(integration)
+    check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         raise input_error("dynamics.bad_starts", starts=starts)
     if not starts:
@@ -185,10 +188,11 @@ def simulate_contact(
         system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
         for name, system in systems.items()
     ]
-    begin = np.concatenate([*states, np.zeros(EXTRA)])
-    world = World.build(systems, pairs, straps, begin)
-    run = _ContactRun(world, integration, times)
-    run.start(begin)
+    models = {name: system.model for name, system in systems.items()}
+    poses = [system.split(0.0, state) for system, state in zip(systems.values(), states, strict=True)]
+    bodies = BodyStates.from_models([*models.values()], poses)
+    world = World(systems, pairs, Straps.build(models, straps, bodies.motions))
+    run = _ContactRun(world, integration, times, np.concatenate([*states, np.zeros(EXTRA)]))
     while len(run.states) < len(times):
         run.go_to_next_event()
 
@@ -207,14 +211,12 @@ def simulate_contact(
     for p, law in enumerate(pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
-    tension = stretched = np.zeros((len(loads), 0))
-    if pulls := [at.pull for at in loads if at.pull is not None]:
-        tension, stretched = (
-            np.stack([getattr(pull, quantity) for pull in pulls]) for quantity in ("tension", "stored")
-        )
+    tension, stretched = (
+        np.stack([getattr(at.pull, quantity) for at in loads]) for quantity in ("tension", "stored")
+    )
     return ContactSimulation(
         time=times,
-        motions=motions,
+        motions=Named(motions, "model in the simulation"),
         pairs=pairs,
         depth=depth,
         force=force,
@@ -230,12 +232,10 @@ def simulate_contact(
 
 @dataclass(frozen=True)
 class Loads:
-    """Loads of the contact pairs and of the straps (None without any), and the generalized force (N, 3) on every
-    model.
-    """
+    """Loads of the contact pairs and of the straps, and the generalized force (N, 3) on every model."""
 
     touch: Touch
-    pull: Pull | None
+    pull: Pull
     forces: list[Array]
 
 
@@ -245,18 +245,7 @@ class World:
 
     systems: Mapping[str, System]
     pairs: ContactPairs
-    straps: Straps | None = None
-
-    @classmethod
-    def build(
-        cls, systems: Mapping[str, System], pairs: ContactPairs, straps: Sequence[Strap], start: Array
-    ) -> World:
-        """A world whose straps are without tension in the first state."""
-        bare = cls(systems, pairs)
-        if not straps:
-            return bare
-        models = {name: system.model for name, system in systems.items()}
-        return cls(systems, pairs, Straps.build(models, straps, bare.bodies(0.0, start).motions))
+    straps: Straps
 
     @cached_property
     def _slices(self) -> list[slice]:
@@ -287,14 +276,12 @@ class World:
         """Return the loads of contact pairs and straps."""
         bodies = self.bodies(time, state)
         touch = self.pairs.touch(bodies, approach, touching)
-        pull = None if self.straps is None else self.straps.pull(bodies.motions)
-        is_pulled = pull is not None and pull.tension.any()
-        if not (touch.force.any() or is_pulled):
+        pull = self.straps.pull(bodies.motions)
+        if not (touch.force.any() or pull.tension.any()):
             return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
         wrench = self.pairs.wrenches(touch, len(bodies.motions.place))
-        if self.straps is not None and pull is not None:
-            both = np.concatenate([vector_product(pull.point, pull.force), pull.force], axis=2)
-            np.add.at(wrench, self.straps.body, both)
+        both = np.concatenate([vector_product(pull.point, pull.force), pull.force], axis=2)
+        np.add.at(wrench, self.straps.body, both)
         return Loads(touch, pull, bodies.generalized(wrench))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
@@ -312,8 +299,7 @@ class World:
             qdd = system.accelerated(time, q, qd, applied + contact, polished=False).qdd
             rates += [part[part.size // 2 :], qdd]
             work += system.power(q, qd, qdd.reshape(q.shape), applied, contact)
-        loss = loads.touch.loss + (0.0 if loads.pull is None else loads.pull.loss)
-        return np.concatenate([*rates, [loss, work]])
+        return np.concatenate([*rates, [loads.touch.loss + loads.pull.loss, work]])
 
     def violation(self, state: Array) -> float:
         """Return the largest violation of a constraint of all models [m or 1]."""
@@ -326,34 +312,23 @@ class World:
         return np.concatenate([*(system.projected(time, part)[0] for system, part in parts), state[-EXTRA:]])
 
 
-@dataclass
 class _ContactRun:
-    """The state at `now`, the pairs in contact with their speeds at first touch, and the frames so far."""
+    """The state at `now`, the pairs in contact with their speeds at first touch, and the frames so far.
 
-    world: World
-    how: Integration
-    times: Array
-    now: float = 0.0
-    state: Array = field(default_factory=lambda: np.zeros(0))
-    touching: Mask = field(default_factory=lambda: np.zeros(0, bool))
-    approach: Array = field(default_factory=lambda: np.zeros(0))
-    touch: Touch | None = None
-    states: list[Array] = field(default_factory=list)
-    contacts: list[tuple[Array, Mask]] = field(default_factory=list)
-    events: list[ContactEvent] = field(default_factory=list)
-    drift: float = 0.0
-    small: SmallSteps = field(default_factory=SmallSteps)
-    steps: int = 0
-    evaluations: int = 0
+    Pairs that overlap in the first state touch from the beginning, unless they press too hard.
+    """
 
-    def start(self, state: Array) -> None:
-        """Take the first state; pairs that overlap touch from the beginning, unless they press too hard."""
-        self.now, self.state = float(self.times[0]), state
-        count, names = len(self.world.pairs.first), self.world.pairs.names
+    def __init__(self, world: World, how: Integration, times: Array, state: Array) -> None:
+        self.world, self.how, self.times = world, how, times
+        self.now, self.state = float(times[0]), state
+        self.states, self.contacts = list[Array](), list[tuple[Array, Mask]]()
+        self.events, self.small = list[ContactEvent](), SmallSteps()
+        self.drift, self.steps, self.evaluations = 0.0, 0, 0
+        count, names = len(world.pairs.first), world.pairs.names
         self.approach, self.touching = np.full(count, np.inf), np.ones(count, bool)
         touch = self.touch = self._touch(self.now, self.state)
         size = np.linalg.norm(touch.force, axis=1)
-        if len(size) and size.max() > OVERLAP * max(self.world.weight, 1e-3):
+        if len(size) and size.max() > OVERLAP * max(world.weight, 1e-3):
             worst = int(np.argmax(size))
             raise input_error(
                 "dynamics.overlap_at_start",
@@ -413,7 +388,7 @@ class _ContactRun:
         """The longest step [s] in which two surfaces cannot pass through each other between two checks of their gap."""
         touch, thickness = self.touch, self.world.pairs.thickness
         free = ~self.touching & np.isfinite(thickness)
-        if touch is None or not free.any():
+        if not free.any():
             return np.inf
         distance = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
         speed = np.maximum(touch.rate[free], 0.0)
@@ -476,7 +451,7 @@ class _ContactRun:
                 f" {self.world.pairs.names[worst]} press most, {size[worst]:.3g} N at {self.now:.4f} s. A contact that "
                 "is too stiff for the steps is softer with less stiffness, a larger slip_speed or the stepper 'radau'."
             )
-        if loads.pull is not None and self.world.straps is not None and loads.pull.tension.any():
+        if loads.pull.tension.any():
             worst = int(np.argmax(loads.pull.tension))
             name = self.world.straps.straps[worst].name
             text += f" The strap {name} carries {loads.pull.tension[worst]:.3g} N at {self.now:.4f} s."

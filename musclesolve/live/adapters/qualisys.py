@@ -64,9 +64,8 @@ class QualisysStream:
     async def _connect(self) -> bool:
         """Connect, read the settings and let QTM send; False where nobody answers."""
         try:
-            connection = await asyncio.wait_for(
-                qtm_rt.connect(self._host, self._port, on_disconnect=self._on_disconnect), CONNECTED_WITHIN
-            )
+            connecting = qtm_rt.connect(self._host, self._port, on_disconnect=lambda _: self._note(None))
+            connection = await asyncio.wait_for(connecting, CONNECTED_WITHIN)
         except TimeoutError:
             return False
         if connection is None:
@@ -75,7 +74,7 @@ class QualisysStream:
         try:
             self._read_settings(ET.fromstring(await connection.get_parameters(["3d", "force"])))
             components = ["3d", "forcesingle"] if len(self._corners) else ["3d"]
-            await connection.stream_frames(components=components, on_packet=self._on_packet)
+            await connection.stream_frames(components=components, on_packet=self._note)
         except (qtm_rt.QRTCommandException, TimeoutError) as error:
             raise input_error("live.qtm_at_not_send", where="--from", host=self._host, error=error) from None
         return True
@@ -118,11 +117,8 @@ class QualisysStream:
         self._upward = np.zeros(len(plates))
         self._beside = np.zeros(len(plates))  # readings with the point beside the plate, since the last other
 
-    def _on_packet(self, packet: qtm_rt.QRTPacket) -> None:
+    def _note(self, packet: qtm_rt.QRTPacket | None) -> None:
         self._packets.put_nowait((packet, perf_counter()))
-
-    def _on_disconnect(self, error: Exception | None) -> None:
-        self._packets.put_nowait((None, perf_counter()))
 
     def read(self, timeout: float) -> list[Reading]:
         """See Stream."""

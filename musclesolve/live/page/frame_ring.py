@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import AnyArray
 from musclesolve.live.live import Frame, Live
 
 BYTES = 1 << 23
@@ -20,42 +19,17 @@ NOTE = 240
 
 OF_FRAME = (
     *("time", "seconds", "coordinates", "wrench", "angle", "moment", "activation", "force", "joint_reaction"),
-    "status",
 )
-"""Attributes of a frame that a page shows."""
+"""Attributes of a frame that a page shows, beside its status."""
+TEXTS = ("notes", "faults")
 
 
 def row_type(live: Live) -> np.dtype[Any]:
     """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), its status, notes and faults."""
-    dofs, muscles = (len(live.dofs),), (len(live.muscles),)
-    shapes = {
-        "coordinates": (len(live.model.topology.dof_names),),
-        "wrench": (2, 6),
-        "angle": dofs,
-        "moment": dofs,
-        "activation": muscles,
-        "force": muscles,
-        "joint_reaction": (len(live.joints), 3),
-        "status": (len(live.sides),),
-    }
-    parts = [(name, "i1" if name == "status" else "f8", shapes.get(name, ())) for name in OF_FRAME]
-    return np.dtype(
-        [
-            ("number", "i8", ()),
-            ("received", "f8", ()),
-            *parts,
-            *((name, f"S{NOTE}", ()) for name in ("notes", "faults")),
-        ]
-    )
-
-
-def fill_row(row: AnyArray, number: int, received: float, frame: Frame) -> None:
-    """Put a frame into a row () of `row_type`."""
-    row["number"], row["received"] = number, received
-    for name in OF_FRAME:
-        row[name] = getattr(frame, name)
-    row["notes"] = "; ".join(frame.notes).encode()[:NOTE] if frame.notes else b""
-    row["faults"] = "; ".join(frame.faults).encode()[:NOTE] if frame.faults else b""
+    numbers = [(name, "f8", live.shapes.get(name, ())) for name in OF_FRAME]
+    texts = [(name, f"S{NOTE}", ()) for name in TEXTS]
+    status = ("status", "i1", (len(live.sides),))
+    return np.dtype([("number", "i8", ()), ("received", "f8", ()), *numbers, status, *texts])
 
 
 class FrameRing:
@@ -71,7 +45,12 @@ class FrameRing:
         """Add a frame."""
         number = int(self._counts[1])
         self._counts[0] = number + 1
-        fill_row(self.rows[number % len(self.rows)], number, received, frame)
+        row = self.rows[number % len(self.rows)]
+        row["number"], row["received"] = number, received
+        for name in (*OF_FRAME, "status"):
+            row[name] = getattr(frame, name)
+        for name in TEXTS:
+            row[name] = "; ".join(getattr(frame, name)).encode()[:NOTE]
         self._counts[1] = number + 1
 
     def read(self) -> tuple[NDArray[Any], int]:

@@ -3,7 +3,7 @@
 The knees of an OpenSim model: joints, length of the shank, patella.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
-from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
+from musclesolve._util.sides import OTHER, joint_kind, side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
-    foot_of_side,
+    feet_of,
     load_wrench,
     read_external_loads,
 )
@@ -191,7 +191,7 @@ class LoadDynamics:
         of a foot, and for predicted loads, which act on both feet.
         """
         model, bodies = self.model, self.dynamics.bodies
-        feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+        feet = list(feet_of(model).values())
         if not feet or self.predicted or self.root_force is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]
@@ -347,17 +347,27 @@ def moments_under_loads(
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([dynamics.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])
+    unmeasured = {}
     for foot, standing in dynamics.unmeasured_feet.items():
         carried = model.independent(model.coordinates_between([foot, GROUND]))
         affected = np.array([name in carried for name in names])
         moment[np.ix_(np.flatnonzero(known)[standing], np.flatnonzero(affected))] = np.nan
-        notes.append(
-            f"{foot} stands without a ground reaction in {standing.sum()} of {len(standing)} frames (the root lacks "
-            f"more than {100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
-        )
+        unmeasured[foot] = np.zeros(len(known), dtype=bool)
+        unmeasured[foot][known] = standing
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
-    return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), loads=tuple(loads))
+    return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), tuple(loads), unmeasured)
+
+
+def unmeasured_notes(unmeasured: Mapping[str, Mask], selected: Mask) -> list[str]:
+    """Sentences on feet that stand without a measured load in some of the selected frames (T,)."""
+    counts = {foot: int(standing[selected].sum()) for foot, standing in unmeasured.items()}
+    return [
+        f"{foot} stands without a ground reaction in {count} of {int(selected.sum())} frames (the root lacks more than "
+        f"{100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
+        for foot, count in counts.items()
+        if count
+    ]
 
 
 def knee_joints(joints: Iterable[Joint]) -> list[Joint]:

@@ -17,7 +17,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
-from musclesolve.muscles.strength import strength_warnings
+from musclesolve.muscles.strength import parameter_warnings
 from musclesolve.muscles.tendon_strain import check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
@@ -53,6 +53,7 @@ from musclesolve.pipeline.opensim.load_dynamics import (
     load_moments,
     moments_under_loads,
     shank_length,
+    unmeasured_notes,
     whole_motion,
 )
 from musclesolve.pipeline.opensim.moments import shared_moments
@@ -365,7 +366,8 @@ def model_body(
             first=time[0],
             last=time[-1],
         )
-    notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
+    standing = unmeasured_notes(due.unmeasured, selected)
+    notes = [*choice.notes, *motion.notes, *due.notes, *standing, *curve_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     every_motion, motion = motion, motion.frames(selected)
@@ -401,7 +403,7 @@ def model_body(
     if person is not None:
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
-    warnings = [*strength_warnings(muscles.names, muscles.max_isometric_force)]
+    warnings = parameter_warnings(muscles)
     geometry, velocity = geometry_along(model, choice, motion)
     if differing := difference_note(geometry):
         here = (

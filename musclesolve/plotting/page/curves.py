@@ -286,7 +286,6 @@ class Legs:
             return
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         transient = self._transient(values, None if measured else self.validity[verdict or side])
-        thin = REPEATED | {"linewidth": REPEATED["linewidth"] * width}
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
             if not measured:
@@ -309,17 +308,12 @@ class Legs:
             if predicted is not None:
                 dashed = solid & with_neighbors(predicted[part.index])
                 solid = solid & ~predicted[part.index]
-            kinds = ("-", solid, ""), (RESERVE_STYLE, dotted, RESERVE), (PREDICTED_STYLE, dashed, PREDICTED)
-            for dashes, shown, what in kinds:
-                if not shown.any():
-                    continue
-                full = np.where(shown & ~part.repeated, curve, np.nan)
-                style: dict[str, Any] = {"linestyle": dashes, "color": color, "label": series(side, what)}
-                axes.plot(part.place, full, linewidth=width, alpha=1.0, **style)
-                if part.repeated.any():
-                    pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
-                    style["label"] = series(side, FURTHER)
-                    axes.plot(part.place, pale, **style, **thin)
+            further = with_neighbors(part.repeated) if part.repeated.any() else part.repeated
+            draw_kinds(
+                *(axes, side, part.place, curve, ~part.repeated, further, FURTHER),
+                {"": ("-", solid), RESERVE: (RESERVE_STYLE, dotted), PREDICTED: (PREDICTED_STYLE, dashed)},
+                thin=REPEATED["linewidth"] * width,
+            )
 
     def _transient(self, values: Array, validity: Validity | None) -> Mask:
         """Frames (T,) at an end of the recording whose values leave the range of the others by more than it."""
@@ -350,13 +344,10 @@ class Legs:
         of_two = np.maximum(count, 2)
         mean = np.where(count > 1, np.nansum(curves, axis=0) / of_two, np.nan)
         sd = np.sqrt(np.nansum((curves - mean) ** 2, axis=0) / (of_two - 1))
-        band: dict[str, Any] = {
-            "color": color,
-            "alpha": BAND,
-            "linewidth": 0.0,
-            "label": series(side, SPREAD),
-        }
-        axes.fill_between(PERCENTS, mean - sd, mean + sd, **band)
+        spread = series(side, SPREAD)
+        axes.fill_between(
+            PERCENTS, mean - sd, mean + sd, color=color, alpha=BAND, linewidth=0.0, label=spread
+        )
         dotted = np.zeros(PERCENTS.size, dtype=bool)
         if validity is not None:
             needed = strides.curves(validity.reserve.astype(float), known)
@@ -366,17 +357,14 @@ class Legs:
         if predicted is not None:
             dashed = strides.mean(predicted.astype(float)) > 0.0
         full = count == count.max()
-        styles = ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (with_neighbors(~full), REPEATED))
-        for part, style in styles:
-            for dashes, kind, what in (
-                ("-", ~dotted & ~dashed, ""),
-                (RESERVE_STYLE, with_neighbors(dotted), RESERVE),
-                (PREDICTED_STYLE, with_neighbors(dashed), PREDICTED),
-            ):
-                if (part & kind).any():
-                    shown = np.where(part & kind, mean, np.nan)
-                    label = series(side, what if part is full else FEWER)
-                    axes.plot(PERCENTS, shown, color=color, linestyle=dashes, label=label, **style)
+        draw_kinds(
+            *(axes, side, PERCENTS, mean, full, with_neighbors(~full), FEWER),
+            {
+                "": ("-", ~dotted & ~dashed),
+                RESERVE: (RESERVE_STYLE, with_neighbors(dotted)),
+                PREDICTED: (PREDICTED_STYLE, with_neighbors(dashed)),
+            },
+        )
 
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
         """Draw the curves of both legs of a quantity over time and names, such as degrees of freedom; `stem` without
@@ -465,8 +453,8 @@ class Legs:
         if (strides := self.x.strides.get(side)) is not None:
             areas = [(PERCENTS, strides.mean(values))]
         for place, below in areas:
-            style: dict[str, Any] = {"color": SHADE_COLOR[side], "label": series(side, what)}
-            axes.fill_between(place, below, linewidth=0.0, zorder=0.5, **style)
+            label = series(side, what)
+            axes.fill_between(place, below, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5, label=label)
 
     def legend(
         self,
@@ -532,16 +520,37 @@ class Legs:
             sheet.add_note(BEYOND)
 
 
+def draw_kinds(
+    axes: Axes,
+    side: str,
+    place: Array,
+    curve: Array,
+    full: Mask,
+    pale: Mask,
+    pale_name: str,
+    kinds: Mapping[str, tuple[Any, Mask]],
+    thin: float = REPEATED["linewidth"],
+) -> None:
+    """Draw a curve (K,) of a leg: full in one part, pale and thin in another, in both with dashes by its kind.
+
+    kinds: name of a kind, "" where solid -> dashes and mask (K,); thin: width of the pale line [points].
+    """
+    for kind, (dashes, mask) in kinds.items():
+        for part, name, width, alpha in (
+            (full, kind, SIDE_WIDTH[side], 1.0),
+            (pale, pale_name, thin, REPEATED["alpha"]),
+        ):
+            if (part & mask).any():
+                shown, label = np.where(part & mask, curve, np.nan), series(side, name)
+                style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": width, "alpha": alpha}
+                axes.plot(place, shown, linestyle=dashes, label=label, **style)
+
+
 def cross(axes: Axes, place: Array, height: float, color: str, label: str) -> None:
     """Mark frames without a valid solution, at a share of the height of the panel."""
     if place.size:
-        style: dict[str, Any] = {
-            "transform": axes.get_xaxis_transform(),
-            "clip_on": False,
-            "color": color,
-            "label": label,
-        }
-        axes.plot(place, np.full(place.size, height), **style, **FAILED_MARK)
+        style: dict[str, Any] = {"color": color, "label": label, "clip_on": False, **FAILED_MARK}
+        axes.plot(place, np.full(place.size, height), transform=axes.get_xaxis_transform(), **style)
 
 
 def with_neighbors(mask: Mask) -> Mask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -126,25 +126,14 @@ class NormBands:
             if (curve := published.curves.get((quantity, name))) is None:
                 continue
             place, mean = published.percent, scale * curve.mean
+            label = published.name
             if curve.sd is None:
                 axes.plot(
-                    place,
-                    mean,
-                    color=MEAN_COLOR,
-                    linewidth=0.9,
-                    linestyle="--",
-                    zorder=0.4,
-                    label=published.name,
+                    place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4, label=label
                 )
             else:
-                sd = scale * curve.sd
-                style: dict[str, Any] = {
-                    "color": BAND_COLOR,
-                    "linewidth": 0.0,
-                    "zorder": 0.3,
-                    "label": published.name,
-                }
-                axes.fill_between(place, mean - sd, mean + sd, **style)
+                low, high = mean - scale * curve.sd, mean + scale * curve.sd
+                axes.fill_between(place, low, high, color=BAND_COLOR, linewidth=0.0, zorder=0.3, label=label)
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
             if quantity.endswith("_angle") and name in published.standing_deg:

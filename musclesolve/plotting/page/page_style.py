@@ -9,7 +9,6 @@ Colors, lines and marks of curves are the same in every style: readable in print
 deficiency.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from musclesolve.errors import input_error
+from musclesolve.settings.commands import PlotSettings
+from musclesolve.settings.schema import settings_of
 
-FORMATS = ("png", "pdf", "svg")
-WIDTHS = (60.0, 1000.0)
-"""Least and greatest width of a page [mm]."""
-SIZES = (4.0, 24.0)
-"""Least and greatest size of the text of a page [points]."""
+RULES = settings_of(PlotSettings)
+"""The settings of a page: default and range of each field."""
+FORMATS = RULES["file_format"].choices
 NARROW = 140.0
 """Greatest width of a page that is for a column [mm]."""
 SMALLEST = 6.0
@@ -40,24 +39,31 @@ class PageStyle:
     """
 
     # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
-    width_mm: float = 210.0
-    font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
+    width_mm: float = RULES["width_mm"].default
+    font_pt: float = RULES[
+        "font_pt"
+    ].default  # of headings, labels and legends in print; notes are a little smaller
     # whether the page has title and identity of the result; a paper has them in the caption
-    titled: bool = True
-    file_format: str = "png"  # of files: png, pdf or svg
-    norms: bool = True  # whether published bands stand behind angles, moments, powers and ground reaction
+    titled: bool = RULES["titled"].default
+    file_format: str = RULES["file_format"].default
+    norms: bool = RULES[
+        "norms"
+    ].default  # whether published bands stand behind angles, moments, powers and ground reaction
     # of pages with a panel for each muscle: those that are drawn, by name with or without side, or by group. Without
     # any name all of them; in a column the one of the greatest force of each group.
     muscles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value, (low, high), unit in (
-            ("width of a page", self.width_mm, WIDTHS, "mm"),
-            ("size of the text", self.font_pt, SIZES, "points"),
-        ):
-            if not (math.isfinite(value) and low <= value <= high):
+        for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
+            value, rule = getattr(self, key), RULES[key]
+            if not rule.contains(value):
                 raise input_error(
-                    "plotting.size_out_of_range", name=name, value=value, unit=unit, low=low, high=high
+                    "plotting.size_out_of_range",
+                    name=name,
+                    value=value,
+                    unit=rule.unit,
+                    low=rule.minimum,
+                    high=rule.maximum,
                 )
         if self.file_format not in FORMATS:
             raise input_error("plotting.no_format_figures", file_format=self.file_format, formats=FORMATS)

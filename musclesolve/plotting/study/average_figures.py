@@ -17,6 +17,7 @@ from musclesolve.plotting.page.curves import (
     SPREAD,
     TOE_OFF,
     cycle_axis,
+    draw_kinds,
     with_neighbors,
 )
 from musclesolve.plotting.page.figure_files import figures_of, named
@@ -126,14 +127,8 @@ def _draw(
         label = series(side, SPREAD)
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color, label=label)
         full, reserve = number == count.max(), needed > 0.0
-        for part, style in ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (~full, REPEATED)):
-            for kind, dashes, what in (
-                (~reserve, "-", ""),
-                (with_neighbors(reserve), RESERVE_STYLE, WITH_RESERVE),
-            ):
-                shown = np.where(part & kind, mean, np.nan)
-                label = series(side, what if part is full else FEWER)
-                axes.plot(percent, shown, color=color, linestyle=dashes, label=label, **style)
+        kinds = {"": ("-", ~reserve), WITH_RESERVE: (RESERVE_STYLE, with_neighbors(reserve))}
+        draw_kinds(axes, side, percent, mean, full, ~full, FEWER, kinds)
         if _has_toe_off(leg):
             upright = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
             axes.axvline(float(leg["stance_percent"]), **upright)

@@ -29,6 +29,7 @@ from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
 from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
+from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, in_set, shown
@@ -139,14 +140,15 @@ def group_drawings(
     kept, _ = without_arms_and_empty(means, variables)
     columns, across = _columns_of(means, drawn), MOST_COLUMNS[current_style().narrow]
     most = MOST_PANELS if len(columns) == 1 else MOST_ROWS
+    tests = [] if comparisons is None else curve_tests(comparisons)
     for name in variables:
         wanted = kept.get(name, [])
-        if comparisons is not None and "family" in comparisons.coords:
-            primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
-            tested = comparisons["variable"].values == name
-            # for a quantity with outcomes alone, only these
-            only = bool(primary[tested].all()) and (bool(tested.any()) or name not in in_set("compared"))
-            wanted = [*([] if only else wanted), *map(str, comparisons["name"].values[primary])]
+        if comparisons is not None:
+            own = [test for test in tests if test.variable == name]
+            primary = [test.name for test in own if test.family == "primary"]
+            if len(primary) == len(own) and (own or name not in in_set("compared")):
+                wanted = []  # of a quantity with outcomes alone only these
+            wanted = [*wanted, *primary]
         names = [each for each in _ordered(means, name) if each in wanted]
         parts = [
             (names[row : row + most], columns[column : column + across])
@@ -240,8 +242,15 @@ def group_curves(
     styles = _styles(means)
     of_column = [[key for key in styles if key[:2] in column.cells] for column in beside]
     drawn = [key for key in styles if any(key in keys for keys in of_column)]
-    tests = {} if comparisons is None else _tests(comparisons, variable, wanted)
-    effects, bars = _effects(tests, comparisons, {name for key in drawn for name in key[:2]})
+    tests: dict[str, list[CurveTest]] = {name: [] for name in wanted}
+    for test in [] if comparisons is None else curve_tests(comparisons):
+        if test.variable == variable and test.name in tests:
+            tests[test.name].append(test)
+    every = [test for of_curve in tests.values() for test in of_curve]
+    effects = list(dict.fromkeys(test.effect for test in every if not test.compared))
+    shown_names = {name for key in drawn for name in key[:2]} - {""}
+    bars = [test.effect for test in every if test.clusters and test.compared in shown_names]
+    bars = [*effects, *dict.fromkeys(bars)]
     factor, unit = shown(str(means[variable].attrs.get("units", "")))
     percent = np.asarray(means["percent"].values, float)
     numbers = {
@@ -306,13 +315,12 @@ def group_curves(
         if varies:
             _counts(axes, percent, {key: numbers[name, key] for key in of_column[column]}, styles)
         if bars:
-            here = {each for key in of_column[column] for each in key[:2]}
-            own = tests.get(name, [])
-            first_ones = [test for test in own if not _is_single(test)] if column == 0 else []
-            single = [test for test in own if _is_single(test) and _compared_one(test) in here]
-            _bars(axes, [*first_ones, *single], bars, effects, colors, comparisons, stack.bars_top)
+            here = {each for key in of_column[column] for each in key[:2]} - {""}
+            of_all = [test for test in tests[name] if not test.compared and column == 0]
+            single = [test for test in tests[name] if test.compared in here]
+            _bars(axes, [*of_all, *single], bars, effects, colors, stack.bars_top)
             if effects and column == 0:
-                _strip(axes, first_ones, effects, stack.height)
+                _strip(axes, percent, of_all, effects, stack.height)
     cycle = set(listed(means, "movements")) <= {WALKING, RUNNING}
     of = _unit_words(variable, unit)
     sheet.label_axes("gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{of}]")
@@ -353,33 +361,6 @@ def _unit_words(variable: str, unit: str) -> str:
     kind = KINDS.get(QUANTITIES[variable].kind) if variable in QUANTITIES else None
     about = kind.units[unit].about if kind is not None and unit in kind.units else ""
     return f"{unit or '1'} {about}".strip()
-
-
-def _effects(
-    tests: dict[str, list[xr.Dataset]], comparisons: xr.Dataset | None, shown_names: set[str]
-) -> tuple[list[str], list[str]]:
-    """Return the effects whose statistic is drawn, and those with a row of bars: also single ones of drawn columns."""
-    if comparisons is None:
-        return [], []
-    every = [test for of in tests.values() for test in of]
-    first = list(dict.fromkeys(str(test["effect"].values) for test in every if not _is_single(test)))
-    found = set(comparisons["cluster_test"].values.tolist())
-    single = [
-        str(test["effect"].values)
-        for test in every
-        if _is_single(test) and int(test["row"]) in found and _compared_one(test) in shown_names
-    ]
-    return first, [*first, *dict.fromkeys(single)]
-
-
-def _is_single(test: xr.Dataset) -> bool:
-    """Whether a test compares one condition or group with the first, such as "condition: slow - level"."""
-    return ": " in str(test["effect"].values)
-
-
-def _compared_one(test: xr.Dataset) -> str:
-    """Return the group or condition that a single comparison compares: slow in "condition: slow - level"."""
-    return str(test["effect"].values).partition(": ")[2].rpartition(" - ")[0]
 
 
 def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -500,16 +481,6 @@ def _mark_measured(
     return {joint_kind(name): f"{joint_kind(name)} {found.words} BW in {found.movement} ({found.authors})"}
 
 
-def _tests(comparisons: xr.Dataset, variable: str, names: Sequence[str]) -> dict[str, list[xr.Dataset]]:
-    """The tests of each curve."""
-    found: dict[str, list[xr.Dataset]] = {}
-    for row in np.flatnonzero(comparisons["variable"].values == variable):
-        name = str(comparisons["name"].values[row])
-        if name in names:
-            found.setdefault(name, []).append(comparisons.isel(test=int(row)).assign_coords(row=int(row)))
-    return found
-
-
 def _counts(
     axes: Axes,
     percent: Array,
@@ -532,78 +503,61 @@ def _counts(
 
 def _bars(
     axes: Axes,
-    tests: Sequence[xr.Dataset],
+    tests: Sequence[CurveTest],
     bars: Sequence[str],
     effects: Sequence[str],
-    colors: dict[tuple[str, ...], Any],
-    comparisons: xr.Dataset | None,
+    colors: Mapping[tuple[str, ...], Any],
     top: float,
 ) -> None:
     """Draw a bar below the panel for each cluster, with its p; a row for each effect."""
-    assert comparisons is not None
-    place, style = sheet_of(axes).below(axes), current_style()
+    sheet, style = sheet_of(axes), current_style()
+    below: dict[str, Any] = {"transform": sheet.below(axes), "clip_on": False}
     first, last = axes.get_xlim()
     for test in tests:
-        if str(test["effect"].values) not in bars:
+        if test.effect not in bars:
             continue
-        row = bars.index(str(test["effect"].values))
+        row = bars.index(test.effect)
         middle = -top - (row + 0.5) * BAR_ROW - 0.01
         color = EFFECTS[row % len(EFFECTS)][0] if len(effects) > 1 else BAR_COLOR
         if row >= len(effects):
-            color = next(color for key, color in colors.items() if _compared_one(test) in key)
-        members = np.flatnonzero(comparisons["cluster_test"].values == int(test["row"]))
+            color = next(color for key, color in colors.items() if test.compared in key)
+        ends = [[(end - first) / (last - first) for end in (of.start, of.end)] for of in test.clusters]
         taken = -np.inf
-        for number in sorted(members, key=lambda k: float(comparisons["start"].values[k])):
-            cluster = comparisons.isel(cluster=int(number))
-            start, end = ((float(cluster[key]) - first) / (last - first) for key in ("start", "end"))
-            axes.plot([start, max(end, start + 0.01)], [middle] * 2, transform=place, color=color,
-                      linewidth=3.0, solid_capstyle="butt", clip_on=False)  # fmt: skip
-            text = f"p{'' if (p := p_text(float(cluster['p']))).startswith('<') else '='}{p}"
-            wide = text_width(text, style.note_pt) / max(sheet_of(axes).panel_width(axes), 0.1)
+        for cluster, (start, end) in zip(test.clusters, ends, strict=True):
+            across, height = [start, max(end, start + 0.01)], [middle] * 2
+            axes.plot(across, height, color=color, linewidth=3.0, solid_capstyle="butt", **below)
+            text = f"p{'' if (p := p_text(cluster.p)).startswith('<') else '='}{p}"
+            wide = text_width(text, style.note_pt) / max(sheet.panel_width(axes), 0.1)
             left = end + 0.02 if end + 0.02 + wide < 1.1 else start - 0.02 - wide
-            if left > taken and not _covers(comparisons, members, number, left, wide, first, last):
-                axes.text(left, middle, text, transform=place, fontsize=style.note_pt, color=BAR_COLOR,
-                          va="center_baseline", ha="left", clip_on=False)  # fmt: skip
+            others = [other for other in ends if other[0] != start]
+            if left > taken and not any(low < left + wide and high > left for low, high in others):
+                place: dict[str, Any] = {"va": "center_baseline", "ha": "left", **below}
+                axes.text(left, middle, text, fontsize=style.note_pt, color=BAR_COLOR, **place)
                 taken = left + wide
 
 
-def _covers(
-    comparisons: xr.Dataset, members: Any, number: Any, left: float, wide: float, first: float, last: float
-) -> bool:
-    """Whether a text beside a bar would lie on the bar of another cluster."""
-    for other in members:
-        if other != number:
-            start, end = (
-                (float(comparisons[key].values[other]) - first) / (last - first) for key in ("start", "end")
-            )
-            if start < left + wide and end > left:
-                return True
-    return False
-
-
-def _strip(axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], below: float) -> None:
+def _strip(
+    axes: Axes, percent: Array, tests: Sequence[CurveTest], effects: Sequence[str], below: float
+) -> None:
     """Draw the statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
-    bottom = GAP - below
-    strip = sheet_of(axes).strip_below(axes, bottom, STRIP)
+    strip = sheet_of(axes).strip_below(axes, GAP - below, STRIP)
     style, several = current_style(), len(effects) > 1
     top, low = 0.0, 0.0
     for test in tests:
-        threshold = float(test["threshold"])
-        if not np.isfinite(threshold) or str(test["effect"].values) not in effects:
+        if not np.isfinite(test.threshold) or test.effect not in effects:
             continue
-        row = effects.index(str(test["effect"].values))
-        color, dashes = EFFECTS[row % len(EFFECTS)] if several else (BAR_COLOR, "-")
-        unit = threshold if several else 1.0
-        values = test["statistic"].values / unit
-        strip.plot(test["percent"].values, values, color=color, linestyle=dashes, linewidth=0.8)
-        line_at = threshold / unit
-        strip.axhline(line_at, color=NOTE_COLOR, linewidth=0.5, linestyle=(0, (4, 2)))
-        top = max(top, line_at, float(np.nanmax(values)))
-        if test["is_t"]:
-            strip.axhline(-line_at, color=NOTE_COLOR, linewidth=0.5, linestyle=(0, (4, 2)))
-            low = min(low, -line_at, float(np.nanmin(values)))
-        if not several:
-            strip.set_yticks([line_at], [f"{line_at:.1f}"])
+        color, dashes = EFFECTS[effects.index(test.effect) % len(EFFECTS)] if several else (BAR_COLOR, "-")
+        values, limit = test.statistic, test.threshold
+        if several:
+            values, limit = values / limit, 1.0
+        else:
+            strip.set_yticks([limit], [f"{limit:.1f}"])
+        strip.plot(percent, values, color=color, linestyle=dashes, linewidth=0.8)
+        top = max(top, limit, float(np.nanmax(values)))
+        if test.is_t:
+            low = min(low, -limit, float(np.nanmin(values)))
+        for height in (limit, -limit)[: 1 + test.is_t]:
+            strip.axhline(height, color=NOTE_COLOR, linewidth=0.5, linestyle=(0, (4, 2)))
     if top == 0.0:
         strip.text(0.5, 0.5, "not tested", transform=strip.transAxes, fontsize=style.note_pt, color=NOTE_COLOR,
                    ha="center", va="center")  # fmt: skip
@@ -667,12 +621,11 @@ def _legend(
 
 def _note(comparisons: xr.Dataset) -> str:
     level, made = float(comparisons.attrs["level"]), int(comparisons.attrs["tests"])
-    first = comparisons["follows"].values < 0
-    own = dict.fromkeys(
-        comparisons["level_of_test"].values[first & np.isfinite(comparisons["threshold"].values)]
-    )
+    first = [test for test in curve_tests(comparisons) if test.follows < 0 and np.isfinite(test.threshold)]
     if comparisons.attrs["correction"] == "bonferroni":
-        each = " or ".join(f"{value:.2g}" for value in own)
+        each = " or ".join(
+            f"{level_of_test:.2g}" for level_of_test in dict.fromkeys(test.level for test in first)
+        )
         return (
             f"level {100.0 * level:g} % over all {made} tests (Bonferroni: {each} each), random field theory"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
@@ -177,24 +178,30 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
     entries: dict[str, Any] = {ALL_PARTS: line("#111111", 1.2)}
     time = answer["time"].values
-    touching = answer["touching"].sel(side=side).values
+    touching = answer["touching"].sel(side=side)
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
         axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2, label=ALL_PARTS)
         for color, name in zip(COST_COLORS, shown, strict=False):
-            own = together["center_acceleration"].sel(group=name, axis=axis).transpose("contact", "time")
-            curves = np.where(touching, own.values, np.nan)
-            words = name.replace("_", " ")
-            axes.plot(time, curves[0], color=color, label=words)
-            low, high = curves.min(axis=0), curves.max(axis=0)
-            band: dict[str, Any] = {"color": color, "alpha": 0.15, "linewidth": 0.0}
-            axes.fill_between(time, low, high, label=f"{words}{APART}contact models", **band)
-            entries[words] = line(color)
+            own = together["center_acceleration"].sel(group=name, axis=axis).where(touching)
+            entries |= _of_group(axes, time, own, color, name)
         axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
         heading(axes, label, f"in stance of the leg; {_contacts(answer)}")
     sheet.add_legend(entries)
     return sheet
+
+
+def _of_group(axes: Axes, time: Array, values: xr.DataArray, color: str, name: str) -> dict[str, Any]:
+    """Draw the contribution of a group (time,), with the band of the contact models if any; its legend entry."""
+    words = name.replace("_", " ")
+    if "contact" in values.dims:
+        curves = values.transpose("contact", "time").values
+        low, high, label = curves.min(axis=0), curves.max(axis=0), f"{words}{APART}contact models"
+        axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0, label=label)
+        values = values.isel(contact=0)
+    axes.plot(time, values.values, color=color, label=words)
+    return {words: line(color)}
 
 
 def _contacts(answer: xr.Dataset) -> str:
@@ -231,21 +238,7 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
         for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
             axes.plot(time, whole.values, color="#111111", linewidth=1.2, label="contact force")
             for color, name in zip(COST_COLORS, shown, strict=False):
-                curves, words = of.sel(group=name) / weight, name.replace("_", " ")
-                if "contact" in curves.dims:
-                    curves = curves.transpose("contact", "time")
-                    axes.fill_between(
-                        time,
-                        curves.min("contact", skipna=False),
-                        curves.max("contact", skipna=False),
-                        color=color,
-                        alpha=0.15,
-                        linewidth=0.0,
-                        label=f"{words}{APART}contact models",
-                    )
-                    curves = curves.isel(contact=0)
-                axes.plot(time, curves.values, color=color, label=words)
-                entries[words] = line(color)
+                entries |= _of_group(axes, time, of.sel(group=name) / weight, color, name)
             axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
             heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:

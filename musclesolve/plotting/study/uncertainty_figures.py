@@ -236,14 +236,10 @@ def _banded(
             below, above = (
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan) for q in ends
             )
-            label = series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
-            style: dict[str, Any] = {
-                "color": SIDE_COLOR[side],
-                "alpha": opacity,
-                "linewidth": 0.0,
-                "label": label,
-            }
-            axes.fill_between(part.place, below, above, **style)
+            color, label = SIDE_COLOR[side], series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
+            axes.fill_between(
+                part.place, below, above, color=color, alpha=opacity, linewidth=0.0, label=label
+            )
     values = factor * legs.result[name].sel(where).values
     legs.draw(axes, side, values, measured=free, predicted=predicted)
 

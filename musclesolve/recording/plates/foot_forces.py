@@ -62,6 +62,15 @@ def is_stated(entry: ForceSettings) -> bool:
     return None not in (entry.side, *source)
 
 
+def columns_of(entry: ForceSettings) -> dict[str, list[str]]:
+    """Role -> the three columns of a [[force]], stated as such or as their common beginning."""
+    return {
+        role: [names + axis for axis in "xyz"] if isinstance(names := entry[role], str) else names
+        for role in ROLES
+        if entry[role] is not None
+    }
+
+
 def plate_of(
     document: Document, settings: RecordedSettings, index: int, table: Table, rotation: Array
 ) -> PlateForce:
@@ -71,15 +80,7 @@ def plate_of(
     whose unit belongs to another vector, or that this [[force]] or an earlier one names for another component.
     """
     entry = settings.force[index]
-    columns, *earlier = (
-        {
-            # Three columns, stated as such or as their common beginning.
-            role: [names + axis for axis in "xyz"] if isinstance(names := one[role], str) else names
-            for role in ROLES
-            if one[role] is not None
-        }
-        for one in (entry, *settings.force[:index])
-    )
+    columns, *earlier = map(columns_of, (entry, *settings.force[:index]))
     for role, names in columns.items():
         for name in names:
             if name not in table.names:

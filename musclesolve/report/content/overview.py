@@ -10,14 +10,10 @@ from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.report.sections import Headline
-from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset.result_quantities import listed, number, text
 from musclesolve.results.facts import Facts
 from musclesolve.results.tables import average_table
 from musclesolve.version import __version__
-
-SENTENCES = ("left_out", "invalid", "unlike", "persons", "reserves", "cycles")
-"""Attributes of an average that are lists, although NetCDF stores short ones as texts."""
 
 
 def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> PageTable | None:
@@ -66,19 +62,8 @@ def subjects(inputs: Inputs) -> list[str]:
     return [f"{name} ({mass:g} kg)" if mass else name for (_, mass), name in known.items()]
 
 
-def differences(inputs: Inputs) -> list[str]:
-    """A sentence for every choice of method that differs between trials."""
-    sentences = []
-    for key in METHODS:
-        values = dict.fromkeys(", ".join(listed(trial.base, key)) or "not stated" for trial in inputs.trials)
-        if len(values) > 1:
-            sentences.append(f"{key.replace('_', ' ')}: {' or '.join(values)}")
-    return sentences
-
-
 def average(data: xr.Dataset) -> dict[str, object]:
     """Numbers of the strides, and notes on cycles left out."""
-    data = data.assign_attrs({name: listed(data, name) for name in SENTENCES})
     return {
         "tables": [from_rich(average_table.table(data))],
         "remarks": [" ".join(remark.split()) for remark in average_table.remarks(data)],

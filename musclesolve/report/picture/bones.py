@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.report.picture.lofted_bones import lofted_bones, placements
 from musclesolve.report.picture.patella import Knee, patellae
-from musclesolve.results.dataset.picture import Skeleton
+
+if TYPE_CHECKING:  # loads the analysis
+    from musclesolve.results.dataset.picture import Skeleton
 
 WALKER = "walker_"
 """Beginning of the names of the knees in Rajagopal's models."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -29,8 +28,9 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import trial_report
-from musclesolve.report.rendering import parts, rendered
+from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import Picture
+from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
@@ -115,7 +115,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
-    return rendered(
+    return whole_page(
         STUDY_PAGE,
         title=study.title,
         lead=_lead(result),
@@ -149,7 +149,6 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
         versions=versions(),
         made=date.today().isoformat(),
-        **parts(),
     )
 
 
@@ -189,35 +188,28 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
 
     Differences of other outcomes that are smaller than the measurement error are counted only.
     """
-    tests = result.comparisons
-    if tests is None:
+    if result.comparisons is None:
         return []
-    of_test: dict[int, list[int]] = {}
-    for place in np.argsort(tests["p"].values, kind="stable"):
-        of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
+    tests = curve_tests(result.comparisons)
     families = []
-    for name in sorted(
-        {str(value) for value in tests["family"].values}, key=lambda each: each == "exploratory"
-    ):
-        rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
+    for name in sorted({test.family for test in tests}, key=lambda each: each == "exploratory"):
+        own = [test for test in tests if test.family == name and test.follows < 0]
         primary = name == "primary"
-        own = {row: places for row, places in of_test.items() if row in rows}
-        units = {row: "" if primary else _small_in(tests, row, places) for row, places in own.items()}
-        found = [_sentence(tests, row, places, of_test) for row, places in own.items() if not units[row]]
-        small = [unit for unit in units.values() if unit]
+        differing = sorted((test for test in own if test.clusters), key=_least_p)
+        counted_only = [test for test in differing if not primary and _is_small(test)]
+        found = [_sentence(test, tests) for test in differing if test not in counted_only]
         most = len(found) if primary else MOST_SENTENCES
         without: dict[str, list[str]] = {}
-        for row in rows:
-            if row not in of_test and np.isfinite(tests["threshold"].values[row]):
-                p = _p_words(float(tests["p_largest"].values[row]))
-                words = study_tables.curve_words(tests.isel(test=int(row)))
-                without.setdefault(words, []).append(f"{_effect(tests, int(row))} p {p}")
-        shown_ones = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
-        none = f"No difference found, with p of the largest: {shown_ones}." if primary and without else ""
+        for test in own if primary else ():
+            if not test.clusters and np.isfinite(test.threshold):
+                without.setdefault(test.words, []).append(f"{_effect(test)} p {_p_words(test.p_largest)}")
+        curves = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
+        none = f"No difference found, with p of the largest: {curves}." if curves else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
-        if name == "exploratory" and not found and not small:
-            none = f"None of {count_of(len(rows), 'exploratory test')} finds a difference."
-        families.append(Family(title, found[:most], len(found[most:]), _small_words(small, citations), none))
+        if name == "exploratory" and not differing:
+            none = f"None of {count_of(len(own), 'exploratory test')} finds a difference."
+        small = _small_words([test.unit for test in counted_only], citations)
+        families.append(Family(title, found[:most], len(found[most:]), small, none))
     return families
 
 
@@ -252,55 +244,39 @@ def _p_words(p: float) -> str:
     return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
 
 
-def _effect(tests: xr.Dataset, row: int) -> str:
+def _least_p(test: CurveTest) -> float:
+    return min(cluster.p for cluster in test.clusters)
+
+
+def _effect(test: CurveTest) -> str:
     """Return the effect of a test without its prefix, such as "slow - level"."""
-    effect = str(tests["effect"].values[row])
-    return plain(effect.partition(": ")[2] or effect)
+    return plain(test.effect.partition(": ")[2] or test.effect)
 
 
-def _largest(tests: xr.Dataset, row: int, places: Sequence[int]) -> tuple[int, float, str]:
-    """The cluster where a test differs most, the difference there, NaN where not known, and its unit."""
-    factor, unit = shown(str(tests["units"].values[row]))
-    amounts = factor * tests["mean_difference"].values[list(places)]
-    if not np.isfinite(amounts).any():
-        return places[0], float("nan"), unit
-    largest = int(np.nanargmax(np.abs(amounts)))
-    return places[largest], float(amounts[largest]), unit
+def _is_small(test: CurveTest) -> bool:
+    """Return whether the largest difference is smaller than the measurement error."""
+    error = measurement_error().get(test.unit)
+    return error is not None and test.largest is not None and abs(test.largest.difference) < error["size"]
 
 
-def _small_in(tests: xr.Dataset, row: int, places: Sequence[int]) -> str:
-    """The unit of a difference that is smaller than the measurement error; "" of others."""
-    _, amount, unit = _largest(tests, row, places)
-    return unit if unit in measurement_error() and abs(amount) < measurement_error()[unit]["size"] else ""
-
-
-def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mapping[int, list[int]]) -> str:
+def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
     """Return a sentence on the stretches where the curves of a test differ, the size, and the conditions or groups that
     differ from the first.
     """
-    test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
-    stretches = list(zip(clusters["start"].values, clusters["end"].values, strict=True))
-    where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
-    where = f", at {where} % of the cycle" if np.isfinite(stretches[0][0]) else ""
-    (largest, amount, unit), size = _largest(tests, row, sorted(places)), ""
-    if np.isfinite(amount):
-        of = plain(str(tests["difference_of"].values[largest])) or "difference"
-        of = "" if of == _effect(tests, row) else f"{of}: "
-        share = float(tests["mean_difference_percent"].values[largest])
-        beside = f", {round(share) + 0:+.0f} % of the reference's peak" if np.isfinite(share) else ""
-        small = ", smaller than the measurement error" if _small_in(tests, row, places) else ""
-        size = f"; {of}{amount:+.3g} {unit}{beside}{small}"
-    followed = np.flatnonzero(tests["follows"].values == row)
-    if followed.size:
-        pairs = [str(tests["effect"].values[each]).partition(": ")[2] for each in followed if each in of_test]
-        apart = ", ".join(plain(pair.rpartition(" - ")[0]) for pair in pairs)
-        size += (
-            f"; against {plain(pairs[0].rpartition(' - ')[2])}: {apart}"
-            if pairs
-            else "; no single one stands out"
-        )
-    words, effect = study_tables.curve_words(test).capitalize(), _effect(tests, row)
-    return f"{words}: {effect}{where} (p {_p_words(float(clusters['p'].values.min()))}{size})"
+    where = ", ".join(study_tables.stretch(cluster, " to ") for cluster in test.clusters)
+    where = f", at {where} % of the cycle" if np.isfinite(test.clusters[0].start) else ""
+    effect, size = _effect(test), ""
+    if (largest := test.largest) is not None:
+        of = plain(largest.of) or "difference"
+        of = "" if of == effect else f"{of}: "
+        share = f", {largest.percent:+z.0f} % of the reference's peak" if np.isfinite(largest.percent) else ""
+        small = ", smaller than the measurement error" if _is_small(test) else ""
+        size = f"; {of}{largest.difference:+.3g} {test.unit}{share}{small}"
+    if followed := [other for other in tests if other.follows == test.row]:
+        pairs = [other.effect.partition(": ")[2].rpartition(" - ") for other in followed if other.clusters]
+        apart = ", ".join(plain(name) for name, _, _ in pairs)
+        size += f"; against {plain(pairs[0][2])}: {apart}" if pairs else "; no single one stands out"
+    return f"{test.words.capitalize()}: {effect}{where} (p {_p_words(_least_p(test))}{size})"
 
 
 def _plausible(result: StudyResult) -> list[PageTable]:

@@ -111,15 +111,8 @@ def with_values(
         ]
         if own.empty:
             continue
-        table = own.groupby(over, sort=False)["value"].mean()
-        cube = np.full([len(order[dim]) for dim in over], np.nan)
-        for key, value in table.items():
-            place = [
-                order[dim].index(each) if each in order[dim] else -1
-                for dim, each in zip(over, key, strict=True)
-            ]
-            if min(place) >= 0:
-                cube[tuple(place)] = value
+        table = own.groupby(over, sort=False)["value"].mean().to_xarray()
+        cube = table.reindex({dim: order[dim] for dim in over}).transpose(*over).values
         found[text] = (over, cube, {"units": str(own["unit"].iloc[0])})
     return means.assign(found)
 

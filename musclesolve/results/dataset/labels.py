@@ -1,11 +1,16 @@
 """Labels of a recording or model beside the labels of every result."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from musclesolve._util.arrays import Array
-from musclesolve.pipeline.mechanics import MotionChange
-from musclesolve.results.dataset.picture import Variable
 from musclesolve.settings.trial import REDUCED
+
+if TYPE_CHECKING:  # both load the analysis
+    from musclesolve.pipeline.mechanics import MotionChange
+    from musclesolve.results.dataset.picture import Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")
 """Directions of `contact_force_component`: to the distal end of the segment (compression), forward, medial."""

@@ -23,6 +23,7 @@ from musclesolve.recording.text.text_file import check_input, file_path, is_file
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import Content, write_files
+from musclesolve.settings.trial import QUESTIONS
 from musclesolve.sharing.status import Status
 
 OF_LEG = (
@@ -142,7 +143,7 @@ COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
 LARGE = 1 << 28
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
-"""Number of frames of moment arms and paths that are made and written together."""
+"""Number of frames of variables of three or more dimensions that are made and written together."""
 
 
 class _Later(ArrayWriter):
@@ -200,11 +201,10 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
     """Write a result into an open file."""
     writer = _Later()
     later = {
-        name: each
-        for name, each in result.variables.items()
-        if each.dims[:1] == ("time",) and ({"dof", "muscle"} <= set(each.dims) or "path_point" in each.dims)
+        name: each for name, each in result.variables.items() if each.dims[:1] == ("time",) and each.ndim > 2
     }
-    encoding = {name: COMPRESSED | _chunks(each) for name, each in later.items() if "dof" in each.dims}
+    arms = {name: each for name, each in later.items() if {"dof", "muscle"} <= set(each.dims)}
+    encoding = {name: COMPRESSED | _chunks(each) for name, each in arms.items()}
     # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
@@ -275,6 +275,22 @@ def result_attributes(path: Path) -> dict[str, str]:
             return {name: str(file.getncattr(name)) for name in file.ncattrs()}
     except (OSError, ValueError, KeyError):
         return {}
+
+
+ASKED = "asked"
+"""Attribute of an answer beside a result: the settings of the question, as JSON."""
+
+
+def answers_beside(result: Path) -> list[Path]:
+    """The answer files that were made with a result, without files of commands with other options."""
+    files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
+    return [file for file in files if ASKED in result_attributes(file)]
+
+
+def read_answers(folder: Path) -> dict[str, xr.Dataset]:
+    """The answers beside a result, by the names of the questions."""
+    files = {name: folder / f"{name}.nc" for name in QUESTIONS}
+    return {name: read_result(file) for name, file in files.items() if file.is_file()}
 
 
 def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.tables.lines import line, names, numbers
 
@@ -35,16 +36,16 @@ def table(average: xr.Dataset) -> Table:
 def remarks(average: xr.Dataset) -> list[str]:
     """Lines on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
     words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
-    text = [line(word, sentence) for key, word in words.items() for sentence in average.attrs[key]]
-    if len(average.attrs["persons"]) > 1:
-        text.append(line("several persons", "; ".join(average.attrs["persons"])))
-    if average.attrs["reserves"]:
+    text = [line(word, sentence) for key, word in words.items() for sentence in listed(average, key)]
+    if len(persons := listed(average, "persons")) > 1:
+        text.append(line("several persons", "; ".join(persons)))
+    if reserves := listed(average, "reserves"):
         shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
         legs = " and ".join(
             f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
             for side in average["side"].values
         )
-        count = f"{len(average.attrs['reserves'])} of {int(average['cycles'].sum())} cycles"
+        count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"
         bound = "muscle forces are a lower bound there (dotted in the figures)"
         text.append(line("with reserve", f"{count}, {legs}: {bound}"))
     return text

@@ -8,7 +8,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve.muscles.person import COMPARED, PersonMuscles
-from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
+from musclesolve.results.tables.lines import decimal, lines, names, numbers, titled_table, words
 
 _IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m", 1.0, 1)}
 """Unit of a measurement -> unit, factor and decimals in print."""
@@ -16,49 +16,36 @@ _IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m"
 
 def factor_table(person: PersonMuscles, calibration: xr.Dataset) -> Table:
     """A line for each fitted factor, with its 95 % interval beside the interval of the prior."""
-    table = Table(
-        *words("factor on"),
-        *numbers("value", "95 % interval", "of the prior"),
-        *names("determined"),
-        title=f"{person.name or 'This person'}: factors on the muscles of the parent",
-        title_justify="left",
-    )
+    rows = []
     for parameter in person.parameters:
+        prior = calibration.sel(parameter=parameter.name)
+        mean, sd = float(prior["prior_mean"]), float(prior["prior_sd"])
         inside = [f"{parameter.factor * np.exp(s * 1.96 * parameter.sd):.3g}" for s in (-1.0, 1.0)]
-        mean, sd = (
-            float(calibration[f"prior_{what}"].sel(parameter=parameter.name)) for what in ("mean", "sd")
-        )
         usual = [f"{np.exp(mean + s * 1.96 * sd):.3g}" for s in (-1.0, 1.0)]
-        interval, prior = (" to ".join(ends) for ends in (inside, usual))
-        table.add_row(
-            parameter.name,
-            f"{parameter.factor:.3f}",
-            interval,
-            prior,
-            "yes" if parameter.determined else "little",
-        )
-    return table
+        determined = "yes" if parameter.determined else "little"
+        intervals = (" to ".join(ends) for ends in (inside, usual))
+        rows.append((parameter.name, f"{parameter.factor:.3f}", *intervals, determined))
+    columns = (*words("factor on"), *numbers("value", "95 % interval", "of the prior"), *names("determined"))
+    whose = person.name or "This person"
+    return titled_table(f"{whose}: factors on the muscles of the parent", columns, rows)
 
 
 def agreement_table(calibration: xr.Dataset) -> Table:
     """A line for each measured curve: rms error and correlation before, fitted, and predicted by the other trials."""
-    heads = [f"{what} {word}" for what in ("rms", "r") for word in COMPARED]
-    table = Table(
-        *names("measured"),
-        *words("channel"),
-        *names("trial"),
-        *numbers(*heads),
-        title="Agreement with what was measured; predicted: with the muscles that the other trials give",
-        title_justify="left",
-    )
+    rows = []
     for k in range(calibration.sizes["curve"]):
         at = calibration.isel(curve=k)
         unit, factor, digits = _IN_PRINT[str(at["unit"].values)]
         errors = [decimal(factor * float(at[f"rms_{word}"]), digits) for word in COMPARED]
         shape = [decimal(float(at[f"correlation_{word}"]), 2) for word in COMPARED]
         kind = f"{at['kind'].values} [{unit}]" if unit else str(at["kind"].values)
-        table.add_row(kind, str(at["label"].values), str(at["trial"].values), *errors, *shape)
-    return table
+        rows.append((kind, str(at["label"].values), str(at["trial"].values), *errors, *shape))
+    measures = numbers(*(f"{what} {word}" for what in ("rms", "r") for word in COMPARED))
+    return titled_table(
+        "Agreement with what was measured; predicted: with the muscles that the other trials give",
+        (*names("measured"), *words("channel"), *names("trial"), *measures),
+        rows,
+    )
 
 
 def calibration_lines(

@@ -15,7 +15,7 @@ from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
+from musclesolve.results.tables.lines import decimal, lines, names, numbers, titled_table, words
 
 MOST_MUSCLES = 10
 MOST_ON_A_PAGE = 8
@@ -33,34 +33,48 @@ OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 def tables(comparison: xr.Dataset) -> list[Table]:
     """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
     facts = ComparisonFacts(comparison)
-    counts = numbers(*COUNTS, "largest KKT residual")
-    ended = Table(*names("cost", "leg"), *counts, title="frames", title_justify="left")
-    for cost, under in facts.under.items():
-        for side, leg in under.legs.items():
-            ended.add_row(cost, side, *_counts(leg), _residual(leg))
-
-    joints = Table(*words("quantity"), *numbers(*facts.costs), title="joints", title_justify="left")
+    frames = [
+        (cost, side, *_counts(leg), _residual(leg))
+        for cost, under in facts.under.items()
+        for side, leg in under.legs.items()
+    ]
     peaks = [
         {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
     ]
-    for joint in map(str, comparison["joint"].values):
-        cells = (decimal(own.get(joint, np.nan), 2) for own in peaks)
-        joints.add_row(f"{joint}: peak contact force [body weights]", *cells)
+    contact = [
+        (
+            f"{joint}: peak contact force [body weights]",
+            *(decimal(own.get(joint, np.nan), 2) for own in peaks),
+        )
+        for joint in map(str, comparison["joint"].values)
+    ]
     means = facts.co_contraction.values()
-    for dof in dict.fromkeys(dof for of_cost in means for dof in of_cost):
-        cells = (decimal(100.0 * own.get(dof, np.nan), 0) for own in means)
-        joints.add_row(f"{dof}: mean co-contraction [%]", *cells)
-
-    title = "r of activation and EMG envelope"
-    emg = Table(*names("channel"), *numbers(*facts.costs), title=title, title_justify="left")
+    co_contraction = [
+        (f"{dof}: mean co-contraction [%]", *(decimal(100.0 * own.get(dof, np.nan), 0) for own in means))
+        for dof in dict.fromkeys(dof for of_cost in means for dof in of_cost)
+    ]
     both = [under.median_and_mean_correlation for under in facts.under.values()]
-    for k, heading in enumerate(("median", "mean")):
-        emg.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
-    for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
-        emg.add_row(channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
-
-    measured = [emg] if comparison.sizes.get("channel") else []
-    return [ended, joints, *measured, groups(facts), muscles(facts)]
+    emg = [
+        (heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
+        for k, heading in enumerate(("median", "mean"))
+    ]
+    emg += [
+        (channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
+        for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
+    ]
+    of_frames = (*names("cost", "leg"), *numbers(*COUNTS, "largest KKT residual"))
+    of_emg = (*names("channel"), *numbers(*facts.costs))
+    return [
+        titled_table("frames", of_frames, frames),
+        titled_table("joints", (*words("quantity"), *numbers(*facts.costs)), [*contact, *co_contraction]),
+        *(
+            [titled_table("r of activation and EMG envelope", of_emg, emg)]
+            if comparison.sizes.get("channel")
+            else []
+        ),
+        groups(facts),
+        muscles(facts),
+    ]
 
 
 def _counts(leg: LegFacts) -> list[str]:
@@ -87,8 +101,7 @@ def muscles(facts: ComparisonFacts) -> Table:
 def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str) -> Table:
     """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
     columns = (*words(dim.replace("_", " ")), *numbers("peak [N]", *OF_PAIR, whole=True))
-    table = Table(*columns, title=title, title_justify="left")
-    values = facts.rows(dim)
+    table, values = titled_table(title, columns, ()), facts.rows(dim)
     for row in rows:
         table.add_row(row)
         for number, (cost, (peak, *pair)) in enumerate(zip(facts.costs, values[row], strict=True)):

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
-from musclesolve.results.tables.lines import decimal, line, numbers
+from musclesolve.results.tables.lines import decimal, line, numbers, titled_table
 
 
 def median(trade_off: xr.Dataset, name: str) -> list[float]:
@@ -18,22 +18,24 @@ def median(trade_off: xr.Dataset, name: str) -> list[float]:
 def trade_off_table(trade_off: xr.Dataset) -> Table:
     """A line for each weight."""
     knees = [name for name in trade_off.get("joint", xr.DataArray([])).values.astype(str) if "knee" in name]
-    table = Table(
-        *numbers("weight of EMG", "effort", "rms misfit", "r left out", "r followed (no test)"),
-        *numbers(*(f"{name}: peak contact [N]" for name in knees), "reserves"),
-        title=f"{trade_off.attrs['cost']} + weight * misfit to EMG: medians over {trade_off.sizes['channel']} channels",
-        title_justify="left",
-    )
     left_out, followed = median(trade_off, "emg_correlation"), median(trade_off, "emg_correlation_followed")
+    rows = []
     for place, weight in enumerate(trade_off["weight"].values):
         at = trade_off.isel(weight=place)
-        peaks = [decimal(float(at["contact_peak"].sel(joint=name)), 0) for name in knees]
-        table.add_row(
-            *(f"{weight:g}", f"{float(at['effort']):.4g}", decimal(float(at["emg_rms"]), 3)),
-            *(decimal(left_out[place], 2), decimal(followed[place], 2)),
-            *(*peaks, str(int(at["reserve_frames"]))),
+        misfit, peaks = float(at["emg_rms"]), [float(at["contact_peak"].sel(joint=name)) for name in knees]
+        rows.append(
+            (
+                *(f"{weight:g}", f"{float(at['effort']):.4g}", decimal(misfit, 3)),
+                *(decimal(left_out[place], 2), decimal(followed[place], 2)),
+                *(*(decimal(peak, 0) for peak in peaks), str(int(at["reserve_frames"]))),
+            )
         )
-    return table
+    columns = ("weight of EMG", "effort", "rms misfit", "r left out", "r followed (no test)")
+    return titled_table(
+        f"{trade_off.attrs['cost']} + weight * misfit to EMG: medians over {trade_off.sizes['channel']} channels",
+        numbers(*columns, *(f"{name}: peak contact [N]" for name in knees), "reserves"),
+        rows,
+    )
 
 
 def clock_lines(trade_off: xr.Dataset, clock: xr.Dataset | str) -> list[str]:

@@ -5,7 +5,7 @@ import io
 import math
 from collections.abc import Iterable
 
-from rich.table import Column
+from rich.table import Column, Table
 
 INDENT = 18
 """Width of the first column with the blank after it, in characters."""
@@ -28,7 +28,7 @@ def parted(printed: str) -> tuple[str, str]:
 
 def decimal(value: float, digits: int) -> str:
     """A number with some decimals, zero without a sign; a dash where it is not finite."""
-    return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "-"
+    return f"{value:z.{digits}f}" if math.isfinite(value) else "-"
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
@@ -51,3 +51,11 @@ def words(*headings: str) -> list[Column]:
 def numbers(*headings: str, whole: bool = False) -> list[Column]:
     """Columns on the right; `whole` ones are never broken."""
     return [Column(heading, justify="right", no_wrap=whole, overflow="fold") for heading in headings]
+
+
+def titled_table(title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> Table:
+    """A table with its title on the left above it."""
+    made = Table(*columns, title=title, title_justify="left")
+    for row in rows:
+        made.add_row(*row)
+    return made

@@ -1,19 +1,27 @@
 """Answers to questions about a trial as text: margins of strength, scenarios, contributions, coordination."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from rich.table import Table
-from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
-from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
+from musclesolve.results.tables.lines import (
+    csv_text,
+    decimal,
+    line,
+    lines,
+    names,
+    numbers,
+    titled_table,
+    words,
+)
 from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
@@ -55,24 +63,25 @@ def ordered_margins(answer: xr.Dataset, kind: str) -> xr.Dataset:
 
 
 def margin_tables(answer: xr.Dataset) -> list[Table]:
-    """Groups, and the muscles with the greatest margins."""
+    """Groups, and the muscles with the greatest margins; pairs of groups and ranges of lengths where computed."""
     tables = []
-    for kind, title in (("group", "groups of muscles"), ("muscle", "single muscles")):
+    for kind, whose in (("group", "groups of muscles"), ("muscle", "single muscles")):
         own = ordered_margins(answer, kind)
-        own = own.isel({"of": slice(MOST_MUSCLES if kind == "muscle" else None)})
-        needed = own.isel({"of": np.flatnonzero(own["margin"].values > 0.0)})
-        table = Table(
-            *words(kind),
-            *numbers("least [%]", "at [s]", whole=True),
-            *words("lacks first"),
-            title=f"least strength with which the motion is possible: {title}",
-            title_justify="left",
-        )
-        for name, strength, time, dof, sign in _rows(needed):
-            lacks = f"{'+' if sign > 0 else '-'} {dof}" if dof else ""
-            table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), lacks)
-        if table.row_count:
-            tables.append(table)
+        own = own.isel(of=slice(MOST_MUSCLES if kind == "muscle" else None))
+        rows = [
+            (
+                name,
+                decimal(100.0 * strength, 1),
+                decimal(time, 3),
+                f"{'+' if sign > 0 else '-'} {dof}" * bool(dof),
+            )
+            for name, strength, time, dof, sign in _rows(own)
+            if strength > 0.0
+        ]
+        columns = (*words(kind), *numbers("least [%]", "at [s]", whole=True), *words("lacks first"))
+        if rows:
+            title = f"least strength with which the motion is possible: {whose}"
+            tables.append(titled_table(title, columns, rows))
     if "pair_margin" in answer:
         tables.append(_pair_table(answer))
     if "length_range" in answer and answer.sizes["of_group"]:
@@ -82,47 +91,42 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
 
 def _pair_table(answer: xr.Dataset) -> Table:
     """The pairs of groups with the greatest margins, beside the margins of each group alone."""
-    table = Table(
-        *words("groups that are weak together"),
-        *numbers("least [%]", "alone [%]", whole=True),
-        title="least strength of two groups together: those that need more than each alone",
-        title_justify="left",
-    )
-    alone = {
-        str(name): float(value)
-        for name, value in zip(answer["of"].values, answer["margin"].values, strict=True)
-    }
-    pairs = sorted(
-        zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True),
-        key=lambda each: -each[1],
-    )
-    for pair, value in pairs:
+    alone = dict(zip(map(str, answer["of"].values), answer["margin"].values.tolist(), strict=True))
+    rows = []
+    for pair, value in sorted(_pair_margins(answer).items(), key=lambda entry: -entry[1]):
         single = [alone.get(name, 0.0) for name in pair.split(" + ")]
-        if value > max(single) + JOINT_EFFECT and table.row_count < MOST_MUSCLES:
-            table.add_row(
-                pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single)
+        if value > max(single) + JOINT_EFFECT:
+            rows.append(
+                (pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single))
             )
-    return table
+    return titled_table(
+        "least strength of two groups together: those that need more than each alone",
+        (*words("groups that are weak together"), *numbers("least [%]", "alone [%]", whole=True)),
+        rows[:MOST_MUSCLES],
+    )
+
+
+def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
+    """Margins of pairs of groups; none where they were not computed."""
+    if "pair_margin" not in answer:
+        return {}
+    return dict(zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True))
 
 
 def _length_table(answer: xr.Dataset) -> Table:
-    """Table of the range of tendon and fiber lengths of a group in which the motion stays possible [% of now]."""
-    names_of = [str(name) for name in answer["length"].values]
-    table = Table(
-        *words("group"),
-        *numbers(*(f"{name.replace('_', ' ')} [%]" for name in names_of), whole=True),
-        title="lengths with which the motion is possible; 70 and 130: no limit was found up to there",
-        title_justify="left",
+    """Range of tendon and fiber lengths of each group in which the motion stays possible [% of now]."""
+    ranges = 100.0 * answer["length_range"].transpose("of_group", "length", ...).values
+    return titled_table(
+        "lengths with which the motion is possible; 70 and 130: no limit was found up to there",
+        (
+            *words("group"),
+            *numbers(*(f"{str(name).replace('_', ' ')} [%]" for name in answer["length"].values), whole=True),
+        ),
+        (
+            (str(group), *(" to ".join(f"{end:.1f}" for end in ends) for ends in of_group))
+            for group, of_group in zip(answer["of_group"].values, ranges, strict=True)
+        ),
     )
-    for group in map(str, answer["of_group"].values):
-        cells = (
-            " to ".join(
-                f"{100.0 * end:.1f}" for end in answer["length_range"].sel(of_group=group, length=name).values
-            )
-            for name in names_of
-        )
-        table.add_row(group, *cells)
-    return table
 
 
 def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
@@ -227,11 +231,7 @@ def margin_document(answer: xr.Dataset) -> dict[str, Any]:
         "contact": str(answer.attrs["contact"]),
         **judgement_document(answer),
         "assistance": assistance_facts(answer),
-        "pairs": dict(
-            zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True)
-        )
-        if "pair_margin" in answer
-        else {},
+        "pairs": _pair_margins(answer),
         "margins": [
             {
                 "of": name,
@@ -320,38 +320,37 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
         counts["without_solution"] = "no solution"
     if any(fact["not_analyzed"] for fact in facts):
         counts["not_analyzed"] = "not measured"
-    table = Table(
-        *words("scenario"),
-        *numbers(*counts.values(), "effort", *joints, whole=True),
-        title="one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
-        "[body weights], right/left",
-        title_justify="left",
-    )
-    for fact in facts:
-        ratio, peaks = fact["effort_ratio"], fact["contact_peaks_bw"]
-        table.add_row(
+    rows = [
+        (
             fact["scenario"],
             *(str(fact[key]) for key in counts),
-            "-" if ratio is None else f"{ratio:.2f}",
+            _shown(fact["effort_ratio"]),
             *(
-                "/".join(_shown(peak) for joint, peak in peaks.items() if split_side(joint)[0] == stem)
+                "/".join(
+                    _shown(peak)
+                    for joint, peak in fact["contact_peaks_bw"].items()
+                    if split_side(joint)[0] == stem
+                )
                 for stem in joints
             ),
         )
-    helped = [fact for fact in facts if fact["torque_range_nm"]]
-    if not helped:
-        return [table]
-    torques = Table(
-        *words("scenario"),
-        *names("joint"),
-        *numbers("least [N m]", "greatest [N m]", whole=True),
-        title="torques of devices",
-        title_justify="left",
+        for fact in facts
+    ]
+    title = (
+        "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
+        "[body weights], right/left"
     )
-    for each in helped:
-        for dof, (low, high) in each["torque_range_nm"].items():
-            torques.add_row(each["scenario"], dof, f"{low:.1f}", f"{high:.1f}")
-    return [table, torques]
+    columns = (*words("scenario"), *numbers(*counts.values(), "effort", *joints, whole=True))
+    torques = [
+        (fact["scenario"], dof, f"{low:.1f}", f"{high:.1f}")
+        for fact in facts
+        for dof, (low, high) in fact["torque_range_nm"].items()
+    ]
+    of_device = (*words("scenario"), *names("joint"), *numbers("least [N m]", "greatest [N m]", whole=True))
+    return [
+        titled_table(title, columns, rows),
+        *([titled_table("torques of devices", of_device, torques)] if torques else []),
+    ]
 
 
 def _shown(value: float | None) -> str:
@@ -538,62 +537,43 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     contacts = " / ".join(map(str, answer["contact"].values))
     for side in dict.fromkeys(fact["leg"] for fact in facts):
         own = [fact for fact in facts if fact["leg"] == side]
-        muscles = [each for each in own if side_of(each["group"]) == side]
+        muscles = [fact for fact in own if side_of(fact["group"]) == side]
         muscles.sort(key=lambda muscle: -abs(muscle["support_m_s2"][0]))
-        rows = [*muscles, *(other for other in own if other not in muscles)]
-        table = Table(
-            *words("group"),
-            *numbers("support", "braking", "propulsion", whole=True),
-            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass "
-            f"(m/s2), contact {contacts}",
-            title_justify="left",
-        )
-        for row in rows:
-            cells = (row[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
-            table.add_row(
-                row["group"],
-                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in values) for values in cells),
+        ordered = [*muscles, *(other for other in own if other not in muscles)]
+        what = ("support", "braking", "propulsion")
+        rows = [
+            (
+                fact["group"],
+                *(" / ".join(f"{value:+z.2f}" for value in fact[f"{name}_m_s2"]) for name in what),
             )
-        tables.append(table)
-        tables += _contact_table(answer, side, [row["group"] for row in rows])
-    work = work_facts(answer)
-    if work:
-        table = Table(
-            *words("group"),
-            *numbers("positive", "negative", "net", whole=True),
-            title="mechanical work of the muscles in a stride (J/kg)",
-            title_justify="left",
-        )
-        for each in [each for each in work if each["group"] not in OTHER_PARTS]:
-            positive, negative = each["positive_j_kg"], each["negative_j_kg"]
-            values = (positive, negative, positive + negative)
-            table.add_row(each["group"], *(f"{round(value, 3) + 0.0:+.3f}" for value in values))
-        tables.append(table)
+            for fact in ordered
+        ]
+        leg = f"{SIDE_NAMES.get(side, side)} leg in stance"
+        title = f"{leg}: mean acceleration of the center of mass (m/s2), contact {contacts}"
+        tables.append(titled_table(title, (*words("group"), *numbers(*what, whole=True)), rows))
+        share = {
+            (fact["joint"], fact["group"]): f"{fact['own_bw']:+z.2f} {fact['dynamics_bw'][0]:+z.2f}"
+            for fact in contact_facts(answer)
+            if fact["leg"] == side
+        }
+        if joints := dict.fromkeys(joint for joint, _ in share):
+            headings = [
+                joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ") for joint in joints
+            ]
+            first = answer["contact"].values[0]
+            title = f"{leg}: mean contact force (body weights), own and through dynamics ({first})"
+            rows = [(fact["group"], *(share[joint, fact["group"]] for joint in joints)) for fact in ordered]
+            tables.append(titled_table(title, (*words("group"), *numbers(*headings, whole=True)), rows))
+    if work := work_facts(answer):
+        rows = []
+        for fact in work:
+            if fact["group"] not in OTHER_PARTS:
+                positive, negative = fact["positive_j_kg"], fact["negative_j_kg"]
+                values = (positive, negative, positive + negative)
+                rows.append((fact["group"], *(f"{value:+z.3f}" for value in values)))
+        columns = (*words("group"), *numbers("positive", "negative", "net", whole=True))
+        tables.append(titled_table("mechanical work of the muscles in a stride (J/kg)", columns, rows))
     return tables
-
-
-def _contact_table(answer: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
-    """The contact forces of a leg by group: own and through dynamics with the first contact model."""
-    facts = [contact_fact for contact_fact in contact_facts(answer) if contact_fact["leg"] == side]
-    joints = list(dict.fromkeys(fact["joint"] for fact in facts))
-    if not joints:
-        return []
-    share = {(fact["joint"], fact["group"]): (fact["own_bw"], fact["dynamics_bw"][0]) for fact in facts}
-    table = Table(
-        *words("group"),
-        *numbers(*(_joint_heading(joint, side) for joint in joints), whole=True),
-        title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean contact force (body weights), own and through "
-        f"dynamics ({answer['contact'].values[0]})",
-        title_justify="left",
-    )
-    for group in groups:
-        pairs = [share[joint, group] for joint in joints]
-        table.add_row(group, *(" ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs))
-    return [table]
-
-
-def _joint_heading(joint: str, side: str) -> str:
-    return joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ")
 
 
 def contribution_lines(answer: xr.Dataset) -> list[str]:
@@ -658,15 +638,17 @@ def coordination_lines(answer: xr.Dataset) -> list[str]:
 def coordination_table(answer: xr.Dataset) -> Table:
     """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
     document = coordination_document(answer)
-    table = Table(
-        *words("degree of freedom"),
-        *numbers("co-contraction, mean [1]", "stiffness, peak [N m/rad]", whole=True),
-        title="joints by their muscles",
-        title_justify="left",
+    return titled_table(
+        "joints by their muscles",
+        (
+            *words("degree of freedom"),
+            *numbers("co-contraction, mean [1]", "stiffness, peak [N m/rad]", whole=True),
+        ),
+        (
+            (dof, f"{index:.2f}", f"{document['peak_stiffness_nm_rad'][dof]:.0f}")
+            for dof, index in document["co_contraction"].items()
+        ),
     )
-    for dof, index in document["co_contraction"].items():
-        table.add_row(dof, f"{index:.2f}", f"{document['peak_stiffness_nm_rad'][dof]:.0f}")
-    return table
 
 
 STANCE_PERCENT = np.arange(101.0)
@@ -695,6 +677,8 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
         ]
         own = []
         for first, stop in runs:
+            from scipy.interpolate import CubicSpline
+
             at = time[first] + 0.01 * STANCE_PERCENT * (time[stop - 1] - time[first])
             own.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
         empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)
@@ -739,32 +723,6 @@ def stance_csv(answer: xr.Dataset) -> bytes:
 
 MOST_SAID = 3
 """Groups, joints and muscles that a sentence names."""
-
-
-def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
-    """The answer to a question in sentences: the main facts for each leg or scenario."""
-    match question:
-        case "contributions":
-            return list(_contributions_said(answer))
-        case "margins":
-            return list(_margins_said(answer))
-        case "what_if":
-            return list(_scenarios_said(answer))
-        case _:
-            return list(_coordination_said(answer))
-
-
-def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
-    """The tables and the lines that the command of a question prints."""
-    match question:
-        case "contributions":
-            return contribution_tables(answer), contribution_lines(answer)
-        case "margins":
-            return margin_tables(answer), margin_lines(answer)
-        case "what_if":
-            return scenario_tables(answer), scenario_lines(answer)
-        case _:
-            return [coordination_table(answer)], coordination_lines(answer)
 
 
 def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
@@ -834,3 +792,28 @@ def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
     if index:
         most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
         yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."
+
+
+Told = tuple[
+    Callable[[xr.Dataset], Iterator[str]],
+    Callable[[xr.Dataset], list[Table]],
+    Callable[[xr.Dataset], list[str]],
+]
+OF_QUESTION: dict[str, Told] = {
+    "contributions": (_contributions_said, contribution_tables, contribution_lines),
+    "margins": (_margins_said, margin_tables, margin_lines),
+    "what_if": (_scenarios_said, scenario_tables, scenario_lines),
+    "coordination": (_coordination_said, lambda answer: [coordination_table(answer)], coordination_lines),
+}
+"""Question -> the functions that make the sentences, tables and lines of its answer."""
+
+
+def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
+    """The answer to a question in sentences: the main facts for each leg or scenario."""
+    return list(OF_QUESTION[question][0](answer))
+
+
+def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
+    """The tables and the lines that the command of a question prints."""
+    _, tables, remarks = OF_QUESTION[question]
+    return tables(answer), remarks(answer)

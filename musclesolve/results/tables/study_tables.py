@@ -1,16 +1,17 @@
 """The tests of a study as tables: all of them as comma-separated values, those with a difference on a terminal."""
 
 from collections.abc import Iterator, Sequence
+from typing import SupportsFloat
 
 import numpy as np
 import xarray as xr
 from rich.table import Column, Table
 
 from musclesolve._util.names import shortened
-from musclesolve.results.dataset.quantities import shown
+from musclesolve.results.cycles.curve_test import Cluster, curve_tests
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import Finding
-from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
+from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, titled_table, words
 
 HEADINGS = (
     *(
@@ -48,73 +49,53 @@ def comparisons_csv(comparisons: xr.Dataset) -> str:
 
 
 def _rows(comparisons: xr.Dataset) -> Iterator[list[object]]:
-    of_cluster = comparisons["cluster_test"].values
-    for row in range(comparisons.sizes["test"]):
-        test = comparisons.isel(test=row)
-        factor, unit = shown(str(test["units"].values))
-        tested = bool(np.isfinite(test["threshold"]))
-        first = [str(test[key].values) for key in ("variable", "name", "effect", "kind")]
-        degrees = [_cell(value) for value in test["df"].values]
-        if test["is_t"]:
-            degrees[0] = ""
-        level = float(test["level_of_test"]) if tested else ""
-        statistic = ("t" if test["is_t"] else "F") if tested else ""
-        main = [_cell(test[key]) for key in ("threshold", "largest", "largest_at", "p_largest")]
-        last = [_cell(test["fwhm"]), _cell(test["resels"].values[1]), int(test["tested_percent"])]
-        last.append(str(test["note"].values))
-        first.insert(3, str(test["family"].values))
-        start = [*first, int(test["subjects"]), *degrees, level, statistic, *main]
-        members = np.flatnonzero(of_cluster == row)
-        for number, place in enumerate(members, start=1):
-            found = comparisons.isel(cluster=place)
-            where = [_cell(found[key]) for key in ("start", "end", "p")]
-            amount = [_cell(factor * found["mean_difference"]), unit, str(found["difference_of"].values)]
-            yield [*start, number, *where, *amount, _cell(found["mean_difference_percent"]), *last]
-        if not members.size:
-            yield [*start, "", "", "", "", "", unit, "", "", *last]
+    for test in curve_tests(comparisons):
+        at = comparisons.isel(test=test.row)
+        tested = np.isfinite(test.threshold)
+        numerator, denominator = map(_cell, at["df"].values)
+        start = [test.variable, test.name, test.effect, test.family, test.kind, int(at["subjects"])]
+        start += ["" if test.is_t else numerator, denominator, test.level if tested else ""]
+        start += [("t" if test.is_t else "F") if tested else "", _cell(test.threshold)]
+        start += [_cell(at[key]) for key in ("largest", "largest_at", "p_largest")]
+        last = [_cell(at["fwhm"]), _cell(at["resels"].values[1]), int(at["tested_percent"]), test.note]
+        for number, found in enumerate(test.clusters, start=1):
+            where = map(_cell, (found.start, found.end, found.p, found.difference))
+            yield [*start, number, *where, test.unit, found.of, _cell(found.percent), *last]
+        if not test.clusters:
+            yield [*start, "", "", "", "", "", test.unit, "", "", *last]
 
 
-def _cell(value: object) -> object:
-    number = float(np.asarray(value))
+def _cell(value: SupportsFloat) -> object:
+    number = float(value)
     return float(f"{number:.6g}") if np.isfinite(number) else ""
 
 
 def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
     """The clusters, with the smallest p first; `most` of them if given."""
-    columns = (
-        *words("curve", "effect"),
-        *numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True),
-    )
-    result = Table(*columns, *words("of"), title="differences between curves", title_justify="left")
-    order = np.argsort(comparisons["p"].values, kind="stable")
-    for place in order[:most]:
-        found = comparisons.isel(cluster=place)
-        test = comparisons.isel(test=int(found["cluster_test"]))
-        factor, unit = shown(str(test["units"].values))
-        share, amount = float(found["mean_difference_percent"]), factor * float(found["mean_difference"])
-        result.add_row(
-            curve_words(test),
-            str(test["effect"].values),
-            stretch(float(found["start"]), float(found["end"]), "-"),
-            p_text(float(found["p"])),
-            f"{amount:.3g} {unit}" if np.isfinite(amount) else "-",
-            decimal(share, 0),
-            str(found["difference_of"].values),
+    found = [(cluster, test) for test in curve_tests(comparisons) for cluster in test.clusters]
+    rows = [
+        (
+            test.words,
+            test.effect,
+            stretch(cluster, "-"),
+            p_text(cluster.p),
+            f"{cluster.difference:.3g} {test.unit}" if np.isfinite(cluster.difference) else "-",
+            decimal(cluster.percent, 0),
+            cluster.of,
         )
-    return result
+        for cluster, test in sorted(found, key=lambda pair: pair[0].p)[:most]
+    ]
+    measures = numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True)
+    return titled_table(
+        "differences between curves", (*words("curve", "effect"), *measures, *words("of")), rows
+    )
 
 
-def curve_words(test: xr.Dataset) -> str:
-    """The variable and the curve of a test: joint moment knee flexion."""
-    parts = (str(test[key].values).replace("_", " ") for key in ("variable", "name"))
-    return " ".join(dict.fromkeys(parts))
-
-
-def stretch(start: float, end: float, between: str) -> str:
+def stretch(cluster: Cluster, between: str) -> str:
     """A part of the cycle in whole percent: 12-25, or 93 if narrower than one percent; a dash for a value."""
-    if not start >= 0.0:
+    if not cluster.start >= 0.0:
         return "-"
-    first, last = f"{start:.0f}", f"{end:.0f}"
+    first, last = f"{cluster.start:.0f}", f"{cluster.end:.0f}"
     return first if first == last else f"{first}{between}{last}"
 
 
@@ -123,11 +104,7 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
     made = int(comparisons.attrs["tests"])
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
     if made:
-        first = int(
-            np.isin(
-                np.flatnonzero(comparisons["follows"].values < 0), comparisons["cluster_test"].values
-            ).sum()
-        )
+        first = sum(bool(test.clusters) and test.follows < 0 for test in curve_tests(comparisons))
         text.append(line("difference", f"{first} of {made} tests; none in {made - first}"))
     if partly := partly_tested(comparisons):
         text.append(line("partly tested", partly))

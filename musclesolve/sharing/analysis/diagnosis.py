@@ -28,6 +28,7 @@ The muscles in question follow from the proof y of the shortage: those with y . 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,6 +175,7 @@ class Diagnosis:
         muscles (`strength` of a trial file), then a factor for the limited muscles alone, unless passive forces are
         the cause. The frame has been solved with the factor.
         """
+        self._check(number)
         all_muscles = np.ones_like(self.limited[number])
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
@@ -191,16 +193,23 @@ class Diagnosis:
         """
         if not np.isfinite(least):
             return None
-        frame, all_muscles = self.part.frames(np.array([number])), np.ones_like(chosen)
+        frame = self.part.frames(np.array([number]))
+
+        def suffices(factors: Array | float) -> bool:  # on the strengths; passive forces do not change
+            return _feasible(
+                replace(
+                    frame,
+                    force_capacity=frame.force_capacity * factors,
+                    max_isometric_force=frame.max_isometric_force * factors,
+                )
+            )
+
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
             for step in (first, first + 1.0):
                 factor = round(float(step * 10.0**-decimals), decimals)
-                if factor > 1.0 and _feasible(strengthened(frame, np.where(chosen, factor, 1.0))):
-                    of_all = bool(chosen.all()) or _feasible(
-                        strengthened(frame, np.where(all_muscles, factor, 1.0))
-                    )
-                    return Remedy(factor, chosen, of_all)
+                if factor > 1.0 and suffices(np.where(chosen, factor, 1.0)):
+                    return Remedy(factor, chosen, bool(chosen.all()) or suffices(factor))
         return None
 
     @property
@@ -208,14 +217,27 @@ class Diagnosis:
         """The sum (k,) [N m] of the sizes of the shortages of each frame."""
         return np.asarray(np.abs(self.shortage).sum(axis=1))
 
+    def _check(self, number: int) -> None:
+        """Refuse another number than one of the k infeasible frames."""
+        count = len(self.frame)
+        if not isinstance(number, Integral) or not -count <= number < count:
+            raise input_error(
+                "sharing.no_infeasible_frame",
+                where="number",
+                number=as_text(number),
+                count=count,
+            )
+
     def lacking(self, number: int) -> list[str]:
         """Names of the degrees of freedom that lack a moment in one of the k frames, the largest shortage first."""
+        self._check(number)
         size = np.abs(self.shortage[number])
         order = np.argsort(-size, kind="stable")
         return [self.dof[k] for k in order if size[k] > _REPORTED * size.max()]
 
     def limited_muscles(self, number: int) -> list[str]:
         """Names of the muscles at their limit in one of the k frames, the one that contributes most first."""
+        self._check(number)
         order = np.argsort(-self.weight[number], kind="stable")
         return [self.muscle[i] for i in order if self.limited[number, i]]
 
@@ -229,6 +251,7 @@ class Diagnosis:
             time: (T,) [s] of all frames of the problem; the number of the frame is given without it.
             directions: what the positive and the negative moment of a degree of freedom are called.
         """
+        self._check(number)
         frame, names = int(self.frame[number]), directions or {}
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
@@ -381,15 +404,6 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
     optimum = minimize(cost, rows, problem.moment[frame], bounds, limits)
     return float("inf") if optimum is None else float(optimum[0][-1])
-
-
-def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The problem with strengths multiplied by factors (n,); its passive forces do not change."""
-    return replace(
-        problem,
-        force_capacity=problem.force_capacity * factor,
-        max_isometric_force=problem.max_isometric_force * factor,
-    )
 
 
 def _feasible(problem: Problem) -> bool:

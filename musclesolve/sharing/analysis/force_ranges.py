@@ -17,8 +17,9 @@ line. All frames and both sides of one muscle are solved at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,7 +232,22 @@ def near_optimal_range(
                 frame=frames[k],
                 least=least[k],
             )
-        optimum = _CertifiedOptimum(part, chosen, solver, best.activation[frames], least, within)
+
+        def excess(muscle: int, value: Array, which: NDArray[np.intp]) -> Array:
+            """sqrt((h(v) - h*) / (within h*)) - 1 of values v (t,) of a muscle in some of the frames.
+
+            Negative inside the range; infinite if impossible, NaN if not known.
+            """
+            here = part.frames(which)
+            lower, upper = here.lower.copy(), here.upper.copy()
+            lower[:, muscle] = upper[:, muscle] = value
+            held = replace(here, lower=lower, upper=upper)
+            solution = solve(held, chosen, solver)
+            allowed = within * least[which]
+            more = np.maximum(_total(held, solution, np.arange(len(which))) - least[which], 0.0)
+            ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
+            beyond = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
+            return np.where(solution.status == Status.INFEASIBLE, np.inf, beyond)
 
         # activations that no muscle can exceed in any case
         domain, names = within_domain(part, chosen), [(problem.muscle or ())[i] for i in numbers]
@@ -244,39 +260,12 @@ def near_optimal_range(
                 bound[bounded] = force[bounded] / capacity[bounded]
         lower, upper = np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
         for muscle in numbers:
-            enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
+            start = best.activation[frames, muscle]
+            enclosed = _enclosed(partial(excess, muscle), start, lower[:, muscle], upper[:, muscle], accuracy)
             for array, end in zip(ends, enclosed, strict=True):
                 array[frames, muscle] = part.force_capacity[:, muscle] * end
     span = ForceRange(*ends)
     return span.drop_frame_axis() if problem.single_frame else span
-
-
-@dataclass(frozen=True)
-class _CertifiedOptimum:
-    """The optima of t frames: problem, activation (t, n), least cost (t,), and the share of cost that may be added."""
-
-    problem: Problem
-    cost: Cost
-    solver: str | Solver
-    activation: Array
-    least: Array
-    within: float
-
-    def excess(self, muscle: int, value: Array, frames: NDArray[np.intp]) -> Array:
-        """The excess sqrt((h(v) - h*) / (within h*)) - 1 of values v (t,) in some frames (t,) of a muscle.
-
-        Negative inside the range; infinite if impossible, NaN if not known.
-        """
-        part = self.problem.frames(frames)
-        lower, upper = part.lower.copy(), part.upper.copy()
-        lower[:, muscle] = upper[:, muscle] = value
-        restricted = replace(part, lower=lower, upper=upper)
-        solution = solve(restricted, self.cost, self.solver)
-        allowed = self.within * self.least[frames]
-        more = np.maximum(_total(restricted, solution, np.arange(len(frames))) - self.least[frames], 0.0)
-        ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
-        excess = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
-        return np.where(solution.status == Status.INFEASIBLE, np.inf, excess)
 
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
@@ -288,7 +277,11 @@ def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Ar
 
 
 def _enclosed(
-    optimum: _CertifiedOptimum, muscle: int, lower: Array, upper: Array, accuracy: float
+    excess_of: Callable[[Array, NDArray[np.intp]], Array],
+    start: Array,
+    lower: Array,
+    upper: Array,
+    accuracy: float,
 ) -> tuple[Array, Array, Array, Array]:
     """Least and greatest activation (t,) and how much farther out the ends may be.
 
@@ -297,7 +290,7 @@ def _enclosed(
     """
     count = len(lower)
     frames = np.tile(np.arange(count), 2)
-    inner = np.tile(optimum.activation[:, muscle], 2)
+    inner = np.tile(start, 2)
     outer = np.concatenate([np.minimum(lower, inner[:count]), np.maximum(upper, inner[count:])])
     proved = outer.copy()
     inner_excess, outer_excess = -np.ones(2 * count), np.full(2 * count, np.inf)
@@ -312,7 +305,7 @@ def _enclosed(
             finite = np.isfinite(high)
             share = np.where(finite, -low / np.where(finite, high - low, 1.0), 0.5)
             tried = inner[active] + np.clip(share, 0.01, 0.99) * (outer[active] - inner[active])
-        excess = optimum.excess(muscle, tried, frames[active])
+        excess = excess_of(tried, frames[active])
         # one end of each bracket moves; the excess of an end that stays twice is halved (Illinois)
         within = excess <= 0
         inside, outside = active[within], active[~within]

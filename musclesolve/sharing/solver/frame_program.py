@@ -155,6 +155,7 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
     return Claim(reduced.whole(claimed.x), multiplier, claimed.iterations, claimed.claim)
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
@@ -163,14 +164,6 @@ def frame_by_frame(
     Without a warm start each frame starts from the one before it. BLAS has one thread here: the matrices of a frame are
     so small that several threads would wait for each other ten times as long as one computes.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
-        return _by_frames(problem, cost, warm_start, call)
-
-
-def _by_frames(
-    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
-) -> Attempt:
-    """Solve every frame by `call` with the current threads of BLAS."""
     attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):

@@ -9,14 +9,16 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from musclesolve._util.checks import check_integer
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import run
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
+from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.tables.lines import csv_text
+from musclesolve.settings.commands import BenchmarkSettings
+from musclesolve.settings.schema import settings_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solver.solver_registry import solvers as registered_solvers
@@ -33,6 +35,7 @@ from musclesolve.studies.benchmark.measure import (
     varied,
 )
 
+RULES = settings_of(BenchmarkSettings)
 COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
 CALLS = 3000
 """Largest number of calls with a single frame."""
@@ -51,7 +54,7 @@ class BenchmarkReport:
 
 def benchmark(
     trial: str | Path | None = None,
-    frames: int = 10_000,
+    frames: int = RULES["frames"].default,
     costs: tuple[str, ...] = (),
     solvers: tuple[str, ...] = (),
     progress: Progress = no_progress,
@@ -68,7 +71,7 @@ def benchmark(
         solvers: names; default: all.
         progress: called with the next step and the share of the work that is done.
     """
-    count = check_integer(frames, "frames", 1)
+    check_value(frames, RULES["frames"], "frames")
     named = tuple(find_cost(name).label for name in costs) or COSTS
     for name in solvers:
         find_solver(name)
@@ -84,13 +87,13 @@ def benchmark(
     progress("recording", 0.0)
     where = machine()
     recorded = leg_problem(run(read_trial(file), side="r"), "r")
-    problems = {"recorded leg": varied(recorded, count), "random leg": random_problem(count)}
+    problems = {"recorded leg": varied(recorded, frames), "random leg": random_problem(frames)}
     rows: list[Row] = []
     for number, (name, problem) in enumerate(problems.items()):
         done = number / len(problems)
         rows += contest(name, problem, named, contenders, BUDGET, lambda what, at=done: progress(what, at))  # type: ignore[misc]
     smooth = [cost for cost in named if OWN in contenders and takes(OWN, cost)]
-    part = varied(recorded, min(count, CALLS))
+    part = varied(recorded, min(frames, CALLS))
     progress("single frames", 0.9)
     return BenchmarkReport(where, rows, [single_frames(part, cost, OWN) for cost in smooth])
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_number, one_or_several
+from musclesolve._util.checks import one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -24,6 +24,9 @@ from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
 from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
+from musclesolve.recording.schema import check_value
+from musclesolve.settings.commands import BodyCalibrationSettings
+from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import REDUCED, PlateSettings
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_record import (
@@ -50,6 +53,7 @@ from musclesolve.studies.calibration.body_residual import (
 from musclesolve.studies.calibration.one_subject import BODY, check_one_subject
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 
+RULES = settings_of(BodyCalibrationSettings)
 PURPOSE = "the calibration of a body"
 SHOWN_DOFS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 """Joint moments whose change is reported."""
@@ -71,7 +75,7 @@ def calibrate_body(
     trials: Sequence[Trial | str | Path] | Trial | str | Path,
     *,
     plate_force: bool = False,
-    mass_sd: float | None = None,
+    mass_sd: float = RULES["mass_sd"].default,
     progress: Progress | None = None,
 ) -> BodyCalibration:
     """Masses, centers of mass, clock and plates of one subject with which motion and ground forces agree best.
@@ -85,7 +89,7 @@ def calibrate_body(
     Args:
         trials: trial files of recordings of one subject, or what `read_trial` returned for them.
         plate_force: fit a gain and a zero of each plate's vertical force too.
-        mass_sd: relative standard deviation of the body mass; by default 0.02.
+        mass_sd: relative standard deviation of the body mass.
         progress: called with stage and share of the work.
 
     Raises:
@@ -103,10 +107,7 @@ def calibrate_body(
     if not listed:
         raise input_error("studies.no_trial_given", where="calibrate_body")
     priors = bundled_toml(__package__, "body_priors.toml")
-    known = priors["body_mass"]["sd"]
-    if mass_sd is not None:
-        expected = "a share of the body mass, above 0 and up to 0.3"
-        known = check_number(mass_sd, "mass_sd", expected, above=0.0, most=0.3)
+    check_value(mass_sd, RULES["mass_sd"], "mass_sd")
     read: list[Trial] = []
     for one in listed:
         report("reading", 0.1 * len(read) / len(listed))
@@ -130,9 +131,9 @@ def calibrate_body(
     report("fit", 0.6)
     soft_tissue = errors["soft_tissue"]
     fit = fit_body(
-        used, parameters, _shares(used[0]), mass_sd=known, bound=priors["bound"], soft_tissue=soft_tissue
+        used, parameters, _shares(used[0]), mass_sd=mass_sd, bound=priors["bound"], soft_tissue=soft_tissue
     )
-    _check_mass(read[0], fit, known, priors["bound"])
+    _check_mass(read[0], fit, mass_sd, priors["bound"])
     outcomes = []
     for number, (trial, mechanism, ours) in enumerate(zip(read, recorded, pieces, strict=True)):
         report(f"prediction of {trial.path.name}", 0.75 + 0.25 * number / len(read))

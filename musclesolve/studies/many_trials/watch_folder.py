@@ -3,16 +3,18 @@
 The template is the trial file of an earlier recording of the same protocol: same laboratory, marker set and plates. A
 new recording has the name of the template's recording but for the part that names the motion, and so have the files
 that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `walk_07.trc`, and wait for
-`walk_07_grf.mot`. Standing and functional trials belong to a session: they are looked for beside the recording, then
-in the folders above.
+`walk_07_grf.mot`. The recording of an OpenSim model is the file of its coordinates. The recording of cameras is the
+marker table of the first camera of a camera file: each recording gets a camera file, too. Standing and functional
+trials and models belong to a session: they are looked for beside the recording, then in the folders above.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -29,13 +31,15 @@ from musclesolve.drafting.folder_contents import (
     stands_by_name,
 )
 from musclesolve.errors import BusyError, MuscleSolveError, input_error
+from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.model_trial import is_model_trial
+from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.settings.trial import RecordedSettings, is_predicted
+from musclesolve.settings.other_files import CameraFileSettings
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import find_name, write_table
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
@@ -45,10 +49,20 @@ LOOK = 0.05
 TASK = ("musclesolve.studies.many_trials.run_many", "attempt_task")
 SUBJECT = "subject.toml"
 """Name of a file with the table [subject] for the recordings in its folder and below."""
-OF_MOTION = (("files", "forces"), ("emg", "file"), ("fascicle", "file"))
+Place = tuple[str, str | int]
+"""Table and key of a file in a trial file, or table and index of a camera in a camera file."""
+OF_MOTION = (
+    ("files", "forces"),
+    ("files", "moments"),
+    ("files", "loads"),
+    ("emg", "file"),
+    ("fascicle", "file"),
+)
 """Table and key of the files that are recorded with each motion."""
 OF_ONE = {"time": ("start_s", "end_s", "cycles_s"), "events": None}
 """Table -> keys of a trial file that hold for one recording alone; None: all of them."""
+SEPARATORS = "_. -"
+"""Characters between the words of a name."""
 _WRITTEN = re.compile(r"# Written by `musclesolve watch` from (.*); ([0-9a-f]{16})\n")
 
 
@@ -84,17 +98,31 @@ class Template:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.realpath(path))
-        document = trial_document(self.path)
-        if is_model_trial(document.content):
-            raise document.error("studies.template_of_model", "files")
-        validated(document, RecordedSettings)
+        self.is_model = names_model(self.path)
+        kind = ModelSettings if self.is_model else RecordedSettings
+        document = trial_document(self.path, kind)
+        validated(document, kind)
         self.content = document.content
-        recording = self._path("files", "markers")
-        if recording.suffix.casefold() == ".toml":
-            raise document.error("studies.template_of_cameras", "files", "markers")
-        motion = _motion_of(recording.stem)
+        self.cameras: Document | None = None
+        self.place: Place = ("files", "coordinates" if self.is_model else "markers")
+        recording = self._path("files", str(self.place[1]))
+        self.of_motion = dict[Place, NamePattern]()
+        if not self.is_model and recording.suffix.casefold() == ".toml":
+            self.cameras, self.place = Document(recording, CameraFileSettings), ("camera", 0)
+            cameras = validated(self.cameras, CameraFileSettings).camera
+            files = [recording.parent / camera.markers for camera in cameras]
+            recording = files[0]
+            motion = motion_of_cameras([file.stem for file in files], [camera.name for camera in cameras])
+            if not motion:
+                names = ", ".join(file.name for file in files)
+                raise self.cameras.error(
+                    "studies.camera_files_of_no_motion", "camera", "markers", names=names
+                )
+            for number, other in enumerate(files[1:], start=1):
+                self.of_motion["camera", number] = _pattern(other, recording, motion)
+        else:
+            motion = _motion_of(recording.stem)
         self.recording = _pattern(recording, recording, motion)
-        self.of_motion = dict[tuple[str, str], NamePattern]()
         for place in OF_MOTION:
             name = (self.content.get(place[0]) or {}).get(place[1])
             if name is None or is_predicted(name):
@@ -105,12 +133,15 @@ class Template:
                     "studies.template_file_of_no_motion", *place, name=companion.name, motion=motion
                 )
             self.of_motion[place] = _pattern(companion, recording, motion)
-        files = self.content["files"]
-        own = {"markers", *(key for table, key in self.of_motion if table == "files")}
+        roles = self.content["files"]
+        own = {"markers", "coordinates", *(key for table, key in self.of_motion if table == "files")}
         self.of_session = {
             role: self._path("files", role)
-            for role, name in files.items()
+            for role, name in roles.items()
             if role not in own and not is_predicted(name)
+        }
+        self.session_folders = {
+            role: os.path.relpath(file.parent, recording.parent) for role, file in self.of_session.items()
         }
         self._of_other_kind = [
             says
@@ -120,6 +151,11 @@ class Template:
 
     def _path(self, table: str, key: str) -> Path:
         return Path(os.path.normpath(self.path.parent / self.content[table][key]))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the trial file, and the camera file that it names."""
+        return (self.path,) if self.cameras is None else (self.path, self.cameras.path)
 
     def motion(self, path: Path) -> str:
         """The part of the name of a file that names the motion; "" where it is no recording of a motion."""
@@ -136,17 +172,23 @@ class Template:
         for entry in self.of_motion.values():
             if len(entry.head) + len(entry.tail) > long and entry.motion(path):
                 return ""
+            if entry.path(path, motion) == path:  # of another camera, with equal names in folders of cameras
+                return ""
         return motion
 
-    def text(self, path: Path, inputs: Mapping[tuple[str, str], Path], subject: Mapping[str, Any]) -> str:
-        """The trial file of a recording.
+    def camera_file(self, trial: Path) -> Path | None:
+        """Return the path of the camera file of a recording, from the path of its trial file; None without cameras."""
+        return None if self.cameras is None else trial.with_name(f"{trial.stem}_cameras.toml")
+
+    def texts(self, path: Path, inputs: Mapping[Place, Path], subject: Mapping[str, Any]) -> dict[Path, str]:
+        """The trial file of a recording, and its camera file, by their paths.
 
         Args:
-            path: where it is to be.
+            path: of the trial file.
             inputs: table and key -> the file of this recording.
             subject: what replaces values of [subject].
         """
-        tables = with_paths(self.content, self.path.parent, path)
+        tables, texts = with_paths(self.content, self.path.parent, path), dict[Path, str]()
         for name, keys in OF_ONE.items():
             if keys is None:
                 tables.pop(name, None)
@@ -154,9 +196,28 @@ class Template:
                 tables[name] = {key: value for key, value in tables[name].items() if key not in keys}
         tables["subject"] = {**tables.get("subject", {}), **subject}
         for (table, key), file in inputs.items():
-            tables[table][key] = name_from(file, path)
-        body = tables_text({name: table for name, table in tables.items() if table})
-        return f"# Written by `musclesolve watch` from {name_from(self.path, path)}; {_digest(body)}\n{body}"
+            if table != "camera":
+                tables[table][key] = name_from(file, path)
+        camera_file = self.camera_file(path)
+        if self.cameras is not None and camera_file is not None:
+            folder = self.cameras.path.parent
+            content = dict(self.cameras.content)
+            points = "control_points"
+            content["recording"] = {
+                **content["recording"],
+                points: name_from(folder / content["recording"][points], camera_file),
+            }
+            content["camera"] = [
+                {
+                    **camera,
+                    points: name_from(folder / camera[points], camera_file),
+                    "markers": name_from(inputs["camera", number], camera_file),
+                }
+                for number, camera in enumerate(content["camera"])
+            ]
+            texts[camera_file] = _signed(content, self.cameras.path, camera_file)
+            tables["files"]["markers"] = name_from(camera_file, path)
+        return {**texts, path: _signed(tables, self.path, path)}
 
 
 @dataclass
@@ -210,7 +271,7 @@ class Watch:
             raise input_error("studies.results_among_recordings", file=self.results, folder=self.folder)
         check_table(self.results / CSV)
         self._found = dict[Path, _Recording]()
-        self._read = file_state(self.template.path)
+        self._read = _states(self.template.files)
         self._fault: MuscleSolveError | None = None
 
     @contextmanager
@@ -253,7 +314,15 @@ class Watch:
                 self._found[path] = self._named(path)
             each = self._found[path]
             inputs, missing = self._inputs(path)
-            files = (path, *inputs.values(), each.trial, self.template.path, *self._subject_files(path))
+            camera_file = self.template.camera_file(each.trial)
+            files = (
+                *inputs.values(),
+                *_data_files(inputs.values()),
+                *(() if camera_file is None else (camera_file,)),
+                each.trial,
+                *self.template.files,
+                *self._subject_files(path),
+            )
             state = missing, _states(files)
             if state != each.state:
                 each.state, each.since, each.is_open = state, now, True
@@ -292,12 +361,13 @@ class Watch:
 
     def _read_template(self) -> None:
         """Read a changed template again; a faulty template refuses the recordings until it is corrected."""
-        state = file_state(self.template.path)
+        state = _states(self.template.files)
         if state == self._read:
             return
         self._read = state
         try:
             self.template, self._fault = Template(self.template.path), None
+            self._read = _states(self.template.files)
         except MuscleSolveError as error:
             self._fault = error
 
@@ -323,16 +393,19 @@ class Watch:
         name = find_name(wanted, [entry.name for entry in self._found.values()], str(inside))
         return _Recording(name, self.folder / f"{name}.toml")
 
-    def _inputs(self, path: Path) -> tuple[dict[tuple[str, str], Path], str]:
-        """Table and key -> file of a recording, and what is missing, in words."""
+    def _inputs(self, path: Path) -> tuple[dict[Place, Path], str]:
+        """The files of a recording by their places in its trial file, and the missing files in words."""
         template, motion = self.template, self.template.motion(path)
-        inputs, missing = {("files", "markers"): path}, list[str]()
+        inputs: dict[Place, Path] = {template.place: path}
         for place, pattern in template.of_motion.items():
             inputs[place] = pattern.path(path, motion)
-            if not inputs[place].is_file():
-                missing.append(inputs[place].name)
+        missing = [
+            file.name for file in (*inputs.values(), *_data_files(inputs.values())) if not file.is_file()
+        ]
         for role, own in template.of_session.items():
             found = self._of_session(path, role, own)
+            if not found and role == "model" and own.is_file():
+                found = [own]
             if len(found) == 1:
                 inputs["files", role] = found[0]
             else:
@@ -344,22 +417,25 @@ class Watch:
 
     def _of_session(self, path: Path, role: str, own: Path) -> list[Path]:
         """Files of the session of a recording with the template's name; or standing trials, recognized by their
-        names.
+        names, or models. They lie as in the template, beside the recording, or in a folder above it.
         """
-        for folder in self._folders(path):
+        as_there = Path(os.path.normpath(path.parent / self.template.session_folders[role]))
+        for folder in (as_there, *self._folders(path)):
+            if not folder.is_relative_to(self.folder) or not folder.is_dir():
+                continue
             if (folder / own.name).is_file():
                 return [folder / own.name]
-            if role != "static":
+            if role not in ("static", "model"):
                 continue
-            stand = [
+            alike = [
                 file
                 for file in sorted(folder.iterdir())
                 if file.suffix.casefold() == own.suffix.casefold()
-                and says_static(file.stem)
+                and (role == "model" or says_static(file.stem))
                 and file.is_file()
             ]
-            if stand:
-                return stand
+            if alike:
+                return alike
         return []
 
     def _folders(self, path: Path) -> list[Path]:
@@ -367,7 +443,8 @@ class Watch:
         return [parent for parent in path.parents if parent.is_relative_to(self.folder)]
 
     def _subject_files(self, path: Path) -> list[Path]:
-        return [folder / SUBJECT for folder in self._folders(path)]
+        """The places of files of the subject; none for a model, which has mass and lengths of its own."""
+        return [] if self.template.is_model else [folder / SUBJECT for folder in self._folders(path)]
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
         """Return the entries of the nearest `subject.toml`; nothing where there is none."""
@@ -385,17 +462,17 @@ class Watch:
             raise input_error("studies.subject_file", file=file)
         return stated
 
-    def _write(self, path: Path, trial: Path, inputs: Mapping[tuple[str, str], Path]) -> None:
-        """Write the trial file of a recording, unless a user has changed the existing one."""
-        text = self.template.text(trial, inputs, self._subject(path))
-        try:
-            before = trial.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            before = ""
-        except (OSError, UnicodeDecodeError):
-            return  # the run reports its faults
-        if before != text and (not before or is_untouched(before)):
-            write_files(trial.parent, {trial.name: text.encode()})
+    def _write(self, path: Path, trial: Path, inputs: Mapping[Place, Path]) -> None:
+        """Write the trial file of a recording, and its camera file, unless a user has changed the existing one."""
+        for file, text in self.template.texts(trial, inputs, self._subject(path)).items():
+            try:
+                before = file.read_text(encoding="utf-8")
+            except FileNotFoundError:
+                before = ""
+            except (OSError, UnicodeDecodeError):
+                continue  # the run reports its faults
+            if before != text and (not before or is_untouched(before)):
+                write_files(file.parent, {file.name: text.encode()})
 
 
 class Computer:
@@ -435,13 +512,29 @@ class _Waits(Exception):
 
 
 def is_untouched(text: str) -> bool:
-    """Return whether a trial file is unchanged since `Template.text` wrote it."""
+    """Return whether a trial file is unchanged since `Template.texts` wrote it."""
     written = _WRITTEN.match(text)
     return written is not None and _digest(text[written.end() :]) == written[2]
 
 
+def _data_files(files: Iterable[Path]) -> list[Path]:
+    """The data files of ExternalLoads files; a faulty file has none here, and the run reports its faults."""
+    found = list[Path]()
+    for file in files:
+        if file.suffix.casefold() == ".xml" and file.is_file():
+            with suppress(MuscleSolveError):
+                found += filter(None, [data_file(file)])
+    return found
+
+
 def _states(files: Iterable[Path]) -> list[tuple[Path, object]]:
     return [(file, file_state(file)) for file in files]
+
+
+def _signed(content: Mapping[str, Any], template: Path, path: Path) -> str:
+    """The text of a file of a recording, whose first line shows whether it was changed by hand."""
+    body = tables_text(content)
+    return f"# Written by `musclesolve watch` from {name_from(template, path)}; {_digest(body)}\n{body}"
 
 
 def _digest(body: str) -> str:
@@ -450,12 +543,38 @@ def _digest(body: str) -> str:
 
 def _motion_of(stem: str) -> str:
     """The part of a name that names the motion: without words such as "markers" and "grf" at its ends."""
-    parts = re.split(r"([_\-. ]+)", stem)
+    parts = re.split(f"([{SEPARATORS}]+)", stem)
     while len(parts) > 2 and is_kind_word(parts[0]):
         parts = parts[2:]
     while len(parts) > 2 and is_kind_word(parts[-1]):
         parts = parts[:-2]
     return "".join(parts)
+
+
+def motion_of_cameras(stems: Sequence[str], cameras: Sequence[str]) -> str:
+    """The part of a name that names the motion, in the names of the files of all cameras; "" where it is not clear.
+
+    It is the name without the camera's name, else the words that all names begin or end with.
+    """
+    without = {
+        _motion_of(
+            re.sub(rf"(?<![^\W_]){re.escape(camera)}(?![^\W_])", "", stem, flags=re.I).strip(SEPARATORS)
+        )
+        for stem, camera in zip(stems, cameras, strict=True)
+    }
+    if len(without) == 1 and (motion := without.pop()) and all(motion in stem for stem in stems):
+        return motion
+    words = [re.split(f"([{SEPARATORS}]+)", _motion_of(stem)) for stem in stems]
+    first = _common(words)
+    last = _common([word[::-1] for word in words])[::-1]
+    return "" if first and last else "".join(first or last).strip(SEPARATORS)
+
+
+def _common(lists: Sequence[Sequence[str]]) -> list[str]:
+    """The texts with which all lists begin, without separators alone."""
+    alike = takewhile(lambda texts: len({*texts}) == 1, zip(*lists, strict=False))
+    common = [texts[0] for texts in alike]
+    return common if "".join(common).strip(SEPARATORS) else []
 
 
 def _pattern(file: Path, recording: Path, motion: str) -> NamePattern:

@@ -25,8 +25,8 @@ from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
+    ASKED,
     netcdf_bytes,
-    read_result,
     result_attributes,
     trial_from,
     trial_path,
@@ -47,9 +47,6 @@ from musclesolve.studies.questions.coordination import coordination
 from musclesolve.studies.questions.judged import of_trial
 from musclesolve.studies.questions.margins import margins
 from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios, what_if
-
-ASKED = "asked"
-"""Attribute of an answer beside a result: the settings of the question, as JSON."""
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -214,15 +211,3 @@ def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFil
     """Makers of the files of questions beside a stored result, with the options that its file names."""
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(asked, options).items() if make is not None}
-
-
-def answers_beside(result: Path) -> list[Path]:
-    """The answer files that were made with a result, without files of commands with other options."""
-    files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
-    return [file for file in files if ASKED in result_attributes(file)]
-
-
-def read_answers(folder: Path) -> dict[str, xr.Dataset]:
-    """The answers beside a result, by the names of the questions."""
-    files = {name: folder / f"{name}.nc" for name in QUESTIONS}
-    return {name: read_result(file) for name, file in files.items() if file.is_file()}

@@ -1,5 +1,7 @@
 """Analysis of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.cycles.outcomes import with_values
 from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.dataset.quantities import in_set
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
 from musclesolve.results.tables.study_tables import comparisons_csv
@@ -27,13 +30,15 @@ from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, 
 from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
 from musclesolve.studies.study.plausible_trials import LegVerdict, believable, leg_verdicts, sensitivity
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
-from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
+from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import Listed, each_once
 from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
+FILES = {f"{VALUES}.{CSV}", f"{VALUES}.{PARQUET}", COMPARISONS, CURVES, SUBJECT_VALUES}
+"""Tables of a study; those of an earlier analysis that are not written again are removed."""
 CYCLES_AT_ONCE = 500
 """Number of cycles whose values are in memory at the same time."""
 OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
@@ -139,111 +144,166 @@ def analyze_study(
         values_format: "csv" or "parquet".
     """
     report, folder = progress or no_progress, computed.folder
-    tables = [f"{VALUES}.{suffix}" for suffix in (CSV, PARQUET)]
     with reserved(folder):
         collected = write_study_data(computed, _later(report, 0.0))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
-            for name in (*tables, COMPARISONS, CURVES, SUBJECT_VALUES):
-                (folder / name).unlink(missing_ok=True)
             write_table(computed, collected.not_averaged)
-            return StudyResult(
-                computed, not_averaged=collected.not_averaged, findings=each_once(collected.findings)
-            )
-        report("unusual cycles", COMPUTING + 0.03)
-        add_to_cycles(folder / DATA, _unusual)
-        files, design = [collected.path], computed.study.design
-        with open_study(folder) as cycles:
-            variables = _quantities(computed, cycles)
-            order: dict[str, Any] = {
-                key: _there(cycles, key, design[key]) for key in ("groups", "conditions")
-            }
-            primary = [
-                name
-                for name in computed.study.outcome_variables
-                if name in cycles and "percent" in cycles[name].dims and name not in variables
-            ]
-            drawn_with = {*variables, *primary, "walking_speed"}  # norms depend on speed
-            wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in drawn_with]
-            everyone_of = cycles["trial"].values
-            judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
-            everyone = subject_means(cycles, variables=list(dict.fromkeys([*wanted, *judged])), **order)
-            compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
-        verdicts = [
-            leg
-            for name in dict.fromkeys(map(str, everyone_of))
-            for leg in leg_verdicts(name, computed.records[name].folder / RESULT)
-        ]
-        cells = {cell: why for cell, why in compared.wrong.items() if not _kept(computed, cell[0])}
-        add_to_cycles(folder / DATA, lambda cycles: _counting(cycles, cells, computed, verdicts))
-        cycles = open_study(folder)
-        left_out = _left_out(cycles)
-        computed = replace(
-            computed, notes=(*computed.notes, *_on_kept(computed, compared), *_on_cycles(cycles))
-        )
-        write_table(computed, {**collected.not_averaged, **left_out})
-        report("values", COMPUTING + 0.05)
-        files.append(folder / f"{VALUES}.{values_format}")
-        values = _write_values(cycles, [*variables, *primary], files[-1])
-        for name in set(tables) - {files[-1].name}:
-            (folder / name).unlink(missing_ok=True)
-        report("tests", COMPUTING + 0.07)
-        names = _legs(cycles, design.legs)
-        if names:
-            everyone = subject_means(cycles, variables=wanted, legs=names, **order)
-        means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
-        apart = ["cycle_leg"] if names else []
-        by_subject = _of_subjects_values(values, apart).rename(columns={"cycle_leg": LEG})
-        by_subject = by_subject[by_subject[LEG] != ""] if names else by_subject
-        tidy = {CURVES: csv_of(curves_table(means))}
-        if not by_subject.empty:
-            tidy[SUBJECT_VALUES] = csv_of(values_table(by_subject, [LEG] if names else []))
-        files += write_files(folder, tidy)
-        groups = group_means(means, level=design.level)
-        tested, few = _testable(means)
-        computed = replace(computed, notes=(*computed.notes, *few))
-        tests: dict[str, Any] = {**design.stated, **tested, "quantities": variables}
-        chosen = Design(**{key: value for key, value in tests.items() if key not in ("drawn", "legs")})
-        comparisons, why = _tests(_with_numbers(computed, means, values, names), chosen)
-        counting = cycles["counts"].values.astype(bool)
-        trusted = believable(cycles, verdicts)
-        counted = {name for name in map(str, cycles["trial"].values[counting])}
-        verdicts = [leg for leg in verdicts if leg.trial in counted]
-        plausible, said = None, ""
-        if not trusted[counting].all():
-            why_not = "no leg is left"
-            if trusted[counting].any():
-                part = cycles.isel(cycle=np.flatnonzero(trusted & counting))
-                kept: dict[str, Any] = {key: _there(part, key, order[key]) for key in order}
-                own = subject_means(part, variables=wanted, legs=names, **kept)
-                of_these = values[values["plausibility"] != NOT_PLAUSIBLE]
-                again, _ = _testable(own)
-                chosen = replace(chosen, groups=again["groups"], conditions=again["conditions"])
-                plausible, why_not = _tests(_with_numbers(computed, own, of_these, names), chosen)
-            said = sensitivity(comparisons, plausible, why_not, verdicts)
-        if comparisons is not None:
-            files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
+            findings = each_once(collected.findings)
+            result = StudyResult(computed, not_averaged=collected.not_averaged, findings=findings)
         else:
-            (folder / COMPARISONS).unlink(missing_ok=True)
-    summary = _summary(_of_subjects_values(values), order)
-    findings = [(entry, entry.where.trials) for entry in compared.findings] + each_once(collected.findings)
+            result = _analyzed(computed, collected, collected.path, report, values_format)
+        written = {path.name for path in result.files}
+        for name in FILES - written:
+            (folder / name).unlink(missing_ok=True)
+    return result
+
+
+def _analyzed(
+    computed: ComputedStudy, collected: Collected, path: Path, report: Progress, values_format: str
+) -> StudyResult:
+    """The analysis of a study whose cycles are in study.nc."""
+    folder, design = computed.folder, computed.study.design
+    report("unusual cycles", COMPUTING + 0.03)
+    add_to_cycles(path, _unusual)
+    with open_study(folder) as cycles:
+        plan = _Plan.from_study(computed, cycles)
+        judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
+        everyone = plan.means(cycles, judged)
+        compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
+        trials = dict.fromkeys(map(str, cycles["trial"].values))
+    verdicts = [leg for name in trials for leg in leg_verdicts(name, computed.records[name].folder / RESULT)]
+    cells = {cell: why for cell, why in compared.wrong.items() if not _kept(computed, cell[0])}
+    add_to_cycles(path, lambda cycles: _counting(cycles, cells, computed, verdicts))
+    cycles = open_study(folder)
+    left_out = _left_out(cycles)
+    write_table(computed, {**collected.not_averaged, **left_out})
+
+    report("values", COMPUTING + 0.05)
+    files = [path, folder / f"{VALUES}.{values_format}"]
+    values = _write_values(cycles, [*plan.variables, *plan.primary], files[-1])
+    report("tests", COMPUTING + 0.07)
+    if legs := _legs(cycles, design.legs):
+        plan = replace(plan, legs=legs)
+        everyone = plan.means(cycles)
+    kept = [name for name in everyone if str(name).removesuffix(WITHIN).removesuffix(SPREAD) in plan.wanted]
+    means = without(everyone[["cycles", *kept]], set(cells))
+    tidy = {CURVES: csv_of(curves_table(means))}
+    if not (by_subject := plan.of_subjects(values)).empty:
+        tidy[SUBJECT_VALUES] = csv_of(values_table(by_subject, plan.apart))
+    comparisons, why, few = plan.tests(means, values)
+    if comparisons is not None:
+        tidy[COMPARISONS] = comparisons_csv(comparisons).encode()
+    files += write_files(folder, tidy)
+
+    # The same tests without the legs that are not plausible.
+    counting = cycles["counts"].values.astype(bool)
+    trusted, counted = believable(cycles, verdicts) & counting, set(cycles["trial"].values[counting].tolist())
+    verdicts = [leg for leg in verdicts if leg.trial in counted]
+    plausible, said = None, ""
+    if (trusted != counting).any():
+        why_not = "no leg is left"
+        if trusted.any():
+            own = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
+            plausible, why_not, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
+        said = sensitivity(comparisons, plausible, why_not, verdicts)
+    notes = (*computed.notes, *_on_kept(computed, compared), *_on_cycles(cycles), *few)
     return StudyResult(
-        computed,
+        replace(computed, notes=notes),
         cycles,
-        groups,
-        comparisons,
-        why,
-        collected.not_averaged,
-        compared,
-        left_out,
-        findings,
-        verdicts,
-        plausible,
-        said,
-        summary,
-        collected.sizes,
-        tuple(files),
+        groups=group_means(means, level=design.level),
+        comparisons=comparisons,
+        not_compared=why,
+        not_averaged=collected.not_averaged,
+        compared=compared,
+        left_out=left_out,
+        findings=[(found, found.where.trials) for found in compared.findings] + each_once(collected.findings),
+        verdicts=verdicts,
+        plausible=plausible,
+        sensitivity=said,
+        values=_summary(_of_subjects_values(values), plan.order),
+        sizes=collected.sizes,
+        files=tuple(files),
     )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Choice of what is described and compared, from the study file and the cycles.
+
+    Args:
+        computed: the study.
+        variables: the variables that are compared.
+        primary: further variables of primary outcomes.
+        order: "groups" and "conditions" -> those that have cycles, in order.
+        legs: names of the legs that are compared, the reference first; empty where both legs are averaged.
+    """
+
+    computed: ComputedStudy
+    variables: list[str]
+    primary: list[str]
+    order: dict[str, list[str]]
+    legs: Sequence[str] = ()
+
+    @classmethod
+    def from_study(cls, computed: ComputedStudy, cycles: xr.Dataset) -> _Plan:
+        """The choice of [design], as far as cycles have it."""
+        variables = _quantities(computed, cycles)
+        primary = [
+            name
+            for name in computed.study.outcome_variables
+            if name in cycles and "percent" in cycles[name].dims and name not in variables
+        ]
+        design = computed.study.design
+        order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
+        return cls(computed, variables, primary, order)
+
+    @property
+    def wanted(self) -> set[str]:
+        """Variables of the means; the norms in figures depend on speed."""
+        return {*self.variables, *self.primary, "walking_speed"}
+
+    @property
+    def apart(self) -> list[str]:
+        """Columns that distinguish the observations of a subject in a condition."""
+        return [LEG] if self.legs else []
+
+    def means(self, cycles: xr.Dataset, more: Sequence[str] = ()) -> xr.Dataset:
+        """Means of the subjects, of the wanted variables with their uncertainty, and of more."""
+        wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in self.wanted]
+        order: dict[str, Any] = {key: _there(cycles, key, names) for key, names in self.order.items()}
+        return subject_means(cycles, variables=list(dict.fromkeys([*wanted, *more])), legs=self.legs, **order)
+
+    def of_subjects(self, values: pd.DataFrame) -> pd.DataFrame:
+        """The mean of each value over the cycles of a subject in a condition, of the compared legs apart."""
+        if not self.legs:
+            return _of_subjects_values(values)
+        found = _of_subjects_values(values.rename(columns={"cycle_leg": LEG}), self.apart)
+        return found[found[LEG] != ""]
+
+    def tests(self, means: xr.Dataset, values: pd.DataFrame) -> tuple[xr.Dataset | None, str, list[str]]:
+        """The tests, or the reason without tests, and notes on groups and conditions with too few subjects.
+
+        Outcomes that are values, and the covariate, are added to the means. Means do not need the package of the tests.
+        """
+        study, design = self.computed.study, self.computed.study.design
+        if (number := design.covariate) is not None:
+            known = [study.of_subject(str(name), number, np.nan) for name in means["subject"].values]
+            means = means.assign_coords({number: ("subject", np.array(known, float))})
+        tested, few = _testable(means)
+        stated = {key: value for key, value in design.stated.items() if key not in ("drawn", "legs")}
+        chosen: dict[str, Any] = {**stated, **tested, "quantities": self.variables}
+        try:
+            means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
+            comparisons = compare_curves(means, Design(**chosen))
+        except InputError as error:
+            if error.code != "missing_package":
+                raise
+            return None, f"{error.problem}; {error.remedy}", few
+        if int(comparisons.attrs["tests"]):
+            return comparisons, "", few
+        notes = [note for note in map(str, comparisons["note"].values) if note]
+        return None, notes[0] if notes else " ".join(listed(comparisons, "said")), few
 
 
 def _later(report: Progress, start: float) -> Progress:
@@ -332,19 +392,6 @@ def _legs(cycles: xr.Dataset, told_apart: str) -> list[str]:
     return list(names) if there.issuperset(names) else []
 
 
-def _with_numbers(
-    computed: ComputedStudy, means: xr.Dataset, values: pd.DataFrame, legs: Sequence[str]
-) -> xr.Dataset:
-    """Means of subjects with the outcomes that are values, and with the covariate."""
-    design, study = computed.study.design, computed.study
-    own = values.rename(columns={"cycle_leg": LEG}) if legs else values
-    own = _of_subjects_values(own, [LEG] if legs else [])
-    if (number := design.covariate) is not None:
-        known = [study.of_subject(str(value), number, np.nan) for value in means["subject"].values]
-        means = means.assign_coords({number: ("subject", np.array(known, float))})
-    return with_values(means, design.outcomes or (), own, legs)
-
-
 def _of_subjects_values(sums: pd.DataFrame, apart: Sequence[str] = ()) -> pd.DataFrame:
     """The mean of each value over the cycles of a subject in a condition, from sums and counts of parts of these."""
     by = [*OF_VALUE, *OF_SUBJECT, *apart]
@@ -401,26 +448,6 @@ def _left_out(cycles: xr.Dataset) -> dict[str, str]:
     """Trial -> why its cycles do not count, of those that do not."""
     why = zip(map(str, cycles["trial"].values), map(str, cycles["not_counted"].values), strict=True)
     return {name: reason for name, reason in why if reason}
-
-
-def _with_spread(means: xr.Dataset, wanted: Sequence[str]) -> list[str]:
-    """Wanted variables of means with their spreads."""
-    return [str(name) for name in means if str(name).removesuffix(WITHIN) in wanted]
-
-
-def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
-    """The tests, or the reason without tests; means do not need the package of the tests."""
-    try:
-        comparisons = compare_curves(means, design)
-    except InputError as error:
-        if error.code != "missing_package":
-            raise
-        return None, f"{error.problem}; {error.remedy}"
-    if int(comparisons.attrs["tests"]):
-        return comparisons, ""
-    notes = [str(value) for value in comparisons["note"].values if str(value)]
-    said = comparisons.attrs["said"]
-    return None, notes[0] if notes else " ".join([said] if isinstance(said, str) else said)
 
 
 def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import ModuleType
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ COVERED = 0.5
 """Least share of the percentages that the mean of a subject must have to be in a test."""
 LEG = "leg"
 """Dimension of means that distinguishes legs as a factor of the tests."""
+BETWEEN = (-1.0, 1.0)
+"""Weights of the first group and of the one that is compared with it."""
 NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
@@ -68,23 +70,37 @@ class Design:
 
 @dataclass
 class _Test:
-    """A test of one effect on one curve, before the level of each test is known."""
+    """A test of one effect on one curve, and what it finds at its level."""
 
-    variable: str
-    name: str
     effect: str
-    kind: str = ""
-    tested: Field | None = None  # None: there is no test, the last note says why
-    subjects: int = 0
-    notes: list[str] = field(default_factory=list)
+    kind: str
+    subjects: int
+    notes: list[str]
     difference: Array | None = None  # (Q,) in the unit of the curve
     of: str = ""  # what it is the difference of
     reference: float = math.nan  # largest magnitude of the reference curve
-    levels: tuple[tuple[str, Array], ...] = ()  # name and mean curve (Q,) of what F compares
-    family: str = ""  # primary or exploratory, where outcomes are stated
+    levels: Sequence[tuple[str, Array]] = ()  # name and mean curve (Q,) of what F compares
     after: _Test | None = None  # the analysis of variance that has to find a difference before this is tested
     among: int = 1  # how many tests follow the same one
     in_pairs: bool = False  # of two conditions, because too few subjects have all
+    variable: str = ""
+    name: str = ""
+    family: str = ""  # primary or exploratory, where outcomes are stated
+    tested: Field | None = None  # None: there is no test, the last note says why
+    level: float = math.nan
+    threshold: float = math.nan
+    clusters: Sequence[tuple[float, float, float]] = ()  # begin and end on the grid, and p
+
+    def make(self, effect: Callable[[Array], Effect], values: Array) -> None:
+        """Test an effect on the curves or numbers (..., Q) of the subjects, or note why there is no test."""
+        if values.shape[-1] == 1:
+            self.tested = number(effect, values)
+        elif (made := on_varying(effect, values)) is not None:
+            self.tested = smoothness(*made)
+            if missing := values.shape[-1] - int(made[1].sum()):
+                self.notes.append(f"{missing} of {values.shape[-1]} {NOT_EVERYWHERE}")
+        if self.tested is None:
+            self.notes.append(NOTHING_VARIES)
 
     def at(self, start: float, end: float) -> tuple[float, str]:
         """Mean difference over a cluster, and of what; of more than two levels the two that differ most there."""
@@ -148,7 +164,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
         design = Design(**{key: value for key, value in design.items() if value is not None})
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
         raise input_error("studies.no_means_subjects")
-    theory = random_field_theory()
+    random_field_theory()  # refuses to begin without its package
     curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):
         raise input_error(
@@ -183,8 +199,8 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
         curve = curve.transpose(*dims)
         cube = curve.values if PERCENT in dims else curve.values[..., None]
         family = ("primary" if each in outcomes else "exploratory") if outcomes else ""
-        for test in layout.tests(theory, each.variable, each.name, cube):
-            test.family = family
+        for test in layout.tests(cube):
+            test.variable, test.name, test.family = each.variable, each.name, family
             tests.append(test)
     return _assembled(means, design, layout, tests, left_out)
 
@@ -225,22 +241,21 @@ class _Layout:
     numbers: Array  # (S, C)
     legs: list[str]  # names of the levels of the factor leg; none where both legs are averaged
 
-    def tests(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+    def tests(self, curve: Array) -> list[_Test]:
         """All tests of a curve (S, C, Q), or of the legs apart (S, C, L, Q)."""
-        found, apart = [], curve
+        tests, apart = list[_Test](), curve
         if self.legs:
             curve = curve.mean(axis=2)
         if len(self.groups) > 1 or len(self.conditions) > 1:
-            found += self._of_design(theory, variable, name, curve)
-        if len(self.conditions) > 2 and not any(test.tested for test in found):
-            if pairs := self._of_pairs(theory, variable, name, curve):
-                found = [test for test in found if test.effect != "condition"] + pairs
+            tests += self._of_design(curve)
+        if len(self.conditions) > 2 and not any(test.tested for test in tests):
+            if pairs := self._of_pairs(curve):
+                tests = [test for test in tests if test.effect != "condition"] + pairs
         if len(self.legs) == 2:
-            found += self._of_legs(theory, variable, name, apart)
+            tests += self._of_legs(apart)
         if self.covariate is not None:
-            for place, condition in enumerate(self.conditions):
-                found.append(self._of_covariate(theory, variable, name, curve[:, place], place, condition))
-        return found
+            tests += [self._of_covariate(curve[:, place], place) for place in range(len(self.conditions))]
+        return tests
 
     def _chosen(self, curve: Array) -> tuple[dict[str, np.ndarray[Any, Any]], list[str]]:
         """Rows by group of the subjects in the tests of a curve (S, C, Q), and notes on subjects left out."""
@@ -262,203 +277,198 @@ class _Layout:
             notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
 
-    def _of_pairs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+    def _of_pairs(self, curve: Array) -> list[_Test]:
         """Each other condition against the first, of the subjects who have both, for a curve (S, C, Q).
 
         Used where too few subjects have all conditions: a missing condition affects its own comparison alone. These are
         separate tests, among which the level is divided.
         """
-        found = []
+        pairs = []
         for place, condition in enumerate(self.conditions[1:], start=1):
             both = [self.conditions[0], condition]
-            two = replace(self, conditions=both, legs=[], covariate=None)
-            for test in two._of_design(theory, variable, name, curve[:, [0, place]]):
+            for test in replace(self, conditions=both)._of_design(curve[:, [0, place]]):
                 if test.effect == "condition" and test.tested is not None:
                     test.effect, test.in_pairs = f"condition: {condition} - {both[0]}", True
-                    found.append(test)
-        return found
+                    pairs.append(test)
+        return pairs
 
-    def _of_legs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+    def _of_legs(self, curve: Array) -> list[_Test]:
         """Tests of the factor leg on a curve (S, C, 2, Q): the legs, and whether their difference depends on others."""
-        own = replace(self, conditions=self.legs, legs=[], covariate=None)
-        found = []
-        for test in own._of_design(theory, variable, name, curve.mean(axis=1)):
+        tests = []
+        for test in replace(self, conditions=self.legs)._of_design(curve.mean(axis=1)):
             if test.effect != "group":  # tested already on the means over both legs
                 test.effect = test.effect.replace("condition", LEG)
-                found.append(test)
+                tests.append(test)
         if len(self.conditions) > 1:
-            change = replace(self, legs=[])
-            for test in change._of_design(theory, variable, name, curve[:, :, 1] - curve[:, :, 0]):
+            for test in self._of_design(curve[:, :, 1] - curve[:, :, 0]):
                 if test.effect.startswith("condition"):
                     test.effect = test.effect.replace("condition", f"condition x {LEG}", 1)
                     test.kind = f"{test.kind} of the differences {self.legs[1]} - {self.legs[0]}"
                     test.reference = math.nan  # a difference has no size to compare with
-                    found.append(test)
-        return found
+                    tests.append(test)
+        return tests
 
-    def _of_design(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+    def _of_design(self, curve: Array) -> list[_Test]:
+        """Tests of the groups, of the conditions, and of their interaction, for a curve (S, C, Q).
+
+        Each effect is a function of the samples (n, C, K) of the groups at the tested percentages.
+        """
         chosen, notes = self._chosen(curve)
         several, repeated = len(self.groups) > 1, len(self.conditions) > 1
-        rows, count = np.concatenate([*chosen.values(), np.empty(0, int)]), len(chosen)
-        ends = np.cumsum([len(each) for each in chosen.values()])[:-1]
-        values = curve[rows]
-        group_names, conditions = [name or NO_GROUP for name in chosen], self.conditions
+        rows = np.concatenate([*chosen.values(), np.empty(0, int)])
+        ends = np.cumsum([len(members) for members in chosen.values()])[:-1]
+        cell = np.empty((len(chosen), *curve.shape[1:]))  # the mean of each group in each condition
+        for group, members in enumerate(chosen.values()):
+            cell[group] = curve[members].mean(axis=0)
+        tests = list[_Test]()
 
-        def split(kept: Array) -> list[Array]:
-            return np.split(kept, ends)
-
-        def profile(kept: Array) -> list[Array]:
-            return split(kept - kept.mean(axis=1, keepdims=True))
-
-        def difference(kept: Array) -> list[Array]:
-            return [group[:, 1] - group[:, 0] for group in split(kept)]
-
-        def average(kept: Array) -> list[Array]:
-            return [group.mean(axis=1) for group in split(kept)]
-
-        def single(numbers: list[Array]) -> list[Array]:
-            return [row[:, None] for row in numbers]
-
-        two, pair = count == 2, len(conditions) == 2
-        weights = [-1.0, 1.0]
-        cell = np.array([group.mean(axis=0) for group in split(values)]) if count else np.empty((0, 0, 0))
-        change = f"{conditions[1]} - {conditions[0]}" if repeated else ""
-        apart = f"{group_names[1]} - {group_names[0]}" if two else ""
-        tests = []
-
-        def add(effect: str, kind: str, make: Callable[[Array], Effect], enough: bool, **said: Any) -> None:
-            test = _Test(variable, name, effect, kind, subjects=len(rows), notes=list(notes), **said)
-            if not enough:
-                # else said already
-                test.notes += ["not tested: too few subjects or groups"] if several else []
-            elif values.shape[-1] == 1:
-                test.tested = number(theory, make, values)
-                test.notes += [NOTHING_VARIES] if test.tested is None else []
-            elif (made := on_varying(make, values)) is None:
-                test.notes.append(NOTHING_VARIES)
-            else:
-                test.tested = smoothness(theory, *made)
-                if missing := values.shape[-1] - int(made[1].sum()):
-                    test.notes.append(f"{missing} of {values.shape[-1]} {NOT_EVERYWHERE}")
+        def add(
+            effect: str, kind: str, make: Callable[[list[Array]], Effect], enough: bool, **more: Any
+        ) -> _Test:
+            test = _Test(effect, kind, len(rows), list(notes), **more)
+            if enough:
+                test.make(lambda kept: make(np.split(kept, ends)), curve[rows])
+            elif several:  # of one group it is noted already
+                test.notes.append("not tested: too few subjects or groups")
             tests.append(test)
+            return test
 
-        def reference(curves: Array) -> float:
-            finite = curves[np.isfinite(curves)]
-            return float(np.abs(finite).max()) if finite.size else math.nan
+        def add_factor(
+            effect: str,
+            levels: Sequence[tuple[str, Array]],
+            two: bool,
+            t: tuple[str, Callable[..., Effect]],
+            f: tuple[str, Callable[[list[Array]], Effect]],
+        ) -> None:
+            """Test a factor: of two levels by t, of more by F, then each other level against the first by t."""
+            more: dict[str, Any] = {"reference": _largest(levels[0][1]) if levels else math.nan}
+            if not two:
+                after = add(effect, *f, len(levels) > 1, levels=levels, **more)
+                more |= {"after": after, "among": len(levels) - 1}
+            elif len(levels) < 2:
+                add(effect, t[0], partial(t[1], level=1), False, **more)
+            for place, (name, mean) in enumerate(levels[1:], start=1):
+                of, difference = f"{name} - {levels[0][0]}", mean - levels[0][1]
+                label, make = effect if two else f"{effect}: {of}", partial(t[1], level=place)
+                add(label, t[0], make, two or len(levels) > 2, difference=difference, of=of, **more)
 
+        groups = [name or NO_GROUP for name in chosen]
         if several:
-            mixed = "of the subjects' means over the conditions" if repeated else ""
-            over = cell.mean(axis=1) if count else cell
-            if len(self.groups) == 2:
-                said = {"difference": over[1] - over[0], "of": apart} if two else {}
-                kind = f"two-sample t test (Welch) {mixed}".strip()
-                add("group", kind, lambda k: contrast(average(k), weights), two, **said)
-            else:
-                kind = f"one-way ANOVA (Brown-Forsythe) {mixed}".strip()
-                levels = tuple(zip(group_names, over, strict=True))
-                add(
-                    "group",
-                    kind,
-                    lambda k: variance_ratio(single(average(k)), True),
-                    count > 1,
-                    levels=levels,
-                )
-            tests[-1].reference = reference(over[0]) if count else math.nan
-            after = tests[-1]
-            for place in range(1, count if len(self.groups) > 2 else 0):
-                of = f"{group_names[place]} - {group_names[0]}"
-                said = {"difference": over[place] - over[0], "of": of, "after": after, "among": count - 1}
-
-                def pair_of(k: Array, place: int = place) -> Effect:
-                    each = average(k)
-                    return contrast([each[0], each[place]], weights)
-
-                kind = f"two-sample t test (Welch) {mixed}".strip()
-                add(f"group: {of}", kind, pair_of, count > 2, reference=after.reference, **said)
+            means = " of the subjects' means over the conditions" * repeated
+            add_factor(
+                "group",
+                list(zip(groups, cell.mean(axis=1), strict=True)),
+                len(self.groups) == 2,
+                (f"two-sample t test (Welch){means}", _group_effect),
+                (
+                    f"one-way ANOVA (Brown-Forsythe){means}",
+                    lambda samples: variance_ratio([each.mean(axis=1)[:, None] for each in samples], True),
+                ),
+            )
         if repeated:
-            equal = "of all groups with equal weight" if several else ""
-            over = cell.mean(axis=0) if count else cell
-            if pair:
-                said = {"difference": over[1] - over[0], "of": change} if count else {}
-                kind = f"paired t test {equal}".strip()
-                share = [1.0 / max(count, 1)] * count
-                add("condition", kind, lambda k: contrast(difference(k), share), count > 0, **said)
-            else:
-                levels = tuple(zip(conditions, over, strict=True)) if count else ()
-                kind = f"repeated-measures ANOVA (Greenhouse-Geisser) {equal}".strip()
-                add("condition", kind, lambda k: variance_ratio(profile(k), False), count > 0, levels=levels)
-            tests[-1].reference = reference(over[0]) if count else math.nan
-            after, share = tests[-1], [1.0 / max(count, 1)] * count
-            for place in range(1, len(conditions) if count and not pair else 0):
-                of = f"{conditions[place]} - {conditions[0]}"
-                said = {"difference": over[place] - over[0], "of": of, "after": after}
-
-                def change_of(k: Array, place: int = place) -> Effect:
-                    return contrast([group[:, place] - group[:, 0] for group in split(k)], share)
-
-                kind = f"paired t test {equal}".strip()
-                said["among"] = len(conditions) - 1
-                add(f"condition: {of}", kind, change_of, True, reference=after.reference, **said)
+            equal = " of all groups with equal weight" * several
+            add_factor(
+                "condition",
+                list(zip(self.conditions, cell.mean(axis=0), strict=True)) if groups else [],
+                len(self.conditions) == 2,
+                (f"paired t test{equal}", _condition_effect),
+                (
+                    f"repeated-measures ANOVA (Greenhouse-Geisser){equal}",
+                    lambda samples: variance_ratio(_profiles(samples), False),
+                ),
+            )
         if several and repeated:
-            effect = "group x condition"
-            if len(self.groups) == 2 and pair:
-                said = {}
-                if two:
-                    interaction = (cell[1, 1] - cell[1, 0]) - (cell[0, 1] - cell[0, 0])
-                    said = {"difference": interaction, "of": f"({change}): {apart}"}
-                kind = "two-sample t test (Welch) of the paired differences"
-                add(effect, kind, lambda k: contrast(difference(k), weights), two, **said)
-            elif pair:
-                kind = "one-way ANOVA (Brown-Forsythe) of the paired differences"
-                changes = cell[:, 1] - cell[:, 0]
-                levels = tuple((f"({change}): {g}", d) for g, d in zip(group_names, changes, strict=True))
+            effect, enough = "group x condition", len(groups) > 1
+            size = _largest(cell[0, 0]) if groups else math.nan
+            if len(self.conditions) > 2:
+                kind = "mixed ANOVA, interaction"
                 add(
                     effect,
                     kind,
-                    lambda k: variance_ratio(single(difference(k)), True),
-                    count > 1,
-                    levels=levels,
+                    lambda samples: variance_ratio(_profiles(samples), True),
+                    enough,
+                    reference=size,
+                )
+                return tests
+            change, changes = f"({self.conditions[1]} - {self.conditions[0]})", cell[:, 1] - cell[:, 0]
+            if len(self.groups) > 2:
+                add(
+                    effect,
+                    "one-way ANOVA (Brown-Forsythe) of the paired differences",
+                    lambda samples: variance_ratio([each[:, [1]] - each[:, [0]] for each in samples], True),
+                    enough,
+                    levels=[(f"{change}: {name}", mean) for name, mean in zip(groups, changes, strict=True)],
+                    reference=size,
                 )
             else:
-                add(effect, "mixed ANOVA, interaction", lambda k: variance_ratio(profile(k), True), count > 1)
-            tests[-1].reference = reference(cell[0, 0]) if count else math.nan
+                test = add(
+                    effect,
+                    "two-sample t test (Welch) of the paired differences",
+                    lambda samples: contrast([each[:, 1] - each[:, 0] for each in samples], BETWEEN),
+                    enough,
+                    reference=size,
+                )
+                if enough:
+                    test.difference, test.of = changes[1] - changes[0], f"{change}: {groups[1]} - {groups[0]}"
         return tests
 
-    def _of_covariate(
-        self, theory: ModuleType, variable: str, name: str, curve: Array, place: int, condition: str
-    ) -> _Test:
-        """Regression of the curves (S, Q) of a condition on the covariate."""
+    def _of_covariate(self, curve: Array, place: int) -> _Test:
+        """Regression of the curves (S, Q) of a condition, by its place, on the covariate."""
         x = self.numbers[:, place]
         known = np.isfinite(x) & (np.isfinite(curve).mean(axis=1) >= COVERED)
         chosen = [own for rows in self.groups.values() if len(own := rows[known[rows]])]
         rows = np.concatenate([*chosen, np.empty(0, int)])
-        label = f"{self.covariate}, {condition}" if len(self.conditions) > 1 else str(self.covariate)
-        kind = "linear regression" + (", an intercept for each group" if len(self.groups) > 1 else "")
-        test = _Test(variable, name, label, kind, subjects=len(rows), of=f"per unit of {self.covariate}")
+        effect = (
+            f"{self.covariate}, {self.conditions[place]}" if len(self.conditions) > 1 else str(self.covariate)
+        )
+        kind = "linear regression" + ", an intercept for each group" * (len(self.groups) > 1)
+        test = _Test(effect, kind, len(rows), [], of=f"per unit of {self.covariate}")
         members = np.concatenate(list(self.groups.values()))
         if absent := [self.subjects[row] for row in members if not known[row]]:
             test.notes.append(f"left out, for lack of a curve or of {self.covariate}: {', '.join(absent)}")
         groups = [x[own] for own in chosen]
         if len(rows) < FEWEST_SUBJECTS + len(chosen) - 1 or not any(np.ptp(group) > 0.0 for group in groups):
             test.notes.append(
-                f"not tested: {len(rows)} subject{'' if len(rows) == 1 else 's'}, or {self.covariate} does not vary "
-                "within a group"
+                f"not tested: {count_of(len(rows), 'subject')}, or {self.covariate} does not vary within a group"
             )
             return test
-        ends, slope = np.cumsum([len(each) for each in chosen])[:-1], np.full(curve.shape[1], np.nan)
-
-        def make(kept: Array) -> Effect:
-            return regression(np.split(kept, ends), groups)[0]
-
-        if (made := on_varying(make, curve[rows])) is None:
-            test.notes.append(NOTHING_VARIES)
-            return test
-        slope[made[1]] = regression(np.split(curve[rows][:, made[1]], ends), groups)[1]
-        test.tested, test.difference = smoothness(theory, *made), slope
-        test.reference = float(np.abs(curve[rows][:, made[1]].mean(axis=0)).max())
-        if missing := curve.shape[1] - int(made[1].sum()):
-            test.notes.append(f"{missing} of {curve.shape[1]} {NOT_EVERYWHERE}")
+        ends = np.cumsum([len(each) for each in chosen])[:-1]
+        test.make(lambda kept: regression(np.split(kept, ends), groups)[0], curve[rows])
+        if test.tested is not None:
+            there = test.tested.tested
+            test.difference = np.full(curve.shape[1], np.nan)
+            test.difference[there] = regression(np.split(curve[rows][:, there], ends), groups)[1]
+            test.reference = _largest(curve[rows][:, there].mean(axis=0))
         return test
+
+
+def _group_effect(samples: list[Array], level: int) -> Effect:
+    """A group against the first one, by the means of the subjects over the conditions."""
+    return contrast([samples[group].mean(axis=1) for group in (0, level)], BETWEEN)
+
+
+def _condition_effect(samples: list[Array], level: int) -> Effect:
+    """A condition against the first one, each group with the same weight."""
+    changes = [each[:, level] - each[:, 0] for each in samples]
+    return contrast(changes, [1.0 / len(changes)] * len(changes))
+
+
+def _profiles(samples: list[Array]) -> list[Array]:
+    """The conditions of each subject less their mean."""
+    return [each - each.mean(axis=1, keepdims=True) for each in samples]
+
+
+def _largest(curve: Array) -> float:
+    """Largest magnitude of a curve (Q,); NaN where it has no value."""
+    finite = curve[np.isfinite(curve)]
+    return float(np.abs(finite).max()) if finite.size else math.nan
+
+
+OF_CLUSTER = {
+    **{"cluster_test": np.int32, "start": float, "end": float, "p": float},
+    **{"mean_difference": float, "mean_difference_percent": float, "difference_of": np.str_},
+}
+"""Variables over the clusters and their types."""
 
 
 def _assembled(
@@ -468,34 +478,26 @@ def _assembled(
     percent = np.asarray(means[PERCENT].values, float) if PERCENT in means.coords else np.empty(0)
     step = float(percent[1] - percent[0]) if percent.size > 1 else 1.0
     count = Counter(test.family for test in tests if test.tested is not None and test.after is None)
-    made = sum(count.values())
-    tests, inferences = _followed(tests, count, design)
+    tests = _inferred(tests, count, design)
     statistic, difference = np.full((2, len(tests), percent.size), np.nan)
     df, resels = np.full((2, len(tests), 2), np.nan)
-    columns = {
-        key: np.full(len(tests), np.nan)
-        for key in ("threshold", "largest", "largest_at", "p_largest", "fwhm", "level_of_test")
-    }
-    tested = np.zeros(len(tests), np.int32)
-    clusters: list[tuple[int, float, float, float, float, float, str]] = []
+    largest, largest_at, p_largest, fwhm = np.full((4, len(tests)), np.nan)
+    clusters = list[tuple[int, float, float, float, float, float, str]]()
     for row, test in enumerate(tests):
         value = test.tested is not None and test.tested.tested.size == 1
         if test.difference is not None and not value:
             difference[row] = test.difference
-        if (of := test.tested) is None:
+        if (field_of := test.tested) is None:
             continue
-        columns["level_of_test"][row] = _level(test, count, design)
-        threshold, found = inferences[row]
-        place = int(np.nanargmax(np.abs(of.effect.statistic)))
+        effect = field_of.effect
+        place = int(np.nanargmax(np.abs(effect.statistic)))
         if not value:
-            statistic[row, of.tested] = of.effect.statistic
-        df[row], resels[row], tested[row] = of.effect.df, of.resels, of.tested.sum()
-        largest = float(of.effect.statistic[place])
-        at = math.nan if value else float(percent[of.tested][place])
-        numbers = (threshold, largest, at, of.probability(abs(largest)), step * of.fwhm)
-        for key, each in zip(columns, numbers, strict=False):
-            columns[key][row] = each
-        for start, end, p in found:
+            statistic[row, field_of.tested] = effect.statistic
+            largest_at[row] = percent[field_of.tested][place]
+        df[row], resels[row], fwhm[row] = effect.df, field_of.resels, step * field_of.fwhm
+        largest[row] = effect.statistic[place]
+        p_largest[row] = field_of.probability(abs(float(largest[row])))
+        for start, end, p in test.clusters:
             amount, words = test.at(start, end)
             share = 100.0 * amount / test.reference if test.reference > 0.0 else math.nan
             ends = [math.nan] * 2 if value else [percent[0] + step * start, percent[0] + step * end]
@@ -510,31 +512,28 @@ def _assembled(
         "note": ["; ".join(test.notes) for test in tests],
         "family": [test.family for test in tests],
     }
-    of_clusters = list(zip(*clusters, strict=True)) or [()] * 7
-    kinds: list[Any] = [np.int32, float, float, float, float, float, np.str_]
-    names = (
-        "cluster_test",
-        "start",
-        "end",
-        "p",
-        "mean_difference",
-        "mean_difference_percent",
-        "difference_of",
-    )
     return xr.Dataset(
         {
             "statistic": (("test", PERCENT), statistic),
             "difference": (("test", PERCENT), difference),
             "df": (("test", "part"), df),
             "resels": (("test", "resel"), resels),
-            **{key: ("test", values) for key, values in columns.items()},
+            "threshold": ("test", [test.threshold for test in tests]),
+            "largest": ("test", largest),
+            "largest_at": ("test", largest_at),
+            "p_largest": ("test", p_largest),
+            "fwhm": ("test", fwhm),
+            "level_of_test": ("test", [test.level for test in tests]),
             "subjects": ("test", np.array([test.subjects for test in tests], np.int32)),
             "follows": ("test", np.array([places.get(id(test.after), -1) for test in tests], np.int32)),
             "is_t": ("test", np.array([bool(t.tested and t.tested.effect.is_t) for t in tests], bool)),
-            "tested_percent": ("test", tested),
+            "tested_percent": (
+                "test",
+                np.array([test.tested.tested.sum() if test.tested else 0 for test in tests], np.int32),
+            ),
             **{
-                key: ("cluster", np.array(values, kind))
-                for key, values, kind in zip(names, of_clusters, kinds, strict=True)
+                key: ("cluster", np.array([cluster[k] for cluster in clusters], kind))
+                for k, (key, kind) in enumerate(OF_CLUSTER.items())
             },
         },
         {
@@ -548,40 +547,28 @@ def _assembled(
             "level_of_each": design.level
             / (max(next(iter(count.values()), 1), 1) if design.correction == "bonferroni" else 1),
             "correction": design.correction,
-            "tests": made,
+            "tests": sum(count.values()),
             "said": [*_said(design, layout, tests, count), *(f"Left out: {each}." for each in left_out)],
         },
     )
 
 
-def _level(test: _Test, count: Mapping[str, int], design: Design) -> float:
-    """The level of a test: the level of its family over its tests, for a following test over the tests that follow."""
-    shared = max(count[test.family], 1) if design.correction == "bonferroni" else 1
-    return design.level / shared / test.among
+def _inferred(tests: Sequence[_Test], count: Mapping[str, int], design: Design) -> list[_Test]:
+    """The tests with threshold and clusters at their level, without followers of a test that found nothing.
 
-
-_Inference = tuple[float, list[tuple[float, float, float]]]
-"""Threshold of a test, and begin, end and p of each cluster."""
-
-
-def _followed(
-    tests: Sequence[_Test], count: Mapping[str, int], design: Design
-) -> tuple[list[_Test], list[_Inference]]:
-    """The tests, without followers of a test that found nothing, and the inference at their level."""
-    kept, inferences, found = list[_Test](), list[_Inference](), set[int]()
+    The tests of a family share its level; tests that follow the same test share the level of a test.
+    """
+    kept = list[_Test]()
     for test in tests:
-        if test.after is not None and id(test.after) not in found:
+        if test.after is not None and not test.after.clusters:
             continue
-        inference: _Inference = (math.nan, [])
-        if (of := test.tested) is not None:
-            level = _level(test, count, design)
-            threshold = of.threshold(0.5 * level if of.effect.is_t else level)
-            inference = (threshold, of.clusters(threshold))
-        if inference[1]:
-            found.add(id(test))
+        if (field_of := test.tested) is not None:
+            shared = max(count[test.family], 1) if design.correction == "bonferroni" else 1
+            test.level = design.level / shared / test.among
+            test.threshold = field_of.threshold(0.5 * test.level if field_of.effect.is_t else test.level)
+            test.clusters = field_of.clusters(test.threshold)
         kept.append(test)
-        inferences.append(inference)
-    return kept, inferences
+    return kept
 
 
 def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:

@@ -5,7 +5,6 @@ The observation of a study is a subject, not a cycle: the cycles of a subject in
 """
 
 from collections.abc import Collection, Sequence
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -231,7 +230,8 @@ def group_means(
     Raises:
         InputError: a simultaneous band without the package spm1d.
     """
-    theory = random_field_theory() if band == "simultaneous" else None
+    if band == "simultaneous":
+        random_field_theory()  # refuses to begin without its package
     groups, of = groups_of(means), means["group"].values
     members = [np.flatnonzero(of == name) for name in groups]
     present = means["cycles"] > 0
@@ -247,8 +247,8 @@ def group_means(
         values = [variable.values[rows] for rows in members]
         mean, spread = (np.stack([make(part) for part in values]) for make in (mean_of_known, sd_of_known))
         count = np.stack([np.isfinite(part).sum(axis=0) for part in values])
-        if theory is not None and PERCENT in dims:
-            factor = np.stack([_field_quantiles(theory, part, dims, level) for part in values])
+        if band == "simultaneous" and PERCENT in dims:
+            factor = np.stack([_field_quantiles(part, dims, level) for part in values])
         else:
             from scipy import stats  # slow to load, and what computes trials reads only names here
 
@@ -277,7 +277,7 @@ def group_means(
     return xr.Dataset(found, coords | {"group": groups}, attrs)
 
 
-def _field_quantiles(theory: ModuleType, values: Array, dims: tuple[str, ...], level: float) -> Array:
+def _field_quantiles(values: Array, dims: tuple[str, ...], level: float) -> Array:
     """Threshold of the t field of every curve of some subjects (n, ...), the same at all its percentages."""
     axis = dims.index(PERCENT)
     curves = np.moveaxis(values, axis, -1)
@@ -290,5 +290,5 @@ def _field_quantiles(theory: ModuleType, values: Array, dims: tuple[str, ...], l
             whole = np.where(tested, there, np.nan)
             made = on_varying(lambda kept: contrast([kept], [1.0]), whole)
             if made is not None:
-                factor[place] = smoothness(theory, *made).threshold(0.5 * level)
+                factor[place] = smoothness(*made).threshold(0.5 * level)
     return np.moveaxis(factor, -1, axis - 1)

@@ -13,9 +13,9 @@ import xarray as xr
 
 from musclesolve._util.names import shortened
 from musclesolve.recording.data import SIDES
+from musclesolve.results.cycles.curve_test import curve_tests
 from musclesolve.results.files.result_netcdf import opened_netcdf
 from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
-from musclesolve.results.tables.study_tables import curve_words
 
 VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
 
@@ -98,13 +98,10 @@ def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
     """Variable, name and effect of the tests that find a difference -> the difference in words."""
     if tests is None:
         return {}
-    rows = np.unique(tests["cluster_test"].values)
-    chosen = [tests.isel(test=int(row)) for row in rows]
     return {
-        (str(each["variable"].values), str(each["name"].values), str(each["effect"].values)): (
-            f"{curve_words(each)} ({each['effect'].values})"
-        )
-        for each in chosen
+        (test.variable, test.name, test.effect): f"{test.words} ({test.effect})"
+        for test in curve_tests(tests)
+        if test.clusters
     }
 
 

@@ -163,7 +163,6 @@ def random_field_theory() -> ModuleType:
 class Field:
     """An effect as a random field on some of the percentages."""
 
-    theory: ModuleType
     effect: Effect
     tested: Mask  # (Q,)
     fwhm: float  # percentages of the grid
@@ -171,8 +170,8 @@ class Field:
 
     def _arguments(self) -> tuple[ModuleType, Any, dict[str, Any]]:
         size = {"withBonf": True, "nNodes": int(self.tested.sum())}
-        t = self.effect.is_t
-        return (self.theory.t, self.effect.df[1], size) if t else (self.theory.f, list(self.effect.df), size)
+        theory, effect = random_field_theory(), self.effect
+        return (theory.t, effect.df[1], size) if effect.is_t else (theory.f, list(effect.df), size)
 
     def threshold(self, tail: float) -> float:
         """Return the height that the largest value exceeds with a probability where there is no effect, on one side.
@@ -245,23 +244,23 @@ class Number(Field):
         return [(0.0, 0.0, self.probability(height))] if height >= threshold else []
 
 
-def number(theory: ModuleType, make: Callable[[Array], Effect], values: Array) -> Number | None:
+def number(make: Callable[[Array], Effect], values: Array) -> Number | None:
     """The test of one number of each subject (..., 1); None where a number lacks or nothing varies."""
     if not values.size or not np.isfinite(values).all():
         return None
     effect = make(values)
     if not math.sqrt(float(effect.variance[0])) > VARIES * float(np.abs(values).max()):
         return None
-    return Number(theory, effect, np.ones(1, bool), math.nan, (1, 0.0))
+    return Number(effect, np.ones(1, bool), math.nan, (1, 0.0))
 
 
-def smoothness(theory: ModuleType, effect: Effect, tested: Mask) -> Field:
+def smoothness(effect: Effect, tested: Mask) -> Field:
     """The field of an effect; gradients are not taken across percentages that are not tested."""
-    place, rate = 0, 0.0
+    geometry, place, rate = random_field_theory().geom, 0, 0.0
     for start, stop in true_runs(tested):
         part = effect.residuals[:, place : place + stop - start]
-        rate += (stop - start) / float(theory.geom.estimate_fwhm(part))
+        rate += (stop - start) / float(geometry.estimate_fwhm(part))
         place += stop - start
     fwhm = place / rate
-    runs, length = theory.geom.resel_counts(~tested, fwhm, element_based=False)
-    return Field(theory, effect, tested, fwhm, (int(runs), float(length)))
+    runs, length = geometry.resel_counts(~tested, fwhm, element_based=False)
+    return Field(effect, tested, fwhm, (int(runs), float(length)))

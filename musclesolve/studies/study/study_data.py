@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import netCDF4
 import numpy as np
@@ -45,6 +46,8 @@ OF_STUDY = ("trial", "subject", "group", "condition", "session")
 """Coordinates of the cycles that the study file gives."""
 SAME_MASS = 0.02
 """Share by which two masses of a subject may differ."""
+OF_FILE = ("left_out", "no_answer", *OF_SUBJECT.values())
+"""Attributes of the cycles of a trial that the analysis needs."""
 CHUNK = 64
 """Cycles in a chunk of the file."""
 ENCODING = ("_FillValue", "coordinates", "dtype")
@@ -89,78 +92,141 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     or the first one of equally many. Quantities are in the units of the study. Each trial's cycles.nc is read twice:
     for its names, and for its numbers.
     """
-    report = progress or no_progress
-    files = [
-        (name, record.folder / CYCLES)
+    report, study = progress or no_progress, computed.study
+    trials = [
+        _Trial(name, record.folder / CYCLES, findings_of_result(record.folder / RESULT), study)
         for name, record in computed.records.items()
         if record.outcome.has_result
     ]
     # cycles.nc of every trial has the other curves
-    wanted = {*in_set("study"), *(computed.study.design.quantities or ()), *computed.study.outcome_variables}
-    layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
-    masses, sizes = dict[str, str](), dict[str, dict[str, list[float]]]()
-    findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
-    spoiled = {
-        name: [] if computed.study.trial_of[name].keep else unusable(found)
-        for name, found in findings.items()
-    }
-    partly, odd, unanswered = dict[str, str](), list[str](), dict[str, list[str]]()
-    for number, (name, file) in enumerate(files):
-        report("names", 0.3 * number / len(files))
-        with _opened(file) as source:
-            masses.update(_other_mass(source, computed.study, name))
-            for text in texts(getattr(source, "no_answer", None)):
-                unanswered.setdefault(text, []).append(name)
-            odd += [
-                f"{name}: {text}" for text in texts(getattr(source, "left_out", None)) if NO_CYCLE in text
-            ]
-            for key in OF_SUBJECT.values():
-                if (size := getattr(source, key, None)) is not None:
-                    own = sizes.setdefault(computed.study.trial_of[name].subject, {})
-                    own.setdefault(key.removeprefix("subject_"), []).append(float(size))
-            if source.dimensions[CYCLE].size and (lacking := _lacking(source, computed.study, name)):
-                not_averaged[name] = lacking
-            elif source.dimensions[CYCLE].size and not (counting := _usable(source, spoiled[name])).any():
-                not_averaged[name] = f"{NOT_USABLE}: {spoiled[name][0].what}; {KEEP}"
-            elif source.dimensions[CYCLE].size:
-                kinds[name] = str(getattr(source["percent"], "long_name", "cycle"))
-                layouts.setdefault(kinds[name], _Layout(wanted)).add(source, int(counting.sum()))
-                if lost := int((~counting).sum()):
-                    partly[name] = f"{lost} of {counting.size} cycles do not count: {spoiled[name][0].what}"
-            else:
-                not_averaged[name] = _without_cycles(source)
+    wanted = {*in_set("study"), *(study.design.quantities or ()), *study.outcome_variables}
+    layouts = dict[str, _Layout]()
+    for number, trial in enumerate(trials):
+        report("names", 0.3 * number / len(trials))
+        with _opened(trial.file) as source:
+            trial.look(source)
+            if trial.kind:
+                layouts.setdefault(trial.kind, _Layout(wanted)).add(source, trial.count)
     path = computed.folder / DATA
-    if not layouts:
+    count = Counter(trial.kind for trial in trials if trial.kind)
+    used = max(layouts, key=lambda kind: count[kind], default="")
+    for trial in trials:
+        if trial.kind != used:
+            trial.why = (
+                trial.why or f"{OTHER_MOVEMENT}: a {trial.kind}, where most trials have a {used}; {REMEDY}"
+            )
+    if used:
+        with _written(path) as target:
+            layouts[used].create(target, computed)
+            rows, own = _Rows(target), [trial for trial in trials if trial.kind == used]
+            for number, trial in enumerate(own):
+                report("cycles", 0.3 + 0.7 * number / len(own))
+                cycles = in_units(_read(trial.file, wanted), study, trial.name)
+                if trial.spoiled:
+                    cycles = cycles.isel(cycle=np.flatnonzero(_counting(trial.spoiled, cycles)))
+                rows.add(layouts[used].arrays(target, cycles, _said(study, trial.name)))
+            rows.write()
+    else:
         path.unlink(missing_ok=True)
-        return Collected(None, not_averaged, findings, _on_masses(masses), _mean_sizes(sizes))
-    count = Counter(kinds.values())
-    used = max(layouts, key=lambda kind: count[kind])
-    layout = layouts[used]
-    for name, kind in kinds.items():
-        if kind != used:
-            not_averaged[name] = f"{OTHER_MOVEMENT}: a {kind}, where most trials have a {used}; {REMEDY}"
-    files = [(name, file) for name, file in files if kinds.get(name) == used]
-    with _written(path) as target:
-        layout.create(target, computed)
-        rows = _Rows(target)
-        for number, (name, file) in enumerate(files):
-            report("cycles", 0.3 + 0.7 * number / len(files))
-            cycles = in_units(_read(file, wanted), computed.study, name)
-            if spoiled[name]:
-                cycles = cycles.isel(cycle=np.flatnonzero(_counting(spoiled[name], cycles)))
-            rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
-        rows.write()
-    in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
-    parts = tuple(f"{name}: {why}; {KEEP}" for name, why in partly.items() if name not in in_order)
-    lengths = (f"left out for their length: {shortened(odd)}",) if odd else ()
-    unanswered_ones = tuple(
-        f"without an answer: {text} ({shortened(names)})" for text, names in unanswered.items()
+    return Collected(
+        path if used else None,
+        {trial.name: trial.why for trial in trials if trial.why},
+        {trial.name: trial.findings for trial in trials},
+        tuple(_notes(trials)),
+        _mean_sizes(trials),
     )
-    notes = (*_on_masses(masses), *parts, *lengths, *unanswered_ones)
-    return Collected(path, in_order, findings, notes, _mean_sizes(sizes))
 
 
-def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
+@dataclass
+class _Trial:
+    """The cycles of a trial with a result, as the first reading of their file finds them."""
+
+    name: str
+    file: Path
+    findings: tuple[Finding, ...]
+    study: Study
+    attrs: dict[str, Any] = field(default_factory=dict)  # of the file, see OF_FILE
+    kind: str = ""  # of its cycles; "" where none is averaged
+    why: str = ""  # why none is averaged
+    count: int = 0  # cycles that count
+    lost: int = 0  # cycles that do not
+
+    @cached_property
+    def spoiled(self) -> Sequence[Unusable]:
+        """Errors that spoil cycles, unless the study file keeps the trial."""
+        return () if self.study.trial_of[self.name].keep else unusable(self.findings)
+
+    def look(self, source: netCDF4.Dataset) -> None:
+        """Read from the file which cycles count, or why none does."""
+        self.attrs = {key: source.getncattr(key) for key in OF_FILE if key in source.ncattrs()}
+        if not source.dimensions[CYCLE].size:
+            left_out = texts(self.attrs.get("left_out"))
+            reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
+            self.why = f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
+            return
+        counting = _usable(source, self.spoiled)
+        self.count, self.lost = int(counting.sum()), int((~counting).sum())
+        if lacking := self._lacking_size(source):
+            self.why = lacking
+        elif not self.count:
+            self.why = f"{NOT_USABLE}: {self.spoiled[0].what}; {KEEP}"
+        else:
+            self.kind = str(getattr(source["percent"], "long_name", "cycle"))
+
+    def _lacking_size(self, source: netCDF4.Dataset) -> str:
+        """Return the reason why the trial cannot be stated in the units of the study; "" where it can."""
+        subject = self.study.trial_of[self.name].subject
+        for kind, rules in KINDS.items():
+            unit = self.study.units[kind]
+            for size in rules.units[unit].by:
+                key = OF_SUBJECT.get(size, "")
+                what = key.removeprefix("subject_")
+                needed = bool(key) and any(each in source.variables for each in rules.names)
+                if needed and self.study.of_subject(subject, what) is None and key not in self.attrs:
+                    return (
+                        f"the {size} of {subject} is not known, which {kind} in {unit} needs: state it in [subjects], "
+                        f"{subject} = {{ {what} = ... }}, or choose another unit"
+                    )
+        return ""
+
+
+def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
+    """Yield notes on masses that differ, on cycles that do not count, and on questions without an answer."""
+    masses, odd, unanswered = dict[str, str](), list[str](), dict[str, list[str]]()
+    for trial in trials:
+        subject, computed = trial.study.trial_of[trial.name].subject, trial.attrs.get(OF_SUBJECT["mass"])
+        stated = trial.study.of_subject(subject, "mass_kg")
+        if stated is not None and computed is not None and abs(stated / float(computed) - 1.0) > SAME_MASS:
+            masses[subject] = f"{stated:g} and {float(computed):.1f} kg"
+        odd += [f"{trial.name}: {text}" for text in texts(trial.attrs.get("left_out")) if NO_CYCLE in text]
+        for text in texts(trial.attrs.get("no_answer")):
+            unanswered.setdefault(text, []).append(trial.name)
+    if masses:
+        both = shortened([f"{subject} {values}" for subject, values in masses.items()])
+        yield (
+            f"masses by the study and by the model differ ({both}): curves and values are divided by the former, the "
+            "verdicts and contact forces of single trials by the latter"
+        )
+    if not any(trial.kind for trial in trials):
+        return
+    for trial in trials:
+        if trial.lost and not trial.why:
+            total = trial.count + trial.lost
+            yield f"{trial.name}: {trial.lost} of {total} cycles do not count: {trial.spoiled[0].what}; {KEEP}"
+    if odd:
+        yield f"left out for their length: {shortened(odd)}"
+    for text, names in unanswered.items():
+        yield f"without an answer: {text} ({shortened(names)})"
+
+
+def _mean_sizes(trials: Sequence[_Trial]) -> dict[str, dict[str, float]]:
+    """Subject -> mass_kg and stature_m, means over the trials."""
+    sizes = dict[str, dict[str, list[float]]]()
+    for trial in trials:
+        for key in OF_SUBJECT.values():
+            if key in trial.attrs:
+                own = sizes.setdefault(trial.study.trial_of[trial.name].subject, {})
+                own.setdefault(key.removeprefix("subject_"), []).append(float(trial.attrs[key]))
     return {name: {key: float(np.mean(each)) for key, each in own.items()} for name, own in sizes.items()}
 
 
@@ -190,49 +256,6 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
         raise input_error("studies.cannot_written", file=path, error=error, free=free) from error
 
 
-def _stated(study: Study, name: str, key: str) -> float | None:
-    """A number of the subject of a trial that the study file states."""
-    return cast("float | None", study.of_subject(study.trial_of[name].subject, key))
-
-
-def _other_mass(source: netCDF4.Dataset, study: Study, name: str) -> dict[str, str]:
-    """Subject -> both masses, where the study's mass differs from the mass of the computed trial."""
-    stated, computed = _stated(study, name, "mass_kg"), getattr(source, OF_SUBJECT["mass"], None)
-    if stated is None or computed is None or abs(stated / float(computed) - 1.0) <= SAME_MASS:
-        return {}
-    return {study.trial_of[name].subject: f"{stated:g} and {float(computed):.1f} kg"}
-
-
-def _on_masses(masses: Mapping[str, str]) -> tuple[str, ...]:
-    """A note on masses that differ, if any do."""
-    if not masses:
-        return ()
-    shown = shortened([f"{subject} {both}" for subject, both in masses.items()])
-    return (
-        f"masses by the study and by the model differ ({shown}): curves and values are divided by the former, "
-        "the verdicts and contact forces of single trials by the latter",
-    )
-
-
-def _lacking(source: netCDF4.Dataset, study: Study, name: str) -> str:
-    """Return the reason why a trial cannot be stated in the units of the study; "" where it can."""
-    for kind, rules in KINDS.items():
-        for size in rules.units[study.units[kind]].by:
-            key = OF_SUBJECT.get(size, "")
-            if not key or not any(each in source.variables for each in rules.names):
-                continue
-            if (
-                _stated(study, name, key.removeprefix("subject_")) is None
-                and getattr(source, key, None) is None
-            ):
-                subject, what = study.trial_of[name].subject, key.removeprefix("subject_")
-                return (
-                    f"the {size} of {subject} is not known, which {kind} in {study.units[kind]} needs: state it in "
-                    f"[subjects], {subject} = {{ {what} = ... }}, or choose another unit"
-                )
-    return ""
-
-
 @contextmanager
 def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
     """The cycles of a trial."""
@@ -242,13 +265,6 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
         raise input_error("studies.cycles_cannot_read", file=file, reason=error.strerror or error) from error
     with source:
         yield source
-
-
-def _without_cycles(source: netCDF4.Dataset) -> str:
-    """Return the reason why a result has no cycles, and the way to get some."""
-    left_out = texts(getattr(source, "left_out", None))
-    reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
-    return f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
 
 
 def open_study(folder: str | Path) -> xr.Dataset:

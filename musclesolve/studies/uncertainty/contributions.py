@@ -3,8 +3,9 @@
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
 own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a part by
 small changes of its problem, exact for the solution. An error of muscle parameters changes that muscle's columns alone,
-so that one difference serves all muscles. Errors of the cost, and co-contraction, do not change the mechanics but the
-optimum: derivatives are differences of solutions. Errors of the contact model add to the contact forces.
+so that one difference serves all muscles. The weight of a muscle in the cost changes its marginal cost in proportion.
+Other errors of the cost, and co-contraction, change the optimum alone: derivatives are differences of solutions.
+Errors of the contact model add to the contact forces.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.varied_cost import varied
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
@@ -31,6 +33,7 @@ from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import (
     CO_CONTRACTION,
     CONTACT_MODEL,
+    MUSCLE_WEIGHT,
     OF_COST,
     PERSON,
     Errors,
@@ -45,7 +48,8 @@ SOLUTION_STEP = 0.05
 """Step of the differences of solutions [standard deviations]: certificates of 1e-9 resolve it to five digits."""
 
 OF_MUSCLES = (
-    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path", "muscle_weight"),
+    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path"),
+    MUSCLE_WEIGHT,
 )
 """Sources whose errors belong to single muscles."""
 
@@ -164,7 +168,7 @@ class Linear:
         [N2].
         """
         layout = self.replay.layout
-        if task.source in (*OF_COST, CO_CONTRACTION):
+        if task.source in (*OF_COST, CO_CONTRACTION) and task.part is None:
             squares = self._of_sharing(task)
         elif task.source == CONTACT_MODEL:
             squares = self._nothing()
@@ -181,8 +185,8 @@ class Linear:
                 for number, response in enumerate(self.responses)
             ]
             squares = {
-                "muscle_force": layout.over_muscles([force[0] for force, _ in moved]) ** 2,
-                "contact_force": layout.over_joints([contact[0] for _, contact in moved]) ** 2,
+                "muscle_force": layout.over_muscles([force for force, _ in moved]) ** 2,
+                "contact_force": layout.over_joints([contact for _, contact in moved]) ** 2,
                 "joint_moment": ((body.moment - self._body.moment) / DIFFERENCE_STEP) ** 2,
             }
         if not layout.joint_side.size:
@@ -202,7 +206,10 @@ class Linear:
             place = (layout.muscles[task.part],)
         errors = self._one_step(task.source, place, sign=task.sign)
         response = self.responses[task.part]
-        pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
+        if task.source == MUSCLE_WEIGHT:
+            pairs = response.to_each_weight(self.replay.sharing.cost, self.replay.parameters.sd[task.source])
+        else:
+            pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
         whole = self._nothing()
         for k, name in enumerate(("muscle_force", "contact_force")):
@@ -211,27 +218,20 @@ class Linear:
         return whole
 
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
-        """Shares of the errors of the sharing: differences to both sides; of the least activation, upward.
-
-        The error of a weight of a muscle applies to each muscle of the part of the task.
-        """
+        """Shares of the errors of the sharing: differences to both sides; of the least activation, upward."""
         layout, whole = self.replay.layout, self._nothing()
         ends, scale = (-1.0, 1.0), 1.0
         if task.source == CO_CONTRACTION:
             sd = float(self.replay.parameters.sd[CO_CONTRACTION])
             ends, scale = (0.0, 2.0), size_sd(self.replay.sharing.least_activation / sd)
-        for number in range(len(layout.muscles)) if task.part is None else [task.part]:
-            places = (
-                [(muscle,) for muscle in layout.muscles[number]] if task.part is not None else [task.number]
+        for number in range(len(layout.muscles)):
+            (first, reached), (last, reached_last) = (
+                self._shared(self._one_step(task.source, task.number, end * SOLUTION_STEP), number)
+                for end in ends
             )
-            for place in places:
-                (first, reached), (last, reached_last) = (
-                    self._shared(self._one_step(task.source, place, end * SOLUTION_STEP), number)
-                    for end in ends
-                )
-                width = 2.0 * SOLUTION_STEP / scale
-                whole["muscle_force"][:, layout.muscles[number]] += ((last - first) / width) ** 2
-                whole["contact_force"][:, layout.joints[number]] += ((reached_last - reached) / width) ** 2
+            width = 2.0 * SOLUTION_STEP / scale
+            whole["muscle_force"][:, layout.muscles[number]] += ((last - first) / width) ** 2
+            whole["contact_force"][:, layout.joints[number]] += ((reached_last - reached) / width) ** 2
         return whole
 
     def _shared(self, errors: Errors, number: int) -> tuple[AnyArray, AnyArray]:
@@ -280,8 +280,6 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArra
     return total
 
 
-Changes = dict[str, Array]
-
 LARGEST_ARRAY = 4_000_000
 """Largest size of an array of changes, in numbers."""
 
@@ -319,62 +317,78 @@ class Response:
         return [name for name in ARRAYS if getattr(self.base.problem, name) is not None]
 
     def to_one(self, moved: PartPoint, step: float) -> tuple[Array, Array]:
-        """Derivatives along an error that moves the part by a step: muscle forces (1, T, n), contact (1, T, J) [N]."""
+        """Derivatives along an error that moves the part by a step: muscle forces (T, n), contact (T, J) [N]."""
         before, after = self.base.problem, moved.problem
-        changes = {name: (getattr(after, name) - getattr(before, name))[None] / step for name in self._arrays}
-        return self._along(changes, (moved.passive - self.base.passive)[None] / step)
+        changes = {name: (getattr(after, name) - getattr(before, name)) / step for name in self._arrays}
+        force = self.derivatives.along(**{f"d_{name}": change for name, change in changes.items()}).force
+        moved_contact: Array | float = 0.0
+        if before.reaction_matrix is not None:
+            reached = np.einsum("tcn,tn->tc", changes["reaction_matrix"], self.solution.force)
+            moved_contact = changes["reaction_offset"] + reached
+        contact = self._contact(moved_contact, force[None])[0]
+        return force + (moved.passive - self.base.passive) / step, contact
 
     def to_each(self, moved: PartPoint, step: float) -> Iterator[tuple[Array, Array]]:
-        """The changes by an error of each muscle, some muscles at a time, given the part with the errors of all.
+        """Derivatives by an error of each muscle: muscle forces (K, T, n) and contact (K, T, J), K muscles at a time.
 
-        An error of one muscle changes only its own columns.
+        moved: the part with the errors of all muscles. An error of one muscle changes only its own columns.
         """
-        frames, moments, muscles = self.base.problem.moment_arm.shape
-        some = max(1, LARGEST_ARRAY // (frames * moments * muscles))
+        for chosen in self._some_muscles():
+            yield self._of_muscles(moved, step, chosen)
+
+    def to_each_weight(self, cost: Cost, sd: float) -> Iterator[tuple[Array, Array]]:
+        """Derivatives by an error of the weight of each muscle in the cost, as `to_each`; sd: of its logarithm.
+
+        The marginal cost of a muscle is proportional to its weight.
+        """
+        problem, activation = self.base.problem, self.solution.activation
+        once, twice = (
+            varied(cost, 1.0, np.full(problem.n_muscles, factor)).gradient(problem, activation)
+            for factor in (1.0, 2.0)
+        )
+        for chosen in self._some_muscles():
+            force = self.derivatives.of_marginal_costs(chosen, sd * (twice - once))
+            yield force, self._contact(0.0, force)
+
+    def _some_muscles(self) -> Iterator[Indices]:
+        """Numbers of the muscles, so many at a time that an array of their changes has an allowed size."""
+        frames, _, muscles = self.base.problem.moment_arm.shape
+        some = max(1, LARGEST_ARRAY // (frames * muscles))
         for first in range(0, muscles, some):
-            yield self._of_muscles(moved, step, np.arange(first, min(first + some, muscles)))
+            yield np.arange(first, min(first + some, muscles))
 
-    def _of_muscles(self, moved: PartPoint, step: float, chosen: Array) -> tuple[Array, Array]:
+    def _of_muscles(self, moved: PartPoint, step: float, chosen: Indices) -> tuple[Array, Array]:
         before, after = self.base.problem, moved.problem
-
-        def alone(difference: Array) -> Array:
-            """(K, ..., n) with the column of one muscle each."""
-            parts = np.zeros((len(chosen), *difference.shape))
-            for k, muscle in enumerate(chosen):
-                parts[k, ..., muscle] = difference[..., muscle] / step
-            return parts
 
         def passive_part(name: str) -> Array:
             """(K, T, m): what the passive force of each muscle contributes to moments or contact forces."""
-            old = getattr(before, name) * self.base.passive[:, None]
-            part = getattr(after, name) * moved.passive[:, None] - old
-            return np.moveaxis(part[:, :, chosen], 2, 0) / step
+            old = getattr(before, name)[:, :, chosen] * self.base.passive[:, None, chosen]
+            part = getattr(after, name)[:, :, chosen] * moved.passive[:, None, chosen] - old
+            return np.moveaxis(part, 2, 0) / step
 
         own = [name for name in self._arrays if name not in ("moment", "reaction_offset")]
-        changes = {name: alone(getattr(after, name) - getattr(before, name)) for name in own}
-        changes["moment"] = -passive_part("moment_arm")
-        if "reaction_matrix" in own:
-            changes["reaction_offset"] = passive_part("reaction_matrix")
-        return self._along(changes, alone(moved.passive - self.base.passive))
+        columns = {name: (getattr(after, name) - getattr(before, name)) / step for name in own}
+        force = self.derivatives.of_muscles(
+            chosen, -passive_part("moment_arm"), **{f"d_{name}": column for name, column in columns.items()}
+        )
+        moved_contact: Array | float = 0.0
+        if before.reaction_matrix is not None:
+            reached = columns["reaction_matrix"][:, :, chosen] * self.solution.force[:, None, chosen]
+            moved_contact = passive_part("reaction_matrix") + np.moveaxis(reached, 2, 0)
+        contact = self._contact(moved_contact, force)
+        force[np.arange(len(chosen)), :, chosen] += (moved.passive - self.base.passive).T[chosen] / step
+        return force, contact
 
-    def _along(self, changes: Changes, passive: Array) -> tuple[Array, Array]:
-        """Derivatives of muscle forces (K, T, n) and sizes of contact forces (K, T, J) along K changes.
+    def _contact(self, moved: Array | float, force: Array) -> Array:
+        """Derivatives of the sizes of the contact forces (K, T, J) [N]; J is zero where no loads are known.
 
-        J is zero where no loads are known.
+        moved: of the contact forces (K, T, 3 J) with the muscle forces as they are; force: of the muscle forces.
         """
-        named = {f"d_{name}": change for name, change in changes.items()}
-        force = self.derivatives.along(**named).force
         matrix, offset = self.base.problem.reaction_matrix, self.base.problem.reaction_offset
         if matrix is None or offset is None:
-            return force + passive, np.zeros((*force.shape[:2], 0))
-        active = self.solution.force
-        contact = offset + np.einsum("tcn,tn->tc", matrix, active)
-        moved = (
-            changes["reaction_offset"]
-            + np.einsum("ktcn,tn->ktc", changes["reaction_matrix"], active)
-            + np.einsum("tcn,ktn->ktc", matrix, force)
-        )
-        joints = contact.reshape(len(contact), -1, 3)
+            return np.zeros((*force.shape[:2], 0))
+        joints = (offset + np.einsum("tcn,tn->tc", matrix, self.solution.force)).reshape(len(offset), -1, 3)
+        change = moved + np.matmul(matrix, force[..., None])[..., 0]
         size = np.linalg.norm(joints, axis=2)
-        along = np.einsum("tjx,ktjx->ktj", joints, moved.reshape(len(moved), *joints.shape))
-        return force + passive, along / np.where(size > 0.0, size, 1.0)
+        along = np.einsum("tjx,ktjx->ktj", joints, change.reshape(len(change), *joints.shape))
+        return along / np.where(size > 0.0, size, 1.0)

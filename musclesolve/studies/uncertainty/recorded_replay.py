@@ -29,6 +29,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Rest
+from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
@@ -36,7 +37,7 @@ from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, filt
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches
 from musclesolve.pipeline.body import SharingGroup
@@ -56,13 +57,17 @@ from musclesolve.studies.uncertainty.replay import (
     with_person,
 )
 
+OF_MARKERS = "marker_placement", "hip_center", "soft_tissue"
+"""Sources that move markers of every trial."""
+
 
 @dataclass(frozen=True)
 class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
     rows: the degrees of freedom of the results among all of the model. muscles: of each part, without their errors.
-    ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known.
+    ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known. still: whether skeleton and
+    motion have no errors.
     """
 
     model: Model
@@ -73,6 +78,7 @@ class SubjectWithErrors:
     rows: list[int]
     muscles: Sequence[ScaledMuscles]
     ground: AnyArray
+    still: bool
 
     @property
     def angle(self) -> AnyArray:
@@ -151,32 +157,40 @@ class RecordedReplay(Replay):
         """(T,) frames that are analyzed [s]."""
         return self.markers.walk.time[self.inside]
 
-    def body(self, errors: Errors) -> SubjectWithErrors:
-        """Model, motion and joint moments with errors of markers, masses and plates."""
-        walk, standing, hips = self.markers.moved(
-            errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
-        )
+    def _moving(self, errors: Errors) -> tuple[Model, Motion]:
+        """The skeleton of the subject with nominal masses, and its motion over all frames, with errors of markers."""
+        walk, standing, hips = self.markers.moved(*(errors[name] for name in OF_MARKERS))
         trial, how = self.trial, self.trial.settings.consistency
         tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, False, tilt)
-        model = self.model
-        if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
-            factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
-            model = subject_model(trial, seen, factors)
+        model = self.model if seen.same_dimensions(self.measured) else subject_model(trial, seen)
+        targets = Targets.build(model, seen.points, seen.directions, how.weights)
+        fitting = how.method, how.derivatives, self.start, self.rest
+        return model, consistent_motion(model, targets, walk.time, *fitting)[1]
+
+    @cached_property
+    def _still(self) -> tuple[Model, Motion]:
+        """`_moving` without errors."""
+        return self._moving(self.parameters.errors(np.zeros(self.parameters.count)))
+
+    def body(self, errors: Errors) -> SubjectWithErrors:
+        """Model, motion and joint moments with errors of markers, masses and plates."""
+        still = not any(errors[name].any() for name in (*OF_MARKERS, "pelvis_tilt") if name in errors)
+        model, motion = self._still if still else self._moving(errors)
+        skeleton = model
+        if errors["segment_mass"].any():
+            factors = dict(zip(self.segments, np.exp(errors["segment_mass"]).tolist(), strict=True))
+            model = skeleton = with_mass_factors(model, factors)
         if "body_mass" in errors and errors["body_mass"].any():
             factor, mass = float(np.exp(errors["body_mass"][0])), model.mass
             heavier = replace(mass, mass=factor * mass.mass, inertia=factor * mass.inertia)
             model = model.weighing(heavier, model.pelvis_depth)
-        targets = Targets.build(model, seen.points, seen.directions, how.weights)
-        _, motion = consistent_motion(
-            model, targets, walk.time, how.method, how.derivatives, self.start, self.rest
-        )
         if self.reduction is not None:
             body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
             motion = self.reduction.reduced(body).body.motion
         wrenches = self._wrenches(model, motion, errors)
         motion = motion.frames(self.inside)
-        if how.derivatives == "constraints":
+        if self.trial.settings.consistency.derivatives == "constraints":
             motion, segments = moving_bodies(
                 model, motion.time, motion.coordinates, motion.rates, motion.second
             )
@@ -185,14 +199,16 @@ class RecordedReplay(Replay):
             loads = distal_loads(model, segment_motion(model, motion), wrenches)
         moments = known_moments(self.trial, model, motion, generalized_loads(model, motion, loads))
         rows = [model.dof(dof) for dof in self.layout.dofs]
-        muscles = self.placed if model is self.model else self.options.muscles(model)
+        # segments of other masses change no muscle, a heavier body the strength by its rule
+        muscles = self.placed if still and model is skeleton else self.options.muscles(model)
         ground = np.full((len(motion.time), len(self.layout.sides), 3), np.nan)
         for place, side in enumerate(self.layout.sides):
             for wrench in wrenches:
                 if side in SIDES and wrench.body == f"foot_{side}":
                     known = self.trial.known(side, motion.time)
                     ground[known, place] = wrench.force[known]
-        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground)
+        still = still and self.reduction is None
+        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground, still)
 
     def _wrenches(self, model: Model, motion: Motion, errors: Errors) -> list[Wrench]:
         """Forces on the feet in the analyzed frames of a motion over all frames of the markers.
@@ -256,10 +272,25 @@ class RecordedReplay(Replay):
         changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[number], self.person)
         return replace(muscles, parameters=changed)
 
+    def _still_states(self, number: int) -> ScaledState:
+        """The muscles of one part on the subject without errors."""
+        if number not in self._states:
+            model, motion = self._still
+            self._states[number] = muscle_state(model, self.placed[number], motion.frames(self.inside))
+        return self._states[number]
+
+    @cached_property
+    def _states(self) -> dict[int, ScaledState]:
+        """Cache of `_still_states`."""
+        return {}
+
     def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> SharingGroup:
         """One group of muscles, by its number, with errors of its muscles."""
-        nominal = self.nominal[number]
-        state = muscle_state(body.model, self.muscles(body, errors, number), body.motion)
+        nominal, muscles = self.nominal[number], self.muscles(body, errors, number)
+        if body.still and muscles.paths is self.placed[number].paths:
+            state = self._still_states(number).with_parameters(muscles)
+        else:
+            state = muscle_state(body.model, muscles, body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
         joints = MuscleJoints.from_model(body.model, state.muscles, self.ligament(errors))
         return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
@@ -269,7 +300,7 @@ def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> S
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
-    longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
+    longer = paths.lengths(still, angles)[0] / muscles.paths.lengths(still, angles)[0]
     parameters = replace(
         muscles.parameters,
         optimal_fiber_length=longer * muscles.parameters.optimal_fiber_length,

@@ -51,7 +51,9 @@ Errors = dict[str, AnyArray]
 
 PERSON = "calibration"
 """The source of error of the factors of one person, in standard deviations of their covariance."""
-OF_COST = ("cost_exponent", "multi_joint_weight", "muscle_weight")
+MUSCLE_WEIGHT = "muscle_weight"
+"""The source that changes the weight of each muscle in the cost."""
+OF_COST = ("cost_exponent", "multi_joint_weight", MUSCLE_WEIGHT)
 """Sources that change the cost."""
 CO_CONTRACTION, CONTACT_MODEL = "co_contraction", "contact_model"
 """The sources that keep muscles active, and that change the contact forces alone."""
@@ -69,7 +71,7 @@ def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {
         "cost_exponent": (1,),
         "multi_joint_weight": (1,),
-        "muscle_weight": (muscles,),
+        MUSCLE_WEIGHT: (muscles,),
         CO_CONTRACTION: (1,),
     }
     return shapes | ({CONTACT_MODEL: (joints, 3), LIGAMENT: (1,)} if joints else {})
@@ -199,7 +201,7 @@ class Replay(ABC):
     def sharing_with(self, errors: Errors, part: SharingGroup, number: int) -> Sharing:
         """Return the sharing of a part, by its number, with errors of the cost, and with co-contraction."""
         exponent, several = errors["cost_exponent"][0], errors["multi_joint_weight"][0]
-        of_each = errors["muscle_weight"][self.layout.muscles[number]]
+        of_each = errors[MUSCLE_WEIGHT][self.layout.muscles[number]]
         least = min(abs(self.sharing.least_activation + float(errors[CO_CONTRACTION][0])), 1.0)
         sharing = replace(self.sharing, least_activation=least)
         if exponent or several or of_each.any():

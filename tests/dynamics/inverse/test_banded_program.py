@@ -17,7 +17,7 @@ def dense(band: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_answer_is_optimal(seed: int) -> None:
-    """x is optimal where prices z >= 0 of active bounds alone balance the gradient: H x - g = C^T z."""
+    """x is optimal where multipliers z >= 0 of the active bounds balance the gradient: H x - g = C^T z."""
     rng = np.random.default_rng(seed)
     frames, unknowns, bounds = 12, 3, 5
     square = rng.normal(size=(frames * unknowns, frames * unknowns))

@@ -48,7 +48,7 @@ def test_angles_that_cannot_be_reached_stay(name):
 def test_on_the_own_skeleton_little_changes():
     """The authors of gait2392 chose the angles so that paths hardly jump: knee points stay within 2 degrees.
 
-    Those of iliacus and psoas stay within 5 of 45; between, in adduction, the path around the brim is the longer one.
+    The knee points of iliacus and psoas stay within 5 of 45 degrees; in adduction the path around the brim is longer.
     """
     database = muscle_db.load("gait2392")
     model = reference_model(database.reference)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
@@ -16,6 +17,7 @@ from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, shank_length, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
@@ -280,3 +282,18 @@ def bodies_beyond(model: OpenSimModel, knee: Joint) -> set[str]:
         if joint.inboard.body in found:
             found.add(joint.outboard.body)
     return found
+
+
+def test_feet_without_a_load_are_counted_in_the_frames_of_the_time_range() -> None:
+    """The first contact of the left foot is not measured: 0.02 to 0.42 s and the last frames."""
+    folder = recorded("rajagopal_walk")
+    model = read_osim(folder / "reference" / "rajagopal_lai_uhlrich_2023_scaled.osim")
+    forces = {"loads": folder / "walk_grf.mot", "cutoff_hz": 6.0}
+    shared = {"dofs": ["ankle_angle_l"], "muscles": ["soleus_l", "tibant_l"]}
+    counted = {}
+    for start, end in ((0.0, 2.4), (0.3, 1.4), (0.9, 1.4)):
+        settings = model_settings(**forces, **shared, start_s=start, end_s=end)
+        body = model_body(model, folder / "reference" / "opensim_ik.mot", None, settings)
+        (counted[start],) = [note for note in body.notes if "stands without" in note] or [""]
+    assert "in 75 of 238 frames" in counted[0.0] and "in 10 of 111 frames" in counted[0.3]
+    assert not counted[0.9]

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
+from musclesolve.results.cycles.curve_test import Cluster
 from musclesolve.results.tables.study_tables import comparisons_csv, partly_tested, remarks, stretch, table
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import subject_means
@@ -55,4 +56,8 @@ def test_what_is_tested_in_part_names_its_curves(comparisons):
 
 
 def test_a_stretch_narrower_than_a_percent_is_one_number():
-    assert stretch(92.8, 93.3, " to ") == "93" and stretch(12.0, 25.2, "-") == "12-25"
+    def cluster(start, end):
+        return Cluster(start, end, 0.01, 1.0, 10.0, "")
+
+    assert stretch(cluster(92.8, 93.3), " to ") == "93" and stretch(cluster(12.0, 25.2), "-") == "12-25"
+    assert stretch(cluster(float("nan"), float("nan")), "-") == "-"

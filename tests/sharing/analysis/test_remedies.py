@@ -12,7 +12,7 @@ from refusals import refused
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose, strengthened
+from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -99,7 +99,12 @@ def test_every_remedy_works_when_it_is_applied(found):
         factor = np.where(remedy.muscles, remedy.factor, 1.0)
         assert remedy.factor > 1.0 and reachable(problem, t, factor)
         assert not reachable(problem, t, np.ones(MUSCLES))
-        one = strengthened(problem.frames(np.array([t])), factor)
+        one = problem.frames(np.array([t]))
+        one = replace(
+            one,
+            force_capacity=one.force_capacity * factor,
+            max_isometric_force=one.max_isometric_force * factor,
+        )
         assert (solve(one, "stress_cubed").status == Status.SOLVED).all()
         assert remedy.also_of_all == reachable(problem, t, np.full(MUSCLES, remedy.factor))
         if why.passive_cause(k) is not None and why.without_passive(k):

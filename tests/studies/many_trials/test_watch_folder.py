@@ -8,13 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 from many_trials import write_stride
 from refusals import refused
+from small_model import save_model
+from small_model_motion import DOFS, save_inputs
 
+import musclesolve as ms
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.studies.many_trials.one_trial import attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch, is_untouched
+from musclesolve.studies.many_trials.watch_folder import (
+    Computer,
+    Template,
+    Watch,
+    is_untouched,
+    motion_of_cameras,
+)
 
 FRAMES = 40
 
@@ -226,3 +237,116 @@ def test_a_process_that_dies_costs_its_own_recording(day: Day, monkeypatch: pyte
     assert record.outcome is Outcome.FAILED and record.message
     day.watch.take(record)
     assert not day.watch.is_open and (day.watch.results / "walk_1" / "error.txt").is_file()
+
+
+def models(folder: Path) -> Path:
+    """The trial file of a small OpenSim model, with the moments of a motion."""
+    folder.mkdir()
+    small = read_osim(save_model(folder))
+    for file, name in zip(save_inputs(folder, small), ("walk_03_ik.mot", "walk_03_id.sto"), strict=True):
+        file.rename(folder / name)
+    path = folder / "trial.toml"
+    files = 'model = "small.osim"\ncoordinates = "walk_03_ik.mot"\nmoments = "walk_03_id.sto"\n'
+    path.write_text(f"[files]\n{files}[sharing]\ndofs = {list(DOFS)}\n", encoding="utf-8")
+    return path
+
+
+def test_recordings_of_a_model_wait_for_their_moments(tmp_path: Path) -> None:
+    protocol, folder, now = models(tmp_path / "protocol"), tmp_path / "day", [0.0]
+    (folder / "P01").mkdir(parents=True)
+    watch = Watch(folder, Template(protocol), settled=0.0, clock=lambda: now[0])
+    for place in (folder, folder / "P01"):
+        shutil.copy(protocol.parent / "walk_03_ik.mot", place / "walk_07_ik.mot")
+    assert watch.look() == []
+    assert {record.message for record in watch.records} == {"waits for walk_07_id.sto"}
+    for place in (folder, folder / "P01"):
+        shutil.copy(protocol.parent / "walk_03_id.sto", place / "walk_07_id.sto")
+    shutil.copy(protocol.parent / "small.osim", folder / "P01" / "scaled.osim")
+    jobs = {job.name: job for job in watch.look()}
+    assert {*jobs} == {"walk_07", "P01-walk_07"}
+    assert 'model = "../protocol/small.osim"' in jobs["walk_07"].trial.read_text(encoding="utf-8")
+    assert 'model = "P01/scaled.osim"' in jobs["P01-walk_07"].trial.read_text(encoding="utf-8")
+    record = attempt(jobs["P01-walk_07"])
+    assert record.outcome is Outcome.COMPUTED, record.message
+    shutil.copy(protocol.parent / "small.osim", folder / "P01" / "other.osim")
+    watch.look()
+    (waiting,) = (record for record in watch.records if record.name == "P01-walk_07")
+    assert "other.osim and scaled.osim may be it" in waiting.message
+
+
+def test_a_model_in_a_folder_beside_its_coordinates(tmp_path: Path) -> None:
+    protocol, subject = models(tmp_path / "protocol"), tmp_path / "day" / "S2"
+    for folder in (protocol.parent, subject):
+        for name in ("IK", "Models"):
+            (folder / name).mkdir(parents=True)
+    text = protocol.read_text(encoding="utf-8")
+    for old, new in (("small.osim", "Models/small.osim"), ("walk_03_ik.mot", "IK/walk_03_ik.mot")):
+        (protocol.parent / old).rename(protocol.parent / new)
+        text = text.replace(f'"{old}"', f'"{new}"')
+    protocol.write_text(text, encoding="utf-8")
+    watch = Watch(subject.parent, Template(protocol), settled=0.0)
+    shutil.copy(protocol.parent / "walk_03_id.sto", subject / "run_id.sto")
+    shutil.copy(protocol.parent / "IK" / "walk_03_ik.mot", subject / "IK" / "run_ik.mot")
+    shutil.copy(protocol.parent / "Models" / "small.osim", subject / "Models" / "own.osim")
+    (job,) = watch.look()
+    assert 'model = "S2/Models/own.osim"' in job.trial.read_text(encoding="utf-8")
+
+
+def test_loads_of_a_model_wait_for_their_data_file(tmp_path: Path) -> None:
+    protocol = models(tmp_path / "protocol")
+    text = protocol.read_text(encoding="utf-8").replace(
+        'moments = "walk_03_id.sto"', 'loads = "walk_03_grf.xml"'
+    )
+    protocol.write_text(text, encoding="utf-8")
+    folder = tmp_path / "day"
+    folder.mkdir()
+    watch = Watch(folder, Template(protocol), settled=0.0)
+    shutil.copy(protocol.parent / "walk_03_ik.mot", folder / "run_ik.mot")
+    (folder / "run_grf.xml").write_text("<ExternalLoads><datafile>run_grf.mot</datafile></ExternalLoads>")
+    assert watch.look() == [] and watch.records[0].message == "waits for run_grf.mot"
+    (folder / "run_grf.mot").write_text("", encoding="utf-8")
+    assert [job.name for job in watch.look()] == ["run"]
+
+
+def test_recordings_of_cameras_get_a_camera_file(tmp_path: Path) -> None:
+    source, folder = tmp_path / "source", tmp_path / "day"
+    ms.synthetic_recording(source, cameras=2)
+    (source / "forces.mot").rename(source / "walk_forces.mot")
+    template = source / "trial.toml"
+    text = template.read_text(encoding="utf-8")
+    template.write_text(text.replace('"forces.mot"', '"walk_forces.mot"'), encoding="utf-8")
+    folder.mkdir()
+    for file in source.glob("static*"):
+        shutil.copy(file, folder)
+    watch = Watch(folder, Template(template), settled=0.0)
+    shutil.copy(source / "walk_camera_1_markers.csv", folder / "slow_camera_1_markers.csv")
+    shutil.copy(source / "walk_forces.mot", folder / "slow_forces.mot")
+    assert watch.look() == [] and watch.records[0].message == "waits for slow_camera_2_markers.csv"
+    shutil.copy(source / "walk_camera_2_markers.csv", folder / "slow_camera_2_markers.csv")
+    (job,) = watch.look()
+    written, expected = ms.read_trial(job.trial), ms.read_trial(template)
+    np.testing.assert_array_equal(written.markers.position, expected.markers.position)
+    assert 'control_points = "../source/walk_points.csv"' in (folder / "slow_cameras.toml").read_text()
+    # the cameras of the template are changed: all its recordings are computed anew
+    cameras = source / "walk.toml"
+    cameras.write_text(cameras.read_text(encoding="utf-8").replace("start_s = 0.0", "start_s = 0.5"))
+    assert len(watch.look()) == 1 and "start_s = 0.5" in (folder / "slow_cameras.toml").read_text()
+    text = cameras.read_text(encoding="utf-8").replace("walk_camera_2_markers", "run_camera_2_markers")
+    cameras.write_text(text, encoding="utf-8")
+    with refused("bad_name", "run_camera_2_markers.csv"):
+        Template(template)
+
+
+@pytest.mark.parametrize(
+    ("files", "cameras", "motion"),
+    [
+        (["left_walk_03", "right_walk_03"], ["a", "b"], "walk_03"),
+        (["walk_03_c1_markers", "walk_03_c2_markers"], ["C1", "C2"], "walk_03"),
+        (["walk_03", "walk_03"], ["l", "r"], "walk_03"),  # in folders of cameras
+        (["cam_1_walk", "cam_2_walk"], ["cam_1", "cam_2"], "walk"),
+        (["left_walk_03", "right_walk_04"], ["left", "right"], ""),
+        (["walk_l_03", "walk_r_03"], ["l", "r"], ""),
+    ],
+)
+def test_names_of_camera_files_name_their_motion(files: list[str], cameras: list[str], motion: str) -> None:
+    assert motion_of_cameras(files, cameras) == motion

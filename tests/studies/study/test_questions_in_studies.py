@@ -15,14 +15,13 @@ from small_model_motion import DOFS, save_inputs
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.files.result_netcdf import read_answers, read_result
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.answers import (
     AnswerFile,
     answer,
     asked_of,
     check_with_questions,
-    read_answers,
 )
 from musclesolve.studies.study.check_study import check_study
 from musclesolve.studies.study.cycles_file import cycles_of_trial

@@ -260,6 +260,28 @@ def test_regression_on_a_number_of_the_subjects(rng):
         compare_curves(subject_means(data), {"covariate": "weight"})
 
 
+def test_a_value_is_regressed_on_the_covariate_as_by_scipy(rng):
+    age = rng.uniform(20.0, 80.0, 9)
+    means = means_of(smooth(rng, 9, 1, 1)).assign_coords(age=("subject", age))
+    means["stride_time"] = (
+        ("subject", "condition"),
+        (0.01 * age + rng.normal(size=9))[:, None],
+        {"units": "s"},
+    )
+    found = compare_curves(means, Design(outcomes=["stride_time"], covariate="age", correction="none"))
+    row = found["variable"].values.tolist().index("stride_time")
+    expected = stats.linregress(age, means["stride_time"].values[:, 0])
+    assert found["p_largest"].values[row] == pytest.approx(expected.pvalue)
+    assert found["largest"].values[row] == pytest.approx(expected.slope / expected.stderr)
+
+
+def test_groups_without_a_complete_subject_are_no_traceback(rng):
+    curves, names = smooth(rng, 6, 2, 1), ["a", "a", "b", "b", "c", "c"]
+    found = compared(curves, groups=names, conditions=["slow", "fast"])
+    assert found.attrs["tests"] == 0 and not np.isfinite(found["threshold"].values).any()
+    assert all("a test needs 3 subjects" in str(note) for note in found["note"].values)
+
+
 def test_regression_within_groups_ignores_what_differs_between_them(rng):
     age = np.r_[rng.uniform(20.0, 40.0, 7), rng.uniform(60.0, 80.0, 7)]
     curves, names = smooth(rng, 14, 1, 1), ["a"] * 7 + ["b"] * 7

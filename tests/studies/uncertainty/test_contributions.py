@@ -17,6 +17,7 @@ from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT
 
 NONE = {source.key: 0.0 for source in sources().values()}
 
@@ -48,8 +49,22 @@ def test_one_difference_serves_all_muscles(linear: Linear, source: str) -> None:
         error = np.zeros(shape)
         error[muscle] = DIFFERENCE_STEP * linear.replay.parameters.sd[source]
         force, _ = response.to_one(linear._point(linear._body, still | {source: error}, 0), DIFFERENCE_STEP)
-        summed += force[0] ** 2
+        summed += force**2
     assert summed == pytest.approx(together["muscle_force"], rel=1e-6, abs=1e-6)
+
+
+def test_weights_of_muscles_move_forces_as_solutions_with_other_weights_do(linear: Linear) -> None:
+    together, step = linear.squares(Task(MUSCLE_WEIGHT, (), 0)), 0.01
+    summed = {name: np.zeros_like(together[name]) for name in ("muscle_force", "contact_force")}
+    for muscle in range(*linear.replay.parameters.shapes[MUSCLE_WEIGHT]):
+        ends = (linear._shared(linear._one_step(MUSCLE_WEIGHT, (muscle,), end), 0) for end in (-step, step))
+        for name, before, after in zip(summed, *ends, strict=True):
+            summed[name] += ((after - before) / (2.0 * step)) ** 2
+    unique = linear.unique[:, 0]
+    assert unique.sum() > 10
+    for name, squares in summed.items():
+        off = np.abs(np.sqrt(together[name]) - np.sqrt(squares))[unique]
+        assert np.median(off) < 1e-3 and np.median(np.sqrt(squares)) > 1.0, name
 
 
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "max_isometric_force"])
@@ -111,3 +126,8 @@ def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Tria
     assert "min_max" in found.attrs["without_contributions"]
     left_out = ms.uncertainty(short, 2, contributions=False, side="r", workers=1)
     assert left_out.attrs["without_contributions"] == "not requested"
+
+
+def test_a_misspelt_keyword_names_the_public_function(trial: Trial) -> None:
+    with pytest.raises(TypeError, match=r"uncertainty\(\).*'worker'; did you mean 'workers'"):
+        ms.uncertainty(trial, 2, worker=1)  # type: ignore[call-arg]

@@ -1,0 +1,352 @@
+"""The settings of commands: options that no trial file has, with their ranges, defaults and sentences."""
+
+from __future__ import annotations
+
+from musclesolve._util.sides import SIDES
+from musclesolve.constants import FAST
+from musclesolve.settings.live import DeskSettings, LiveSettings, WatchSettings
+from musclesolve.settings.schema import Settings, same, setting, table, tables_of
+from musclesolve.settings.synthetic import SyntheticSettings
+from musclesolve.settings.trial import LaboratorySettings, SubjectSettings
+
+BOTH = "both"
+"""Both legs, in the place of a side."""
+
+
+class LegSettings(Settings):
+    """Legs of a trial."""
+
+    side: str = setting("text", "legs to analyze", default=BOTH, choices=(*SIDES, BOTH))
+
+
+class ManyTrialsSettings(Settings):
+    """Computation of many trials."""
+
+    jobs: int | None = setting(
+        "whole", "number of trials computed at a time; default: one per core", minimum=1
+    )
+    scheduler: str | None = setting("text", "compute on a cluster: address of a dask.distributed scheduler")
+    again: bool = setting(
+        "truth", "recompute trials whose result is up to date", default=False, option="--again"
+    )
+
+
+class SampleSettings(Settings):
+    """Samples of the uncertainty of a result."""
+
+    uncertainty: int | str | None = setting(
+        "whole",
+        "bands on all forces of a trial, and where they come from: uncertainty.nc. "
+        f"{FAST}: by few designed samples; a number: by so many Monte Carlo samples",
+        minimum=2,
+        words=(FAST,),
+        argument="samples",
+    )
+
+
+class RunSettings(SampleSettings):
+    """Options of `run`."""
+
+    seed: int = same(SyntheticSettings, "seed", about="seed of the random numbers of the samples")
+
+
+class FigureSettings(Settings):
+    """Figures as files."""
+
+    file_format: str = setting(
+        "text", "format of the figures", default="png", choices=("png", "pdf", "svg"), option="--format"
+    )
+    width_mm: float = setting(
+        "number",
+        "width of the figures [mm]; columns of journals have 80 to 90, pages 170 to 190",
+        default=210.0,
+        minimum=60.0,
+        maximum=1000.0,
+        option="--width",
+    )
+    font_pt: float = setting(
+        "number",
+        "size of the text in the figures [points]",
+        default=8.0,
+        minimum=4.0,
+        maximum=24.0,
+        option="--font",
+    )
+
+
+class PlotSettings(FigureSettings):
+    """Options of `plot`."""
+
+    titled: bool = setting(
+        "truth",
+        "print title and trial above the figures; papers have captions",
+        default=True,
+        option="--titles/--no-titles",
+    )
+    figures: tuple[str, ...] = setting(
+        "name_list", "name of a figure, such as activations; default: all", default=(), option="--figure"
+    )
+    norms: bool = setting(
+        "truth",
+        "draw published bands of walking behind the curves",
+        default=True,
+        option="--norms/--no-norms",
+    )
+    muscles: tuple[str, ...] = setting(
+        "name_list",
+        "a muscle, or a group of them, on the pages of muscles; default: all, in a column (up to 140 mm) the "
+        "strongest of each group",
+        default=(),
+        option="--muscle",
+    )
+
+
+class CompareSettings(Settings):
+    """Options of `compare`."""
+
+    costs: tuple[str, ...] = setting(
+        "name_list", "a cost function; give the option twice or more", required=True, option="--cost"
+    )
+
+
+EMG_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Weights of EMG, for costs that are of order one at full activation."""
+
+
+class EmgCommandSettings(Settings):
+    """Options of `emg`."""
+
+    weights: tuple[float, ...] = setting(
+        "numbers",
+        f"a weight of EMG; default: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
+        default=EMG_WEIGHTS,
+        minimum=0.0,
+        option="--weight",
+    )
+
+
+class MuscleCalibrationSettings(Settings):
+    """Options of `calibrate-muscles`."""
+
+    free: tuple[str, ...] | None = setting(
+        "name_list",
+        "what is fitted, such as strength=groups or optimal_fiber_length=soleus,gastrocnemius; by what was measured "
+        "unless given",
+        metavar="QUANTITY=WORDS",
+    )
+    fixed: tuple[str, ...] | None = setting("name_list", "what is not fitted", metavar="QUANTITY[=WORDS]")
+    profile: str | None = setting(
+        "text", "the fitted parameter over which the least misfit is computed", metavar="PARAMETER"
+    )
+    name: str | None = setting("text", "name of the person")
+
+
+class BodyCalibrationSettings(Settings):
+    """Options of `calibrate-body`."""
+
+    plate_force: bool = setting(
+        "truth",
+        "fit a gain and a zero of each plate's vertical force too",
+        default=False,
+        option="--plate-force",
+    )
+    mass_sd: float = setting(
+        "number",
+        "relative standard deviation of the body mass; its default belongs to a body weighed within some days of the "
+        "recording, clothes and markers apart (the mass of one person differs by 1 to 2 % between days)",
+        default=0.02,
+        above=0.0,
+        maximum=0.3,
+    )
+
+
+class BenchmarkSettings(Settings):
+    """Options of `benchmark`."""
+
+    frames: int = setting("whole", "maximum number of frames per solver", default=10_000, minimum=1)
+    costs: tuple[str, ...] = setting(
+        "name_list", "a cost function; default: three smooth ones and min_max", default=(), option="--cost"
+    )
+    solvers: tuple[str, ...] = setting("name_list", "a solver; default: all", default=(), option="--solver")
+
+
+class AverageSettings(Settings):
+    """Options of `average`."""
+
+    partial: bool = setting(
+        "truth",
+        "include gait cycles of which the frames cover less than 95 %",
+        default=False,
+        option="--partial",
+    )
+    units: tuple[str, ...] = setting(
+        "name_list",
+        "unit of a kind of quantity, such as moment='N m/(kg m)', force=N/kg, muscle_force=BW; of several persons "
+        "N m/kg, BW, % and W/kg unless given",
+        default=(),
+        option="--unit",
+        metavar="KIND=UNIT",
+    )
+
+
+class InitSettings(Settings):
+    """Options of `init` on the subject."""
+
+    mass_kg: float | None = same(
+        SubjectSettings, "mass_kg", about="body mass with shoes [kg], if you know it", required=False
+    )
+    stature_m: float | None = same(
+        SubjectSettings, "stature_m", about="stature [m], if you know it", required=False
+    )
+    sex: str | None = same(SubjectSettings, "sex", about="sex of the subject, if you know it", required=False)
+
+
+class ConvertSettings(Settings):
+    """Options of `convert`."""
+
+    forward: str | None = same(
+        LaboratorySettings,
+        "forward",
+        about="axis of the source in the walking direction: rotates it to the axes of OpenSim",
+        required=False,
+    )
+    up: str | None = same(
+        LaboratorySettings,
+        "up",
+        about="axis of the source that points up, default +z: with --forward, or alone for the force plates of a C3D "
+        "file (to locate the ground)",
+        required=False,
+        default=None,
+    )
+    units: str = setting("text", "unit of length of the markers", default="mm", choices=("mm", "cm", "m"))
+
+
+class PictureSettings(Settings):
+    """Options of `picture`."""
+
+    speed: float = setting(
+        "number", "speed of GIF and MP4 as a share of the true one", default=0.5, minimum=0.01, maximum=10.0
+    )
+
+
+class ExportSettings(Settings):
+    """Options of `export`."""
+
+    format: str | None = setting(
+        "text", "format of the files: sto, mot, csv, mat or parquet; default: the suffix of the output"
+    )
+    variables: tuple[str, ...] | None = setting(
+        "name_list",
+        "a series of the result; default: all; STO: the six of most use",
+        option="--variable",
+    )
+    names: str | None = setting(
+        "text",
+        "names, signs and axes: gait2392, rajagopal or own; default: as in the model of the muscle set in STO and MOT "
+        "files, otherwise own",
+    )
+
+
+class StudyOptions(SampleSettings):
+    """Options of `study`."""
+
+    reports: bool = setting(
+        "truth",
+        "write a report of every trial, which the page leads to",
+        default=True,
+        option="--reports/--no-reports",
+    )
+    values_format: str = setting(
+        "text",
+        "format of the table of peaks and other values of every cycle",
+        default="csv",
+        choices=("csv", "parquet"),
+        option="--values",
+    )
+
+
+class MarginSettings(Settings):
+    """Options of `margins`."""
+
+    strength: tuple[str, ...] = setting(
+        "name_list",
+        "a muscle or group that is weak already, such as triceps_surae=0.8",
+        default=(),
+        metavar="MUSCLE=FACTOR",
+    )
+    path: str | None = setting(
+        "text", "muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
+    )
+    contact: tuple[str, ...] | None = setting(
+        "name_list",
+        "largest contact force of a joint, such as knee=2.5; now: no more than in the trial",
+        metavar="JOINT=BODY_WEIGHTS",
+    )
+    pairs: bool = setting(
+        "truth", "also pairs of groups that are weak together", default=False, option="--pairs"
+    )
+    lengths: bool = setting(
+        "truth",
+        "also how short and long tendons and fibers of the groups may be",
+        default=False,
+        option="--lengths",
+    )
+
+
+class WhatIfSettings(Settings):
+    """Options of `what-if`."""
+
+    scenarios: tuple[str, ...] = setting(
+        "name_list",
+        "a scenario. soleus=0.5 or triceps_surae_r=0: strength; torque.ankle_dorsiflexion=-30:0: best torque within "
+        "limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; sharing.cost=stress_cubed, "
+        "muscles.passive=calibrated: settings",
+        required=True,
+        option="--set",
+        metavar="[NAME:] KEY=VALUE,...",
+    )
+
+
+class MuscleListSettings(Settings):
+    """Options of `muscles`."""
+
+    database: str | None = setting(
+        "text",
+        "name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given",
+    )
+
+
+class CommandSettings(Settings):
+    """The tables, as of a file: one for a command, or for options that commands share."""
+
+    live: LiveSettings = table(LiveSettings)
+    watch: WatchSettings = table(WatchSettings)
+    desk: DeskSettings = table(DeskSettings)
+    legs: LegSettings = table(LegSettings)
+    many: ManyTrialsSettings = table(ManyTrialsSettings)
+    run: RunSettings = table(RunSettings)
+    study: StudyOptions = table(StudyOptions)
+    figures: FigureSettings = table(FigureSettings)
+    plot: PlotSettings = table(PlotSettings)
+    compare: CompareSettings = table(CompareSettings)
+    emg: EmgCommandSettings = table(EmgCommandSettings)
+    calibrate_muscles: MuscleCalibrationSettings = table(MuscleCalibrationSettings)
+    calibrate_body: BodyCalibrationSettings = table(BodyCalibrationSettings)
+    benchmark: BenchmarkSettings = table(BenchmarkSettings)
+    average: AverageSettings = table(AverageSettings)
+    init: InitSettings = table(InitSettings)
+    convert: ConvertSettings = table(ConvertSettings)
+    picture: PictureSettings = table(PictureSettings)
+    export: ExportSettings = table(ExportSettings)
+    margins: MarginSettings = table(MarginSettings)
+    what_if: WhatIfSettings = table(WhatIfSettings)
+    muscles: MuscleListSettings = table(MuscleListSettings)
+
+
+def command_arguments(*names: str) -> dict[str, tuple[str, str]]:
+    """Return keyword -> table and key of the settings in the tables of some names."""
+    return {
+        setting.argument or key: (name, key)
+        for name in names
+        for key, setting in tables_of(CommandSettings)[name].settings.items()
+    }
