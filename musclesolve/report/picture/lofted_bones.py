@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, unit
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 
@@ -210,12 +210,12 @@ def _loft(bone: Mapping[str, Any]) -> Mesh:
     # centers (k, 3), their tangents, and the half axes u and v (k, 3) of each section
     if plates.size:
         center, u = 0.5 * (rows[:, :3] + rows[:, 3:6]), 0.5 * (rows[:, :3] - rows[:, 3:6])
-        tangent = _unit(np.gradient(center, fine, axis=0))
-        v = rows[:, 6:] * _unit(np.cross(tangent, u))
+        tangent = unit(np.gradient(center, fine, axis=0))
+        v = rows[:, 6:] * unit(np.cross(tangent, u))
     else:
         center = rows[:, :3]
-        tangent = _unit(np.gradient(center, fine, axis=0))
-        across = _unit(toward - (tangent @ toward)[:, None] * tangent)
+        tangent = unit(np.gradient(center, fine, axis=0))
+        across = unit(toward - (tangent @ toward)[:, None] * tangent)
         u, v = rows[:, 3:4] * across, rows[:, 4:5] * np.cross(tangent, across)
     depth = (
         bone.get("cap", CAP_DEPTH) * np.minimum(np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1))[[0, -1]]
@@ -250,7 +250,3 @@ def _tube(rings: int, sides: int) -> Indices:
             np.stack([last_pole, last + own, last + other], axis=1),
         ]
     )
-
-
-def _unit(vectors: Array) -> Array:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

@@ -504,7 +504,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     first = results[0]
     weight = float(body_weight(first))
     stacked: dict[str, tuple[tuple[str, ...], Array, dict[str, Any]]] = {}
-    for name in [setting for setting in OF_SCENARIO if setting in first]:
+    for name in [variable for variable in OF_SCENARIO if variable in first]:
         one = first[name]
         stacked[name] = (
             ("scenario", *map(str, one.dims)),
