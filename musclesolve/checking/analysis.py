@@ -236,7 +236,11 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         costs_frames = warning.code in ("pose", "not_carried")
         severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
         place = Where(markers=warning.markers, times=warning.times)
-        cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
+        cost = (
+            None
+            if warning.residual is None
+            else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
+        )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
     if (change := recorded.change) is not None:

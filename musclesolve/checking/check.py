@@ -16,6 +16,7 @@ from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import case_of, load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.model.examine import findings_of_body as model_findings
+from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.constants import USUAL_COST
 from musclesolve.opensim.model import OpenSimModel
@@ -61,7 +62,9 @@ def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Findin
     if trial.as_read and trial.recorded is None:
         return findings_of_file(trial.path)
     case = replace(case_of(trial.recorded or trial), prepared=body)
-    return sorted_findings(with_costs(examine(case, all_checks(), PREPARE)))
+    findings = sorted_findings(with_costs(examine(case, all_checks(), PREPARE)))
+    forget(case.trial)
+    return findings
 
 
 def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:

@@ -30,21 +30,26 @@ _KNOWN: dict[int, dict[Any, Any]] = {}
 def once(function: Callable[P, R]) -> Callable[P, R]:
     """Cache a function of a trial or a plate, and of names, which many checks call.
 
-    The returned value is kept as long as its first argument, and must not be changed.
+    The returned value is kept as long as its first argument, or until `forget`, and must not be changed.
     """
 
     @wraps(function)
     def known(*args: P.args, **named: P.kwargs) -> R:
         of, *more = args
         if id(of) not in _KNOWN:
-            _KNOWN[id(of)] = {}
             finalize(of, _KNOWN.pop, id(of), None)
-        key = (function, *more)
-        if key not in _KNOWN[id(of)]:
-            _KNOWN[id(of)][key] = function(*args, **named)
-        return cast(R, _KNOWN[id(of)][key])
+        values, key = _KNOWN.setdefault(id(of), {}), (function, *more)
+        if key not in values:
+            values[key] = function(*args, **named)
+        return cast(R, values[key])
 
     return known
+
+
+def forget(trial: Trial) -> None:
+    """Release the cached values of a trial and its plates."""
+    for each in (trial, *trial.forces):
+        _KNOWN.pop(id(each), None)
 
 
 def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array | None:

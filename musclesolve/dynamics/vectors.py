@@ -4,12 +4,16 @@ By components, (3, ...), products are products of contiguous arrays without temp
 several times faster than `np.cross` and `np.einsum` over a last axis of three.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import AnyArray, Array, Indices
 
 BLOCK = 500
 """Number of frames in a block."""
+LONG = 4096
+"""Largest number of frames of which everything is held in memory together."""
 
 
 def components(vectors: Array) -> Array:
@@ -36,3 +40,20 @@ def lines_of(q: Array, slots: Indices) -> Array:
 def blocks(frames: int, size: int = BLOCK) -> list[slice]:
     """Slices that cover all frames, at least one."""
     return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
+
+
+def in_blocks(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:
+    """Values of a function of arrays (T, ...) whose frames do not depend on each other, computed block by block.
+
+    The work arrays of the function are then as small as a block, however long the motion is.
+    """
+    frames = len(arrays[0])
+    if frames <= BLOCK:
+        return function(*arrays)
+    parts = ((part, function(*(array[part] for array in arrays))) for part in blocks(frames))
+    first, values = next(parts)
+    whole = np.empty((frames, *values.shape[1:]), values.dtype)
+    whole[first] = values
+    for part, values in parts:
+        whole[part] = values
+    return whole

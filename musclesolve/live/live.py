@@ -278,6 +278,10 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+        self._later, self._labeled = (
+            0.0,
+            -np.inf,
+        )  # added to times of a clock that went back; newest time of `labels`
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
 
     @property
@@ -347,6 +351,7 @@ class Live:
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        self._later, self._labeled = 0.0, -np.inf
         self.labels.clear()
         self._forget()
 
@@ -398,7 +403,10 @@ class Live:
             if taken.slots > 1:
                 self.labels.skip()
         past = self._past
-        markers = self.labels.mended(time, markers)
+        if taken.anew and time + self._later <= self._labeled:  # the clock of the sender went back
+            self._later = self._labeled + 1.0 / self.rate - time
+        self._labeled = time + self._later
+        markers = self.labels.mended(self._labeled, markers)
         past.left_out, past.faults = self.labels.left_out, self.labels.sentences
         notes = list(past.faults)
         if self.channels and emg is not None:

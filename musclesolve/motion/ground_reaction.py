@@ -74,4 +74,5 @@ def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time:
 
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])
-    return np.asarray(CubicSpline(plate.time, smooth, axis=0)(inside))
+    # column by column, because a spline takes several times the memory of its values
+    return np.stack([CubicSpline(plate.time, column)(inside) for column in smooth.T], axis=1)

@@ -29,9 +29,7 @@ from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.trajectory.motion_solution import MotionSolution
 
-LONG = 4096
-"""Largest number of frames whose muscle rows are held in memory together."""
-BLOCK = 1024
+BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
 EVERY = slice(None)
 """All frames."""

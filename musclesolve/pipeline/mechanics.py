@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
@@ -28,6 +28,7 @@ from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy, same_points
 from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
@@ -157,7 +158,8 @@ class Mechanics:
     @cached_property
     def constraint_violation(self) -> Array:
         """Largest violation of a constraint by the poses of the motion, (T,) [m, or a cosine]."""
-        return np.asarray(np.abs(self.model.constraints.violation(self.motion.q)).max(axis=1))
+        violation = self.model.constraints.violation
+        return in_blocks(lambda q: np.abs(violation(q)).max(axis=1), self.motion.q)
 
     @property
     def balance_limit(self) -> float:
@@ -249,7 +251,7 @@ def mechanics_of(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
     )
     inside = trial.inside(measured.time, *trial.time_range)
-    analyzed = motion.frames(inside)
+    analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion
     if trial.predicted_spans is None:
         reactions = ground_reactions(trial.forces, analyzed.time, measured.filter)
         unchanged = Mechanics(measured, model, fit, analyzed, reactions)

@@ -14,12 +14,13 @@ from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import LONG
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
-from musclesolve.pipeline.body import EVERY, LONG, JointLoads, LaterParts, Sharing, SharingGroup
+from musclesolve.pipeline.body import EVERY, JointLoads, LaterParts, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles

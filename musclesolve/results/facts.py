@@ -628,16 +628,16 @@ class Facts:
         if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
             return []
         result, sides = self.result, frames.muscle_sides(self.result)
-        length: Array = result["fiber_length"].transpose("time", "muscle").values
-        length = length / result["optimal_fiber_length"].values
-        active = np.nan_to_num(result["activation"].transpose("time", "muscle").values) >= least
-        active &= np.isfinite(length) & np.stack([self.valid[side] for side in sides.values()], axis=1)
-        return [
-            FiberEnd(name, float(end(length[active[:, k], k])))
-            for k, name in enumerate(sides)
-            if active[:, k].any()
-            for end in (np.min, np.max)
-        ]
+        length, activation = (
+            result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
+        )
+        ends = list[FiberEnd]()
+        for k, (name, side) in enumerate(sides.items()):
+            fiber = length[k] / result["optimal_fiber_length"].values[k]
+            active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
+            if active.any():
+                ends += [FiberEnd(name, float(end(fiber[active]))) for end in (np.min, np.max)]
+        return ends
 
     @cached_property
     def fibers(self) -> tuple[FiberEnd, FiberEnd] | None:

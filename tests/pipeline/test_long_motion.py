@@ -7,9 +7,12 @@ import pickle
 import numpy as np
 import pytest
 from elastic_stride import elastic_trial
+from xarray.core.indexing import MemoryCachedArray
 
 import musclesolve as ms
 from musclesolve.checking.check import findings_of, judged_result
+from musclesolve.dynamics.kinematics import motion_derivatives
+from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion, Motion
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import body, recorded_body
 from musclesolve.pipeline.body import JoinedGroup, KeptArms, LaterParts
@@ -26,6 +29,8 @@ def in_blocks(monkeypatch):
     """Motions of more than 64 frames are long."""
     monkeypatch.setattr(recorded_body, "LONG", 64)
     monkeypatch.setattr(picture, "LONG", 64)
+    monkeypatch.setattr(motion_derivatives, "LONG", 64)
+    monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
     monkeypatch.setattr(body, "BLOCK", 64)
     monkeypatch.setattr(body, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
@@ -55,6 +60,18 @@ def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     assert at_once.sizes["time"] > body.BLOCK and at_once.attrs["reasons_r"]
     assert blockwise.identical(at_once)
     assert "_whole" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
+
+
+@pytest.mark.parametrize("keep", [slice(0, 65), slice(3, 20), np.array([65, 3])], ids=str)
+def test_a_long_motion_computes_its_derivatives_again(trial, keep, in_blocks, monkeypatch):
+    long = prepare(trial).mechanics.motion
+    assert "qdd" not in vars(long) and isinstance(long.frames(slice(0, 65)), LongMotion)
+    monkeypatch.setattr(motion_derivatives, "LONG", 10_000)
+    short = prepare(trial).mechanics.motion
+    assert not isinstance(short, LongMotion)
+    for name in Motion.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(long, name), getattr(short, name))
+        np.testing.assert_array_equal(getattr(long.frames(keep), name), getattr(short.frames(keep), name))
 
 
 @pytest.fixture
@@ -95,6 +112,14 @@ def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
         read = result["path_position"].isel(some).values
     assert set(traced) == {2}  # the two frames, of each leg
     np.testing.assert_array_equal(read, at_once["path_position"].isel(some))
+
+
+def test_poses_of_segments_are_computed_when_they_are_read(weak, at_once, in_blocks):
+    read = judged_result(prepared := prepare(weak), findings_of(weak, prepared))
+    for name in ("segment_position", "segment_rotation"):
+        assert isinstance(read.variables[name]._data, MemoryCachedArray)
+        some = {"time": [65, 3], "segment": slice(2, 5), "axis": 1}
+        np.testing.assert_array_equal(read[name].isel(some), at_once[name].isel(some))
 
 
 def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):

@@ -401,12 +401,14 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = time_spans(loaded, plate.time)
     of_plate = []
-    for start, end in time_spans(good, plate.time):
-        samples = (plate.time >= start) & (plate.time <= end)
-        if end - start < SHORTEST_TRACK or samples.sum() < 8:
+    for run in true_runs(good):
+        at, samples = plate.time[slice(*run)], slice(*run)
+        start, end = at[[0, -1]]
+        if end - start < SHORTEST_TRACK or len(at) < 8:
             continue
-        at = plate.time[samples]
-        heel, toe = (at_times(time, path[:, :2], at) for path in (seen.heel, seen.toe))
+        before, beyond = np.searchsorted(time, (start, end))
+        near = slice(max(before - 1, 0), beyond + 1)
+        heel, toe = (at_times(time[near], path[near, :2], at) for path in (seen.heel, seen.toe))
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
         length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)

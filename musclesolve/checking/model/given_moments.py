@@ -35,6 +35,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDES, has_side
+from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
 from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
@@ -233,7 +234,9 @@ class MomentCase:
             return None
         change = [moments_at(table, names, time[both]) for table in (self.table, repaired)]
         most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
-        return Cost(float(most.max()), "N m", names[int(most.argmax())]) if most.max() > 0.0 else None
+        if not most.max() > 0.0:
+            return None
+        return moment_cost(float(most.max()), names[int(most.argmax())], self.fixed.model.mass)
 
 
 def moments_at(table: Table, names: list[str], time: Array) -> Array:
@@ -302,7 +305,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
         column = case.table.values[:, case.table.names.index(f"{name}_moment")]
         size = float(np.sqrt(np.mean(due**2)))
         if size > LEAST_MOMENT_RMS and not np.nan_to_num(column).any():
-            cost = Cost(float(np.abs(due).max()), "N m", name)
+            cost = moment_cost(float(np.abs(due).max()), name, case.fixed.model.mass)
             values = {"name": name, "size": size}
             yield finding("moment_zero", "error", values, where_moments(case), cost=cost)
 

@@ -7,7 +7,6 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames,
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.mass_matrix import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import blocks
 
 
 def required_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]) -> Array:
@@ -45,8 +44,8 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
     parts = []
-    for block in blocks(len(motion.q)):
-        q, acting = motion.q[block], [wrench.frames(block) for wrench in wrenches]
-        force = required_force(model, q, motion.qd[block], motion.qdd[block], acting)
-        parts.append(model.tree.project(q, motion.origin[block], force))
+    for block, some in motion.blocks():
+        acting = [wrench.frames(block) for wrench in wrenches]
+        force = required_force(model, some.q, some.qd, some.qdd, acting)
+        parts.append(model.tree.project(some.q, some.origin, force))
     return np.concatenate(parts)

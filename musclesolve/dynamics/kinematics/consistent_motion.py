@@ -129,7 +129,8 @@ def consistent_motion(
     if method == UNCHANGED and derivatives != "splines":
         raise input_error("dynamics.splines_needed", derivatives=derivatives)
     fit = POSITIONS[method](model, targets, time, start=start, rest=rest)
-    return fit, DERIVATIVES[derivatives](model, time, fit)
+    motion = DERIVATIVES[derivatives](model, time, fit)
+    return replace(fit, q=motion.q), motion
 
 
 def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array) -> Motion:

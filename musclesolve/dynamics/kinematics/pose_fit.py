@@ -53,6 +53,7 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
@@ -286,7 +287,7 @@ class Pose(NamedTuple):
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
-        return tree.pose(*self, moving)
+        return in_blocks(lambda *pose: tree.pose(*Pose(*pose), moving), *self)
 
     def moved(self, tree: Tree, step: Array) -> Pose:
         """The pose after a step in the speeds (T, K+6)."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import xarray as xr
 
+from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.constants import STANDARD_GRAVITY
@@ -18,7 +19,6 @@ from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.results.dataset.result_quantities import number, trial_name
 from musclesolve.settings.schema import Setting, Settings, settings_class
-from musclesolve.sharing.arguments import check_type
 
 OF_SUBJECT = {"mass": "subject_mass_kg", "weight": "subject_mass_kg", "stature": "subject_stature_m"}
 """Attributes by which quantities are divided."""

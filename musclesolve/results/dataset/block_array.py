@@ -1,11 +1,11 @@
-"""Variables of a result that are made when they are read: moment arms without their many zeros in memory, and paths of
-muscles along a long motion.
+"""Variables of a result that are made when they are read: moment arms without their many zeros in memory, and the
+picture of a long motion.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,14 +13,14 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve.muscles.paths.paths import Paths
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.pipeline.body import KeptArms
 
 
 class LaterArray(BackendArray):
-    """An array of three axes, frames first, that xarray reads as a variable of a file that is opened lazily."""
+    """An array, frames first, that xarray reads as a variable of a file that is opened lazily."""
 
-    def __init__(self, shape: tuple[int, int, int], dtype: type) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: type) -> None:
         self.shape = shape
         self.dtype = np.dtype(dtype)
 
@@ -45,8 +45,8 @@ class LaterArray(BackendArray):
         return np.asarray(self._values(*places)[scalar])
 
     @abstractmethod
-    def _values(self, frames: Indices, rows: Indices, columns: Indices) -> AnyArray:
-        """The values in some frames (k,) at some rows (r,) and columns (c,), (k, r, c)."""
+    def _values(self, *places: Indices) -> AnyArray:
+        """The values at some places along each axis, such as frames (k,), rows (r,) and columns (c,): (k, r, c)."""
 
 
 class BlockArray(LaterArray):
@@ -61,8 +61,9 @@ class BlockArray(LaterArray):
         super().__init__(shape, float)
         self.blocks = tuple(block for block in blocks if block[2].size)
 
-    def _values(self, frames: Indices, rows: Indices, columns: Indices) -> AnyArray:
+    def _values(self, *places: Indices) -> AnyArray:
         """See LaterArray."""
+        frames, rows, columns = places
         whole = slice(None) if np.array_equal(frames, np.arange(self.shape[0])) else frames
         values = np.zeros((len(frames), len(rows), len(columns)))
         for own_rows, own_columns, block in self.blocks:
@@ -74,22 +75,22 @@ class BlockArray(LaterArray):
         return values
 
 
-class PathArray(LaterArray):
-    """Lines of muscle paths along a long motion (T, S, 3) [m] in single precision, traced when they are read.
+class MotionArray(LaterArray):
+    """Values (T, ...) in single precision that follow from a long motion frame by frame, computed when they are read.
 
-    paths: of groups of muscles, one after the other, each with the number of points of each muscle (n,); q (T, N, 3)
-    and coordinates (T, K+6) of the motion.
+    function: of arrays (T, ...) of the motion; it can be pickled.
     """
 
-    def __init__(self, paths: Sequence[tuple[Paths, Indices]], q: Array, coordinates: Array) -> None:
-        super().__init__((len(q), sum(int(most.sum()) for _, most in paths), 3), np.float32)
-        self.paths, self.q, self.coordinates = tuple(paths), q, coordinates
+    def __init__(self, function: Callable[..., AnyArray], *motion: Array) -> None:
+        first = function(*(array[:1] for array in motion))
+        super().__init__((len(motion[0]), *first.shape[1:]), np.float32)
+        self.function, self.motion = function, motion
 
-    def _values(self, frames: Indices, rows: Indices, columns: Indices) -> AnyArray:
+    def _values(self, *places: Indices) -> AnyArray:
         """See LaterArray."""
-        q, coordinates = self.q[frames], self.coordinates[frames]
-        lines = [paths.lines_of(q, coordinates, most) for paths, most in self.paths]
-        return np.concatenate(lines, axis=1)[:, rows[:, None], columns]
+        frames, *rest = places
+        values = in_blocks(self.function, *(array[frames] for array in self.motion)).astype(self.dtype)
+        return values[np.ix_(np.arange(len(frames)), *rest)]
 
 
 def _places(own: Indices, wanted: Indices) -> tuple[Indices, Indices]:

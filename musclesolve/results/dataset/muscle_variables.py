@@ -22,10 +22,12 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
     ends = []
     for part in analysis.parts:
-        normal = part.state.fiber_length[part.solution.solved] / part.state.parameters.optimal_fiber_length
-        if not len(normal):
-            normal = np.full((1, normal.shape[1]), np.nan)
-        ends.append((normal.min(axis=0), normal.max(axis=0)))
+        length, solved = part.state.fiber_length, part.solution.solved
+        limits = np.full((2, length.shape[1]), np.nan)
+        if solved.any():
+            limits[0] = length.min(axis=0, initial=np.inf, where=solved[:, None])
+            limits[1] = length.max(axis=0, initial=-np.inf, where=solved[:, None])
+        ends.append(limits / part.state.parameters.optimal_fiber_length)
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
 

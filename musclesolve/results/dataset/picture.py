@@ -2,24 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.vectors import LONG, in_blocks
 from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
-from musclesolve.pipeline.body import LONG
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
-from musclesolve.results.dataset.block_array import PathArray
+from musclesolve.results.dataset.block_array import MotionArray
 
 Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
 """Dimensions, values and attributes of a variable of a result."""
@@ -87,11 +90,19 @@ def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesA
     most = [group.paths.points_used(q, coordinates).max(axis=0) for group in groups]
     muscle = np.concatenate([np.repeat(group.names, each) for group, each in zip(groups, most, strict=True)])
     paths = [(group.paths, each) for group, each in zip(groups, most, strict=True)]
-    return _of_paths(muscle, PathArray(paths, q, coordinates).variable_data())
+    return _of_paths(muscle, MotionArray(partial(_lines, paths), q, coordinates).variable_data())
+
+
+def _lines(paths: Sequence[tuple[Paths, Indices]], q: Array, coordinates: Array) -> AnyArray:
+    """Lines (T, S, 3) of groups of muscles, one after the other, each with the number of points of its muscles (n,)."""
+    return np.concatenate([group.lines_of(q, coordinates, most) for group, most in paths], axis=1)
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
-    """The points of the model and the points of the pelvis and the hands that skeleton.toml adds."""
+    """The points of the model and the points of the pelvis and the hands that skeleton.toml adds.
+
+    Beyond `LONG` frames the poses of the segments are computed when they are read.
+    """
     table = bundled_toml(__package__, "skeleton.toml")
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}
@@ -99,18 +110,26 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     # points fixed to the pelvis, by their offsets in half distances of the hip centers
     unit = 0.5 * np.linalg.norm(places["hip_l"] - places["hip_r"], axis=1).mean()
     pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
-    rotation = pelvis.rotation(motion.q)[:, 0]
+    rotation = in_blocks(pelvis.rotation, motion.q)[:, 0]
     for name, offset in table["pelvis"].items():
         places[name] = motion.origin + rotation @ (unit * np.array(offset))
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
-    position = np.stack(list(chosen.values()), axis=1).astype(np.float32)
+    position = np.stack(list(chosen.values()), axis=1, dtype=np.float32, casting="same_kind")
     bones = [(str(start), str(end), str(segment)) for start, end, segment in table["subject"]["bones"]]
     segments = tuple(str(name) for name in dict.fromkeys(segment for *_, segment in bones))
     bodies = model.rigid_bodies.subset(np.array([model.body(name) for name in segments]))
-    place, turned = bodies.basic(motion.q)[:, :, 0], bodies.rotation(motion.q)
-    return Skeleton(
-        tuple(chosen), position, tuple(bones), segments, place.astype(np.float32), turned.astype(np.float32)
+    place, turned = (
+        MotionArray(function, motion.q).variable_data()
+        if len(motion.q) > LONG
+        else function(motion.q).astype(np.float32)
+        for function in (partial(_origins, bodies), bodies.rotation)
     )
+    return Skeleton(tuple(chosen), position, tuple(bones), segments, place, turned)
+
+
+def _origins(bodies: RigidBodies, q: Array) -> AnyArray:
+    """Positions (T, B, 3) [m] of the first points of some bodies."""
+    return bodies.basic(q)[:, :, 0]
 
 
 _SAME = 1e-3

@@ -9,7 +9,6 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.model.segment_inertia import inertia_source
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -124,8 +123,7 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, distances of the model's points from the markers, and valid frames."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
-    parts = [motion.frames(part) for part in blocks(len(motion.time))]
-    rates = [model.constraints.rate_violation(part.q, part.qd, part.qdd) for part in parts]
+    rates = [model.constraints.rate_violation(some.q, some.qd, some.qdd) for _, some in motion.blocks()]
     velocity, acceleration = (
         np.concatenate([np.abs(rate).max(axis=1) for rate in each]) for each in zip(*rates, strict=True)
     )

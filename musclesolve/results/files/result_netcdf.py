@@ -143,7 +143,7 @@ COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
 LARGE = 1 << 28
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
-"""Number of frames of moment arms and paths that are made and written together."""
+"""Number of frames of variables of three or more dimensions that are made and written together."""
 
 
 class _Later(ArrayWriter):
@@ -201,11 +201,10 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset) -> None:
     """Write a result into an open file."""
     writer = _Later()
     later = {
-        name: each
-        for name, each in result.variables.items()
-        if each.dims[:1] == ("time",) and ({"dof", "muscle"} <= set(each.dims) or "path_point" in each.dims)
+        name: each for name, each in result.variables.items() if each.dims[:1] == ("time",) and each.ndim > 2
     }
-    encoding = {name: COMPRESSED | _chunks(each) for name, each in later.items() if "dof" in each.dims}
+    arms = {name: each for name, each in later.items() if {"dof", "muscle"} <= set(each.dims)}
+    encoding = {name: COMPRESSED | _chunks(each) for name, each in arms.items()}
     # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)

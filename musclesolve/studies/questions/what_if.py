@@ -17,7 +17,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
@@ -38,7 +38,6 @@ from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.quantities import explained
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
-from musclesolve.sharing.arguments import check_type
 from musclesolve.studies.questions.assistance import (
     Target,
     contact_target,
