@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, unit
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import has_side
+from musclesolve._util.sides import SIDES, has_side
 
 MM = 1e-3
 SPACING = 20.0
@@ -147,7 +147,7 @@ def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
     meshes = []
     for bone in bones:
         for vertices, faces in _copies(bone):
-            for of in (side,) if side else ("r",) if bone.get("middle") else ("r", "l"):
+            for of in (side,) if side else ("r",) if bone.get("middle") else SIDES:
                 # the table is left-handed on the right side, where o points to the right
                 turned = vertices * [1.0, -1.0 if of == "r" else 1.0, 1.0]
                 meshes.append((turned, faces[:, ::-1] if of == "r" else faces))
