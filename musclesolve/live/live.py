@@ -67,6 +67,7 @@ from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.settings.live import LAG_MS
+from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -367,6 +368,7 @@ class Live:
     def warm_up(self) -> float:
         """Compile and load everything with a frame of the trial; returns how long that took [s]."""
         begun = perf_counter()
+        compile_kernel()  # all of it: no frame of a session waits for what frames before it did not need
         mechanics, motion = self.body.mechanics, self.body.mechanics.motion
         walk = filtered_markers(self.trial, mechanics.measured.filter, MARGIN)
         self.pose(walk.position[len(walk.time) // 2])

@@ -34,7 +34,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import SIDES, has_side
+from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
 from musclesolve.checking.model.load_balance import PASSES
@@ -43,7 +43,7 @@ from musclesolve.checking.model.model_case import CUTOFF_HZ, FEWEST_FRAMES, MEMO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.opensim.external_loads import foot_of_side
+from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
@@ -87,7 +87,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
         return None
     # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions
     # or not as the file of loads had it.
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     without = {name for joint in model.joints if joint.speeds_are_angular for name in joint.coordinates[:3]}
     without |= {name for joint in model.joints if joint.inboard.body in feet for name in joint.coordinates}
     columns = {

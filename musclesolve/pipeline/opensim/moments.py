@@ -92,11 +92,8 @@ def coordinate_moments(
         elif name in names:
             of_plates = any(map(_OF_PLATE.search, table.names))
             raise input_error(
-                "pipeline.no_moment_coordinate",
+                "pipeline.loads_given_as_moments" if of_plates else "pipeline.no_moment_coordinate",
                 file=file,
-                remedy="these are ground reactions: name them with --loads (loads=) instead of moments"
-                if of_plates
-                else None,
                 name=name,
                 names=few(table.names, 12),
             )

@@ -533,7 +533,7 @@ def _states(files: Iterable[Path]) -> list[tuple[Path, object]]:
 
 def _signed(content: Mapping[str, Any], template: Path, path: Path) -> str:
     """The text of a file of a recording, whose first line shows whether it was changed by hand."""
-    body = tables_text({name: table for name, table in content.items() if table})
+    body = tables_text(content)
     return f"# Written by `musclesolve watch` from {name_from(template, path)}; {_digest(body)}\n{body}"
 
 

@@ -98,6 +98,4 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     about=rule.about,
                     place=study.people,
                 )
-    return TrialFile(
-        HEAD + "\n" + tables_text({name: each for name, each in merged.items() if each}), tuple(notes)
-    )
+    return TrialFile(HEAD + "\n" + tables_text(merged), tuple(notes))
