@@ -141,3 +141,8 @@ def _key(thing: object) -> Hashable:
     except TypeError:
         return id(thing)
     return thing
+
+
+def unit(vector: Array) -> Array:
+    """Return vectors (..., 3) scaled to length one."""
+    return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])
