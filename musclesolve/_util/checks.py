@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 
+Kind = TypeVar("Kind")
 Shape = tuple[int | str, ...]
 """A shape as in messages: numbers are fixed, letters fit any size."""
 
@@ -42,6 +43,25 @@ def check_number(
         if np.isfinite(value) and least <= value <= most and above < value < below:
             return value
     raise input_error("bad_number", where=where or name, expected=expected, name=name, given=as_text(given))
+
+
+def check_type(given: object, kind: type[Kind], where: str, expected: str) -> Kind:
+    """Return the argument; refuse an object of another class."""
+    if not isinstance(given, kind):
+        raise input_error("wrong_type", where=where, expected=expected, given=type(given).__name__)
+    return given
+
+
+def check_keywords(given: Iterable[str], known: Collection[str], function: str) -> None:
+    """Refuse keywords that a function of many options does not have, as Python does for plain arguments.
+
+    Raises:
+        TypeError: with the name of the function and the nearest keyword.
+    """
+    for name in given:
+        if name not in known:
+            meant = suggestion(name, known) or f"known: {', '.join(known)}"
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; {meant}")
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:

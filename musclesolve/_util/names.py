@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import TypeVar
 
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
+
+Value = TypeVar("Value")
 
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
@@ -61,6 +64,18 @@ def unknown_name(
         within=within,
         listed=listed_beside(meant, known) or "none",
     )
+
+
+class Named(dict[str, Value]):
+    """Things of one kind by name; an unknown name is an InputError that suggests the nearest one."""
+
+    def __init__(self, named: Mapping[str, Value], what: str) -> None:
+        """Collect named things; the message of an error: there is no `what` of this name."""
+        super().__init__(named)
+        self.what = what
+
+    def __missing__(self, name: str) -> Value:
+        raise unknown_name(name, self.what, self)
 
 
 class Names(dict[str, int]):

@@ -230,15 +230,17 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     if case.found(*MARKER_CODES, severity="error"):
         return
     implausible = []
-    settings = case.trial.settings
-    of_motion = settings.consistency.method, settings.laboratory.tilt_deg
-    for warning in recorded.warnings(case.trial.mapping, *of_motion):
+    for warning in recorded.warnings(case.trial):
         # A few frames without a pose, or without support by the feet, are left out of the results; the others are as
         # good as they were.
         costs_frames = warning.code in ("pose", "not_carried")
         severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
         place = Where(markers=warning.markers, times=warning.times)
-        cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
+        cost = (
+            None
+            if warning.residual is None
+            else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
+        )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
     if (change := recorded.change) is not None:

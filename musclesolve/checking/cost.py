@@ -108,4 +108,9 @@ def _cost(
             change: Array = np.abs(moment - without[side][dof])[measured]
             if change.size and np.isfinite(change).all() and change.max() > most:
                 most, of = float(change.max()), dof
-    return Cost(most, "N m", of)
+    return moment_cost(most, of, trial.subject.mass)
+
+
+def moment_cost(change: float, of: str, mass: float) -> Cost:
+    """Return the cost of a change of a moment [N m] of a body of a mass [kg]."""
+    return Cost(change, "N m", of, SERIOUS * mass)

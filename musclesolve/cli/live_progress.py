@@ -73,11 +73,11 @@ class StatusLine:
         now = perf_counter()
         if self._first is None or frame.time < self._first:
             self._first = frame.time
-        if 1e3 * (now - arrival.received) <= BEHIND_MS or self._in_time == math.inf:
+        behind = 1e3 * (now - arrival.received - arrival.waited)
+        if behind <= BEHIND_MS or self._in_time == math.inf:
             self._in_time = now
         elif now - self._in_time > BEHIND and now - self._said > REPEATED:
             self._said = now
-            behind = 1e3 * (now - arrival.received)
             LOG.warning("the computer is behind, forces come %.0f ms after their samples: %s", behind, REMEDY)
         self._count, self._slowest = self._count + 1, max(self._slowest, now - arrival.received)
         if now - self._since < RENEWED:
@@ -135,8 +135,10 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"{passed.latency_ms(0.5):.1f} ms from the arrival of a sample to its forces (median), 99 % within "
             f"{passed.latency_ms(0.99):.1f} ms",
         )
-        if passed.latency_ms(0.99) > BEHIND_MS:
+        if passed.behind_ms(0.99) > BEHIND_MS:
             yield line("", f"the computer was behind: {REMEDY}")
+        elif passed.latency_ms(0.99) > BEHIND_MS:
+            yield line("", "samples waited for readings that came late or not at all: see --wait-ms")
         if passed.valid < passed.samples:
             counts = ", ".join(
                 f"{count} {name.lower().replace('_', ' ')}" for name, count in passed.statuses.most_common()
@@ -144,6 +146,12 @@ def session_lines(passed: Passed) -> Iterator[str]:
             most = f"; most often: {passed.reason}" if passed.reason else ""
             failed = f"{passed.failed} without a valid solution of a measured leg; " if passed.failed else ""
             yield line("frames", f"{failed}{counts}{most}")
+    if passed.backward:
+        yield line(
+            "clock",
+            f"the clock of the sender went back, {often(len(passed.backward))}, by up to "
+            f"{max(passed.backward):.3g} s: samples were left out until that was clear, and times of findings go on",
+        )
     if passed.silences:
         yield line(
             "silence",
@@ -169,6 +177,7 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "without_valid_solution": passed.failed,
         "lost": passed.lost,
         "silences_s": passed.silences,
+        "clock_backward_s": passed.backward,
         "statuses": dict(passed.statuses.most_common()),
         "most_frequent_note": passed.reason or None,
         "elapsed_s": passed.elapsed,

@@ -59,6 +59,7 @@ KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """Placeholder of the subject while the recording is read; it is never written."""
 _NOBODY = GivenSubject()
+_SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
 MODEL_KIND = "model_trial"
 """Name of the schema of trial files of OpenSim models."""
 
@@ -227,7 +228,7 @@ def draft_trial(
         *_force_tables(files, feet),
         *emg,
         DraftTable("muscles", (bundled,), tuple(muscles)),
-        DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),)),
+        _SHARING,
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
@@ -437,7 +438,7 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     return (
         DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
         DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
-        DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),)),
+        _SHARING,
     )
 
 

@@ -15,29 +15,15 @@ import numpy as np
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels
 from musclesolve.errors import InputError, input_error
-from musclesolve.opensim.external_loads import identified_columns, side_in
-from musclesolve.opensim.read_context import last_part
+from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import STORAGE, read_lines
-
-_ROLES = {"force": "force", "point": "point", "torque": "moment"}
-_GROUND = "ground"
-
-
-@dataclass(frozen=True)
-class StatedLoad:
-    """One force of an ExternalLoads file: the foot, and the beginnings of its columns, by role."""
-
-    body: str
-    side: Side | None
-    identifiers: dict[str, str]
-    in_ground: bool
 
 
 @dataclass(frozen=True)
@@ -64,28 +50,14 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
     root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
     for element in root.descendants():
         if element.tag == "ExternalLoads":
-            return _loads(path, element)
+            data_file = element.text_of("datafile").replace("\\", "/").rpartition("/")[2]
+            return LoadsFile(path, data_file, tuple(stated_loads(element)))
         if element.tag == "ScaleTool":
             mass, height = _number(element, "mass"), _number(element, "height")
             # In millimeters, unless the number is at most three.
             stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
             return ScaleSetup(path, element.name or None, mass, stature)
     return root.children[0].tag if root.children else root.tag
-
-
-def _loads(path: Path, element: Element) -> LoadsFile:
-    """The forces of an ExternalLoads file that are applied."""
-    loads = []
-    for force in [child for child in element.descendants() if child.tag == "ExternalForce"]:
-        if _text(force, "appliesForce") == "false" or _text(force, "isDisabled") == "true":
-            continue
-        body = last_part(_text(force, "applied_to_body"))
-        named = {role: _text(force, f"{kind}_identifier") for kind, role in _ROLES.items()}
-        frames = {last_part(_text(force, f"{kind}_expressed_in_body")) for kind in ("force", "point")}
-        identifiers = {role: name for role, name in named.items() if name}
-        loads.append(StatedLoad(body, side_in(body), identifiers, frames <= {"", _GROUND}))
-    file_name = _text(element, "datafile").replace("\\", "/").rpartition("/")[2]
-    return LoadsFile(path, file_name, tuple(loads))
 
 
 def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
@@ -101,15 +73,10 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
 def _number(element: Element, tag: str) -> float | None:
     """A positive number; -1 and 0 mean unknown."""
     try:
-        value = float(_text(element, tag))
+        value = float(element.text_of(tag))
     except ValueError:
         return None
     return value if 0.0 < value < 1e4 else None
-
-
-def _text(element: Element, tag: str) -> str:
-    child = element.find(tag)
-    return "" if child is None else child.text.strip()
 
 
 @dataclass(frozen=True)

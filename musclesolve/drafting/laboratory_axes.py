@@ -15,6 +15,8 @@ from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import ROLES, PlateNames, common_beginning
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
+from musclesolve.opensim.external_loads import side_in
+from musclesolve.opensim.model import GROUND
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
 from musclesolve.recording.file_axes import AXES, axis_vector
@@ -228,15 +230,16 @@ def stated_feet(file: ForceFile, loads: LoadsFile) -> list[PlateFoot]:
     feet = []
     for load in loads.loads:
         columns, name, todo = columns_of(load, file.table), loads.path.name, ""
+        side = side_in(load.body)
         if "force" not in columns:
             listed = ", ".join(load.identifiers.values())
             todo = f"{name} names columns that {file.table.path.name} does not have: {listed}"
-        elif not load.in_ground:
+        elif set(load.frames) != {GROUND}:
             todo = f"{name} has this force in the axes of a body: export it again"
-        elif load.side is None:
+        elif side is None:
             todo = f"enter the foot, r or l: {name} lets it act on {load.body}"
         plate, source = PlateNames((load.body,), columns), f"{name}: acts on {load.body}"
-        feet.append(PlateFoot(plate, load.side, source, todo, idle="force" not in columns))
+        feet.append(PlateFoot(plate, side, source, todo, idle="force" not in columns))
     return feet
 
 

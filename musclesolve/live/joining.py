@@ -206,8 +206,11 @@ class _Past:
 
     def complete(self, time: float, now: float) -> bool:
         """Whether no reading for a time of its clock is still to be expected."""
-        if not self.steps or now - self.received > SILENT:  # its period is not known, or it is silent
-            return True
+        # its period is not known, or it is silent
+        return not self.steps or now - self.received > SILENT or self.has(time)
+
+    def has(self, time: float) -> bool:
+        """Whether its readings reach a time of its clock."""
         newest = self.readings[-1]
         if newest.time < time - (1.0 - AT) * self.period:
             return False
@@ -320,7 +323,9 @@ class Joined:
         return [
             *own,
             *(
-                f"{self._names[number]}: {count_of(count, 'reading')} came after the next sample, by up to "
+                f"{self._names[number]}: 1 reading came {1e3 * most:.0f} ms after the next sample."
+                if count == 1
+                else f"{self._names[number]}: {count} readings came after the next sample, by up to "
                 f"{1e3 * most:.0f} ms: --wait-ms {1e3 * _rounded_up(most):.0f} waits for them."
                 for number, (count, most) in self._behind.items()
             ),
@@ -428,10 +433,13 @@ class Joined:
         """Return whether the earliest reading of markers is complete, or has been held long enough."""
         if now - head.received >= self._hold:
             return True
-        missing = (head.time - self._last) * self._live.rate > AGE
-        if missing and head.time - self._last <= self._live.bridge:
+        if self._lacks_earlier(head):
             return False
         return all(past.complete(self._on_clock(head, key), now) for key, past in self._past.items())
+
+    def _lacks_earlier(self, head: Reading) -> bool:
+        """Return whether a sample is missing before a reading of markers, and may still come."""
+        return AGE / self._live.rate < head.time - self._last <= self._live.bridge
 
     def _on_clock(self, markers: Reading, key: tuple[str, int]) -> float:
         """The time of a reading of markers by the clock of another stream [s]."""
@@ -459,11 +467,24 @@ class Joined:
             kept = values[reading.kind]
             np.copyto(kept, reading.values, where=np.isfinite(reading.values))
             received, measured = max(received, reading.received), measured or reading.kind == "emg"
+        waited = max(min(self._ready(markers), perf_counter()) - received, 0.0)
         self._last, self._newest = markers.time, markers
         emg = values["emg"] if measured else None
         assert self._carrier is not None
         sample = Sample(markers.time, markers.values, values["plates"], emg)
-        return Arrival(sample, received, self._streams[self._carrier].clock)
+        return Arrival(sample, received, self._streams[self._carrier].clock, waited)
+
+    def _ready(self, head: Reading) -> float:
+        """When a reading of markers may have gone on without what is missing now [s]."""
+        longest = head.received + self._hold
+        if self._lacks_earlier(head):
+            return longest
+        silent = [
+            past.received + SILENT
+            for key, past in self._past.items()
+            if past.steps and not past.has(self._on_clock(head, key))
+        ]
+        return min(longest, max(silent, default=head.received))
 
 
 def _rounded_up(delay: float) -> float:

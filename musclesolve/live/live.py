@@ -67,6 +67,7 @@ from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.settings.live import LAG_MS
+from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -278,6 +279,10 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+        self._later, self._labeled = (
+            0.0,
+            -np.inf,
+        )  # added to times of a clock that went back; newest time of `labels`
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
 
     @property
@@ -347,6 +352,7 @@ class Live:
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        self._later, self._labeled = 0.0, -np.inf
         self.labels.clear()
         self._forget()
 
@@ -354,14 +360,15 @@ class Live:
         """Restart with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
-        for wrench in (self._coordinates, *self._wrenches):
-            wrench.clear()
+        for signal_filter in (self._coordinates, *self._wrenches):
+            signal_filter.clear()
         if self._reactions is not None:
             self._reactions.clear()
 
     def warm_up(self) -> float:
         """Compile and load everything with a frame of the trial; returns how long that took [s]."""
         begun = perf_counter()
+        compile_kernel()  # all of it: no frame of a session waits for what frames before it did not need
         mechanics, motion = self.body.mechanics, self.body.mechanics.motion
         walk = filtered_markers(self.trial, mechanics.measured.filter, MARGIN)
         self.pose(walk.position[len(walk.time) // 2])
@@ -393,12 +400,15 @@ class Live:
         if taken.anew:
             self._forget()
         else:
-            for each in (self._coordinates, *self._wrenches) * (taken.slots - 1):
-                each.push(None)
+            for signal_filter in (self._coordinates, *self._wrenches) * (taken.slots - 1):
+                signal_filter.push(None)
             if taken.slots > 1:
                 self.labels.skip()
         past = self._past
-        markers = self.labels.mended(time, markers)
+        if taken.anew and time + self._later <= self._labeled:  # the clock of the sender went back
+            self._later = self._labeled + 1.0 / self.rate - time
+        self._labeled = time + self._later
+        markers = self.labels.mended(self._labeled, markers)
         past.left_out, past.faults = self.labels.left_out, self.labels.sentences
         notes = list(past.faults)
         if self.channels and emg is not None:

@@ -503,7 +503,7 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
         f"# Recorded by `musclesolve live` (musclesolve {__version__}); the range is found.\n"
         f"# The session: --lag-ms {1e3 * live.lag:g} --rate {live.rate:g}{side_option(live)}\n\n"
     )
-    return head + tables_text({name: table for name, table in content.items() if table})
+    return head + tables_text(content)
 
 
 def _stated_cost(cost: Cost) -> str | None:

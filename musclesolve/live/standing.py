@@ -345,9 +345,7 @@ class Standing:
             }
         content = self._content(round(mass, 2) if np.isfinite(mass) else UNKNOWN_MASS, carried)
         path = self.folder / NAMES["trial"]
-        write_text(
-            path, STANDING_HEAD + tables_text({name: table for name, table in content.items() if table})
-        )
+        write_text(path, STANDING_HEAD + tables_text(content))
         return path
 
     def _weighed(self, plates: Array) -> tuple[float, list[Finding]]:

@@ -56,11 +56,13 @@ class Arrival(NamedTuple):
     """A sample, and the reading of `perf_counter` when the last part of it arrived [s].
 
     clock: the clock of its time; "lsl" is the clock that LSL streams share.
+    waited: time for which the source held the sample for what was missing [s], not the computer.
     """
 
     sample: Sample
     received: float
     clock: str = ""
+    waited: float = 0.0
 
 
 class StreamEnded(Exception):
@@ -148,9 +150,10 @@ class Passed:
     none counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
-    sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: remarks of source and
-    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`; times count from the first
-    sample.
+    sample the time from the arrival of its last part until all sinks had its frame [s]. waited: the part of it for
+    which the source held the sample, waiting for what was missing [s]. backward: by how much the clock of the sender
+    went back, each time [s]; times of findings go on. remarks: remarks of source and sinks. findings: what was wrong
+    with the samples, in the words of `musclesolve check`; times count from the first sample.
     """
 
     samples: int = 0
@@ -162,6 +165,8 @@ class Passed:
     statuses: Counter[str] = field(default_factory=Counter)
     notes: dict[str, tuple[int, str]] = field(default_factory=dict)
     latency: array[float] = field(default_factory=lambda: array("d"), repr=False)
+    waited: array[float] = field(default_factory=lambda: array("d"), repr=False)
+    backward: list[float] = field(default_factory=list)
     remarks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -197,6 +202,11 @@ class Passed:
         """The latency that a share of all samples stays within [ms]; NaN without samples."""
         return 1e3 * float(np.quantile(self.latency, share)) if self.latency else math.nan
 
+    def behind_ms(self, share: float) -> float:
+        """The latency without waiting for missing parts that a share of all samples stays within [ms]; NaN without."""
+        behind = np.subtract(self.latency, self.waited)
+        return 1e3 * float(np.quantile(behind, share)) if behind.size else math.nan
+
 
 def run_session(
     live: Live,
@@ -213,7 +223,7 @@ def run_session(
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
     start: float | None = None  # time of the first sample [s]
-    heard = math.inf  # when the last sample arrived
+    heard, taken = math.inf, -math.inf  # when the last sample arrived; time of the last accepted one [s]
     first = FirstMarkers(live.marker_bodies.place)
     idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
     try:
@@ -251,8 +261,13 @@ def run_session(
             passed.count(frame)
             if 0.0 < arrival.sample.time - last < 1.0:
                 passed.lost += max(round((arrival.sample.time - last) * live.rate) - 1, 0)
+            if not frame.taken.refusal:
+                if frame.taken.anew and arrival.sample.time < taken:
+                    passed.backward.append(taken - arrival.sample.time)
+                taken = arrival.sample.time
             last = arrival.sample.time
             passed.latency.append(perf_counter() - arrival.received)
+            passed.waited.append(arrival.waited)
     finally:
         passed.elapsed = perf_counter() - begun
         if perf_counter() - heard > SILENCE:
@@ -268,34 +283,67 @@ def run_session(
 
 SAMPLES = 10
 """So many samples are looked at: a single one may be anything."""
+LEAST_UP = 0.5
+"""Least upward part of the direction from the feet to the head in the first samples: a body that stands or walks has
+0.98 and more."""
+AXES = (("forward", "backward"), ("left", "right"), ("up", "down"))
+"""Names of the axes of the global frame, and of their opposites."""
 
 
 class FirstMarkers:
-    """The sizes of the first samples of a session.
+    """The first samples of a session: their unit and their axes.
 
     Args:
         standing: places (n, 3) [m] of the markers on the standing subject.
     """
 
     def __init__(self, standing: Array) -> None:
-        self._standing, self._sizes = standing, list[tuple[float, float]]()
+        self._standing, self._taken = standing, list[Array]()
 
     def check(self, markers: Array) -> None:
-        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen."""
-        if len(self._sizes) == SAMPLES:
+        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.
+
+        Raises:
+            InputError: the samples are in another unit than meters, or the body does not stand in their axes.
+        """
+        if len(self._taken) == SAMPLES:
             return
         seen = np.isfinite(markers).all(axis=1)
-        if seen.mean() < 0.5 or not (size := _size(markers[seen])) > 0.0:
+        if seen.mean() < 0.5 or not _size(markers[seen]) > 0.0:
             return
-        self._sizes.append((size, _size(self._standing[seen])))
-        if len(self._sizes) < SAMPLES:
+        self._taken.append(np.array(markers))
+        if len(self._taken) < SAMPLES:
             return
-        size, usual = np.median(self._sizes, axis=0)
+        each = [np.isfinite(taken).all(axis=1) for taken in self._taken]
+        sizes = [
+            (_size(taken[known]), _size(self._standing[known]))
+            for taken, known in zip(self._taken, each, strict=True)
+        ]
+        size, usual = np.median(sizes, axis=0)
         factor = unit_factor(size / usual, LENGTHS, LENGTH_BAND)
         if factor is not None:
             raise input_error(
                 "live.markers_m_from_middle", where="--from", size=size, lengths=LENGTHS[factor], usual=usual
             )
+        directions = [
+            _up(self._standing[known], taken[known]) for taken, known in zip(self._taken, each, strict=True)
+        ]
+        up = np.median(directions, axis=0)
+        if up[2] < LEAST_UP:
+            place = int(np.abs(up).argmax())
+            axis = AXES[place][int(up[place] < 0.0)]
+            raise input_error("live.body_does_not_stand", where="--from", axis=axis)
+
+
+def _up(standing: Array, markers: Array) -> Array:
+    """The direction (3,) in which the head of a body points, of markers (n, 3) [m] that are upright in `standing`.
+
+    It is the third column of the rotation R for which the sum of |R s - m|^2 is least (Kabsch 1976).
+    """
+    standing, markers = standing - standing.mean(axis=0), markers - markers.mean(axis=0)
+    left, _, right = np.linalg.svd(standing.T @ markers)
+    hand = np.sign(np.linalg.det(left @ right))
+    return np.asarray(((left * [1.0, 1.0, hand]) @ right)[2])
 
 
 def _size(points: Array) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.arrays import Array, at_times, vector_product
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
@@ -97,10 +97,10 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
         axes, at = number[load.force_frame], number[load.point_frame]
         force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
         if axes == at:
-            lever = _turned(pose, at, load, time, np.cross(load.point, load.force))
+            lever = _turned(pose, at, load, time, vector_product(load.point, load.force))
         else:
-            lever = np.cross(_turned(pose, at, load, time, load.point), force)
-        moment = free + lever + np.cross(pose.position[:, at], force)
+            lever = vector_product(_turned(pose, at, load, time, load.point), force)
+        moment = free + lever + vector_product(pose.position[:, at], force)
         total[:, number[load.body]] += np.concatenate([moment, force], axis=1)
     return total
 
@@ -169,6 +169,37 @@ def read_external_loads(
     return loads
 
 
+_ROLES = {"force": "force", "point": "point", "torque": "moment"}
+
+
+@dataclass(frozen=True, eq=False)
+class StatedLoad:
+    """A force that an ExternalLoads file applies to a body.
+
+    identifiers: role -> beginning of its columns; frames: bodies whose axes the force and the point refer to.
+    """
+
+    element: Element
+    body: str
+    identifiers: Mapping[str, str]
+    frames: tuple[str, str]
+
+
+def stated_loads(holder: Element) -> Iterator[StatedLoad]:
+    """Yield the forces of an <ExternalLoads> that are applied."""
+    for element in holder.listed("objects"):
+        switch, disabled = element.filled("appliesForce"), element.filled("isDisabled")
+        applies = switch.flag() if switch else not (disabled and disabled.flag())
+        if element.tag != "ExternalForce" or not applies:
+            continue
+        named = {role: element.text_of(f"{kind}_identifier") for kind, role in _ROLES.items()}
+        axes, origin = (
+            last_part(element.text_of(f"{kind}_expressed_in_body")) or GROUND for kind in ("force", "point")
+        )
+        identifiers = {role: stem for role, stem in named.items() if stem}
+        yield StatedLoad(element, last_part(element.text_of("applied_to_body")), identifiers, (axes, origin))
+
+
 def _described_loads(root: Element) -> list[ExternalLoad]:
     """The forces of an <ExternalLoads>, with the columns of its data file in the same folder."""
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
@@ -181,42 +212,31 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     file = name.file.parent / text
     if not file.is_file():
         name.fail("opensim.no_data_file", file_name=file)
-    table, loads, objects = read_mot(file), [], holder.find("objects")
-    for element in objects.children if objects is not None else []:
+    for element in holder.listed("objects"):
         if element.tag != "ExternalForce":
             element.fail("opensim.unsupported_load", tag=element.tag)
-        switch, disabled = element.filled("appliesForce"), element.filled("isDisabled")
-        applies = switch.flag() if switch else not (disabled and disabled.flag())
-        if not applies:
-            continue
-        force, point, moment = (
-            _columns(element, f"{kind}_identifier", table) for kind in ("force", "point", "torque")
-        )
+    table, loads = read_mot(file), []
+    for load in stated_loads(holder):
+        force, point, moment = (_columns(load, kind, table) for kind in _ROLES)
         if not force and not moment:
-            element.fail("opensim.no_force_identifier")
-        body = element.require("applied_to_body").text
-        axes, origin = (
-            last_part(frame.text) if frame else GROUND
-            for frame in map(element.filled, ("force_expressed_in_body", "point_expressed_in_body"))
-        )
-        if force and not point:  # the force acts at the origin of the body
-            origin = last_part(body)
-        called = element.name or body.strip()
-        loads.append(_load(table, called, last_part(body), force, point, moment, (axes, origin)))
+            load.element.fail("opensim.no_force_identifier")
+        body = load.element.require("applied_to_body").text.strip()
+        # without a point the force acts at the origin of the body
+        frames = (load.frames[0], load.body) if force and not point else load.frames
+        loads.append(_load(table, load.element.name or body, load.body, force, point, moment, frames))
     return loads
 
 
-def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
-    """The three columns that begin with an identifier; empty without an identifier."""
-    holder = element.find(tag)
-    stem = holder.text.strip() if holder is not None else ""
-    if not stem:
+def _columns(load: StatedLoad, kind: str, table: Table) -> tuple[str, ...]:
+    """The three columns that begin with an identifier of a load; empty without an identifier."""
+    stem = load.identifiers.get(_ROLES[kind])
+    if stem is None:
         return ()
     columns = identified_columns(table, stem)
     if len(columns) != 3:
-        element.fail(
+        load.element.fail(
             "opensim.identifier_fits_other_columns",
-            tag=tag,
+            tag=f"{kind}_identifier",
             stem=stem,
             count=len(columns),
             name=table.path.name,
@@ -318,7 +338,7 @@ def _plate_loads(
         return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=feet or "unknown")
 
 
@@ -326,12 +346,11 @@ def _on_feet(
     model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
     """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
-    feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
+    feet = feet_of(model)
     if not feet:
         raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
-    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
-    on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_FROM_N, named)
+    on = feet_on_plate(load.time, load.force, load.point, soles, model.up, LOADED_FROM_N, named)
     if not on.loaded.any():
         return []
     if 2 * on.far.sum() > on.loaded.sum():
@@ -423,6 +442,11 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
     return ""
 
 
+def feet_of(model: OpenSimModel) -> dict[Side, str]:
+    """The feet of usual names, by side."""
+    return {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
+
+
 def toes_of_side(model: OpenSimModel, side: str) -> str:
     """The toes of a side; "" without toes of the usual name."""
     return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
@@ -432,7 +456,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     """Return the fault of a load that cannot come from a foot, by the direction of its mean force or a distant point;
     else "".
     """
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
     force, point = (at_times(load.time, values, time) for values in (load.force, load.point))
@@ -440,8 +464,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     if not loaded.any():
         return ""
     mean = force[loaded].mean(axis=0)
-    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
-    if mean @ up < _STEEPEST * np.linalg.norm(mean):
+    if mean @ model.up < _STEEPEST * np.linalg.norm(mean):
         return f"its mean force is {np.round(mean).tolist()} N, which does not carry {load.body}"
     far = {
         foot: float(

@@ -247,6 +247,11 @@ class OpenSimModel:
         """Mass of all bodies [kg]."""
         return float(sum(body.mass for body in self.masses.values()))
 
+    @property
+    def up(self) -> Array:
+        """Unit vector against gravity (3,); zeros without gravity."""
+        return -self.gravity / max(float(np.linalg.norm(self.gravity)), 1e-9)
+
     @cached_property
     def body_number(self) -> Names:
         """Position of each body in `bodies`."""

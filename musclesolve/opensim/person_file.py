@@ -201,18 +201,17 @@ def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[s
     """Names of the muscles of a parent, with side; for a model also the names as a muscle set if it lacks one of
     `wanted`.
     """
-    file = Path(parent)
+    file, names = Path(parent), tuple[str, ...]()
     if file.suffix.casefold() == MODEL:
         names = _model_muscles(str(file), sha256(file))
         if wanted <= set(names):
             return names
-        with suppress(InputError):  # a model without legs has no other names
-            return (
-                *names,
-                *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg),
-            )
-        return names
-    return tuple(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg)
+    try:
+        return (*names, *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg))
+    except InputError:
+        if not names:
+            raise
+        return names  # a model without legs has no other ones
 
 
 @lru_cache(maxsize=8)

@@ -164,11 +164,10 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
 def _wrap(element: Element, points: int) -> Wrap:
     holder = element.find("range")
     first, last = (-1, -1) if holder is None else map(int, holder.pair())
-    method = element.filled("method")
-    word = method.text.strip().lower() if method else "hybrid"
-    word = "hybrid" if word == "unassigned" else word
-    if method is not None and word not in METHODS:
-        method.fail("opensim.unknown_wrap_method", word=word, methods=METHODS)
+    word = element.text_of("method").lower()
+    word = "hybrid" if word in ("", "unassigned") else word
+    if word not in METHODS:
+        element.require("method").fail("opensim.unknown_wrap_method", word=word, methods=METHODS)
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
         element.fail("opensim.bad_wrap_range", first=first, last=last, points=points)

@@ -54,6 +54,11 @@ class Element:
         """The first child of this tag."""
         return next((child for child in self.children if child.tag == tag), None)
 
+    def text_of(self, tag: str) -> str:
+        """The text of the first child of this tag, without blanks around it; "" without a child."""
+        child = self.find(tag)
+        return "" if child is None else child.text.strip()
+
     def filled(self, tag: str) -> Element | None:
         """The first child of this tag, None also for one without text."""
         child = self.find(tag)

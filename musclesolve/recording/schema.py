@@ -296,7 +296,7 @@ class _Examination:
                 elif known:
                     parts = [part for part in rule.texts(stated[key]) if isinstance(part, str)]
                     unknown = (suggestion(part, known) for part in parts if part not in known)
-                    remedy = next(filter(None, unknown), remedy)
+                    remedy = " ".join(filter(None, unknown)) or remedy
                 place = (table, key, index)
                 self.refuse("recording.wrong_value", place, expected=expected, remedy=remedy, fault=problem)
             else:

@@ -23,7 +23,7 @@ from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.drawing import FIGURE, work
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import read_inputs
-from musclesolve.report.rendering import parts, rendered
+from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import Picture, dataset_of, jobs_of
 from musclesolve.results.dataset import frame_validity
 from musclesolve.results.files.result_netcdf import read_result
@@ -41,7 +41,7 @@ def figure_page(result: Path) -> str:
             shown = Picture(job.key, job.name, job.label, Markup(made.content or ""), made.fault)
             kinds[FIGURE_NAMES[job.name].tab].append(shown)
     full = {kind: own for kind, own in kinds.items() if own}
-    return rendered("figures.html", heading="Figures of the result", kinds=full, **parts())
+    return whole_page("figures.html", heading="Figures of the result", kinds=full)
 
 
 def answer_page(path: Path, question: str) -> str:
@@ -55,7 +55,7 @@ def answer_page(path: Path, question: str) -> str:
         for name, draw in figures_of(data, question).items():
             pictures.append(_picture(name, name, draw, data))
     kinds = {"Figures": pictures} if pictures else {}
-    return rendered("figures.html", heading="Answer", kinds=kinds, **content, **parts())
+    return whole_page("figures.html", heading="Answer", kinds=kinds, **content)
 
 
 def _picture(key: str, name: str, draw: Callable[..., Any], data: xr.Dataset) -> Picture:
@@ -79,4 +79,4 @@ def comparison_page(path: Path) -> str:
         for side in sides:
             shown = _picture(f"{name}-{side}", name, partial(draw, side=side), data)
             kinds.setdefault(FIGURE_NAMES[name].tab, []).append(shown)
-    return rendered("figures.html", heading="Figures of the comparison", kinds=kinds, **parts())
+    return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)

@@ -26,7 +26,7 @@ from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analyze
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
-from musclesolve.report.rendering import parts, rendered
+from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import (
     KINDS,
     Headline,
@@ -204,7 +204,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     names, count = subjects(inputs), len(trials)
     who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
     what = titles[0] if count == 1 else f"{count} trials" if count else "average"
-    return rendered(
+    return whole_page(
         "page.html",
         title=f"{who}, {what}",
         trials=trials,
@@ -219,7 +219,6 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         unreadable=inputs.unreadable,
         versions=versions(),
         made=date.today().isoformat(),
-        **parts(),
     )
 
 

@@ -5,6 +5,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from musclesolve.plotting.browser import page_parts
+from musclesolve.report.dark_scheme import dark_rules
 
 
 def rendered(name: str, /, **values: object) -> str:
@@ -21,13 +22,16 @@ def rendered(name: str, /, **values: object) -> str:
     return filled.get_template(name).render(**values)
 
 
-def parts() -> dict[str, Markup]:
-    """Return the parts of a page that are no templates: its style and scripts."""
-    return {
-        "style": Markup("\n".join((template("style.css"), page_parts.style()))),
-        "script": Markup(template("script.js")),
-        "charts": Markup(page_parts.script()),
-    }
+def whole_page(name: str, /, **values: object) -> str:
+    """A page of the template, with its style and scripts, and the colors of its drawings where the system is dark."""
+    page = rendered(
+        name,
+        style=Markup("\n".join((template("style.css"), page_parts.style()))),
+        script=Markup(template("script.js")),
+        charts=Markup(page_parts.script()),
+        **values,
+    )
+    return page.replace("</style>", f"{dark_rules(page)}\n</style>", 1)
 
 
 def template(name: str) -> str:

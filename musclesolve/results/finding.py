@@ -78,6 +78,12 @@ class Cost:
     size: float
     unit: str  # "N m", "N" or "body weights"
     of: str  # degree of freedom, muscle or joint with the largest change
+    limit: float | None = None  # size from which it makes a fault an error; None where there is no such size
+
+    @property
+    def ratio(self) -> float | None:
+        """Return the size as a multiple of the limit; None without a limit."""
+        return self.size / self.limit if self.limit else None
 
     def __str__(self) -> str:
         """Return the cost in words, as "83 N m at ankle_dorsiflexion_r"."""
@@ -107,6 +113,19 @@ class Finding:
     change: Change = ()
     # whether it is only a warning because its cost is small and the trial can be analyzed with the fault
     lowered: bool = field(default=False, repr=False, compare=False)
+
+    @property
+    def urgency(self) -> tuple[float, ...]:
+        """Return the place in the order of remedies: the smallest first.
+
+        Errors come before warnings and notes. Of equal severity the larger cost comes first, as a multiple of its
+        limit; faults of unknown cost follow, causes before their consequences, and longer stretches of time first.
+        """
+        ratio = None if self.cost is None else self.cost.ratio
+        order = list(texts())
+        place = order.index(self.code) if self.code in order else len(order)
+        lasting = sum(last - first for first, last in self.where.times)
+        return SEVERITIES.index(self.severity), -(ratio or 0.0), place, -lasting
 
     def since(self, start: float) -> Finding:
         """The finding with times that count from `start` [s]."""

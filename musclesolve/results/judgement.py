@@ -34,7 +34,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts
-from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
 from musclesolve.sharing.status import verdict_reason
@@ -117,7 +117,7 @@ class Judgement:
 class Report:
     """Report of `check` on a trial: its findings, and the judgement of the result of a run.
 
-    findings: on the recording or model, the most serious first; among equals, causes before their consequences.
+    findings: on the recording or model, in the order of their remedies (`Finding.urgency`).
     judgement: with the findings on the result; of the findings alone unless given.
     """
 
@@ -187,10 +187,9 @@ class Report:
 
 
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings by severity and, among equals, in the order of findings.toml; each sentence once."""
-    order = {code: number for number, code in enumerate(texts())}
+    """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
     unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
-    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.get(f.code, len(order)))))
+    return tuple(sorted(unique, key=lambda found: found.urgency))
 
 
 _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()

@@ -254,7 +254,8 @@ class Setting:
             return f"the value {wrong}", f"{KINDS[self.kind].called}{instead}: {self.about}"
         if self.choices and (beyond := [part for part in self.texts(value) if part not in self.choices]):
             of_list = "a list of some of" if name == "name_list" else "one of"
-            return f"the value is {as_text(beyond[0])}", f"{of_list} {listed(self.choices)}"
+            is_or_are = "values are" if len(beyond) > 1 else "value is"
+            return f"the {is_or_are} {', '.join(map(as_text, beyond))}", f"{of_list} {listed(self.choices)}"
         if name in ("number", "whole") and not self.contains(value):
             return f"the value is {as_text(value)}", f"{self.range}: {self.about}"
         if name == "weights" and (beyond := [part for part in value if not self.contains(value[part])]):

@@ -1,23 +1,15 @@
 """Checks of the arguments that many functions of force sharing take."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-
-Kind = TypeVar("Kind")
-
-
-def check_type(argument: object, kind: type[Kind], where: str, expected: str) -> Kind:
-    """Return the argument; refuse an object of another class."""
-    if not isinstance(argument, kind):
-        raise input_error("sharing.wrong_type", where=where, expected=expected, given=type(argument).__name__)
-    return argument
 
 
 def check_problem(argument: object, where: str = "problem") -> Problem:

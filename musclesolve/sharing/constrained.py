@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, check_type
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
@@ -224,7 +224,7 @@ def solve_constrained(
     )
     arrays.force = arrays.activation * problem.force_capacity
     solution = ConstrainedSolution(
-        **{array.name: getattr(arrays.to_solution(chosen, method), array.name) for array in fields(Solution)},
+        **{field.name: getattr(arrays.to_solution(chosen, method), field.name) for field in fields(Solution)},
         constraint=names,
         constraint_value=value,
         constraint_multiplier=multiplier,

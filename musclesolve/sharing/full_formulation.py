@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_integer, check_number, check_real_array
+from musclesolve._util.checks import check_integer, check_number, check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost

@@ -198,11 +198,15 @@ class ReferenceStride:
 
     def fitted(self, motion: Motion, side: int) -> Wrench:
         """The wrench of the splines alone on the right foot (0) or the left one (1), without the remainder."""
-        phase = motion.time / self.period + 0.5 * side
-        wrench = self.person.weight * self.layout.wrench(self.coefficients, phase)
-        wrench = wrench * (MIRROR if side else 1.0)
+        force, moment = self._ground(motion.time, side)
         ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
-        return Wrench(f"foot_{SIDES[side]}", wrench[:, :3], np.cross(ball, wrench[:, :3]) + wrench[:, 3:])
+        return Wrench(f"foot_{SIDES[side]}", force, np.cross(ball, force) + moment)
+
+    def _ground(self, time: Array, side: int) -> tuple[Array, Array]:
+        """Force on a foot [N] and moment about its ball [N m] by the splines, (T, 3) each."""
+        wrench = self.person.weight * self.layout.wrench(self.coefficients, time / self.period + 0.5 * side)
+        wrench = wrench * (MIRROR if side else 1.0)
+        return wrench[:, :3], wrench[:, 3:]
 
 
 def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:
@@ -487,11 +491,8 @@ class CurvedStride(ReferenceStride):
         second = np.column_stack([straight.second[:, joints], acceleration, angles[1]])
         return motion_from(self.model, time, coordinates, rates, second)
 
-    def fitted(self, motion: Motion, side: int) -> Wrench:
-        """The wrench of the splines on a foot on the straight path, carried along the curve."""
-        rotation, _ = self.frame(motion.time)
-        phase = motion.time / self.period + 0.5 * side
-        wrench = self.person.weight * self.layout.wrench(self.coefficients, phase) * (MIRROR if side else 1.0)
-        force, moment = (np.einsum("txy,ty->tx", rotation, part) for part in (wrench[:, :3], wrench[:, 3:]))
-        ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
-        return Wrench(f"foot_{SIDES[side]}", force, np.cross(ball, force) + moment)
+    def _ground(self, time: Array, side: int) -> tuple[Array, Array]:
+        """Force and moment on the straight path, carried along the curve."""
+        rotation, _ = self.frame(time)
+        force, moment = (np.einsum("txy,ty->tx", rotation, part) for part in super()._ground(time, side))
+        return force, moment

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.checks import check_array, check_increasing, check_real_array
+from musclesolve._util.checks import check_array, check_increasing, check_real_array, check_type
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.sharing.arguments import check_smooth_convex_cost, check_type
+from musclesolve.sharing.arguments import check_smooth_convex_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

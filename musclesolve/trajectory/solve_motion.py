@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_type
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem

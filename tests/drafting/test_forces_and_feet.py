@@ -95,6 +95,9 @@ def test_external_loads_state_the_foot(tmp_path: Path) -> None:
     assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
     draft = draft_folder(tmp_path)
     assert any("calcn_l" in statement for _, statement in draft.trials[0].recognized)
+    off = LOADS.replace("</torque_identifier></ExternalForce>", "</torque_identifier>{}</ExternalForce>", 1)
+    (tmp_path / "grf.xml").write_text(off.format("<appliesForce>0</appliesForce>"))
+    assert sides(tmp_path) == {"B_v": "r"}  # as in a run with this file
 
 
 def test_without_heel_and_toe_the_ankles_show_the_foot_on_a_plate(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -29,10 +31,28 @@ def check(live: Live, markers) -> None:
 def test_another_unit_is_refused_in_every_phase_of_a_step_and_in_any_axes(live, walk, said):
     turned = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for begin in range(0, len(walk) - SAMPLES, SAMPLES):
-        right = [sample.markers @ turned for sample in walk[begin : begin + SAMPLES]]
+        right = [sample.markers for sample in walk[begin : begin + SAMPLES]]
         check(live, right)
-        with refused("bad_units", said, "unit"):
-            check(live, [UNITS[said] * markers for markers in right])
+        for axes in (np.eye(3), turned):
+            with refused("bad_units", said, "unit"):
+                check(live, [UNITS[said] * markers @ axes for markers in right])
+
+
+@pytest.mark.parametrize(
+    ("rows", "head"),
+    [
+        ([[1, 0, 0], [0, 0, 1], [0, -1, 0]], "left"),  # y up in the place of z up
+        ([[1, 0, 0], [0, 0, -1], [0, 1, 0]], "right"),
+        ([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], "forward"),
+        ([[1, 0, 0], [0, -1, 0], [0, 0, -1]], "down"),
+        ([[-1, 0, 0], [0, -1, 0], [0, 0, 1]], ""),  # in the other direction, upright
+    ],
+)
+def test_a_body_that_does_not_stand_in_its_axes_is_refused_with_the_axes_as_remedy(live, walk, rows, head):
+    for begin in range(0, len(walk) - SAMPLES, SAMPLES):
+        turned = [sample.markers @ np.array(rows).T for sample in walk[begin : begin + SAMPLES]]
+        with refused("bad_axes", f"points {head}", "--up") if head else nullcontext():
+            check(live, turned)
 
 
 def test_single_samples_and_hidden_markers_decide_nothing(live, walk):

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+from array import array
 from collections.abc import Iterable
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -209,6 +210,68 @@ def test_the_wait_that_late_emg_needs_is_in_the_summary(live, monkeypatch):
     source.close()
     (remark,) = source.remarks
     assert "2 readings" in remark and "400 ms" in remark and "--wait-ms 440" in remark
+
+
+def test_one_late_reading_is_named_and_proposes_no_longer_wait(live, monkeypatch):
+    monkeypatch.setattr(live, "channels", ("soleus",))
+    stream = Given()
+    source = Joined(live, {"given": stream}, wait_ms=10.0)
+    of_markers = markers(live, 1.4)._replace(received=5.0)
+    stream.put(of_markers)
+    answer(source)
+    for time in (1.0, 1.395):
+        stream.put(Reading("emg", time, np.array([0.1]), of_markers.received))
+    assert source.wait(0.05) is None
+    source.close()
+    (remark,) = source.remarks
+    assert "1 reading came 400 ms" in remark and "--wait-ms" not in remark
+
+
+def test_waiting_for_a_stream_that_has_ended_is_no_delay_by_the_computer(live, monkeypatch):
+    """The sample waits as long as --wait-ms says: it is released late, and the computer was not behind."""
+    monkeypatch.setattr(live, "channels", ("soleus",))
+    monkeypatch.setattr(joining, "SILENT", 60.0)
+    stream = Given([Reading("emg", time, np.array([0.1]), 0.0) for time in (1.0, 1.01, 1.02)])
+    source = Joined(live, {"given": stream}, wait_ms=150.0)
+    stream.put(markers(live, 1.02))
+    first = answer(source)
+    stream.put(markers(live, 1.03))
+    last = answer(source)
+    source.close()
+    assert first.waited == pytest.approx(0.0) and last.waited == pytest.approx(0.15)
+    passed = Passed(2, 2, latency=array("d", [0.001, 0.151]), waited=array("d", [0.0, last.waited]))
+    said = "\n".join(map(str, session_lines(passed)))
+    assert "computer" not in said and "--wait-ms" in said
+    assert passed.behind_ms(1.0) == pytest.approx(1.0)
+
+
+def test_a_clock_that_goes_back_is_counted_and_gives_no_negative_times(live):
+    every = list(samples(live, live.trial))
+    one, other = (list(live.markers).index(name) for name in ("knee_lateral_r", "knee_medial_r"))
+    exchanged = list(range(len(live.markers)))
+    exchanged[one], exchanged[other] = other, one
+    again = [sample._replace(time=sample.time - 500.0) for sample in every]
+    again[40:] = [sample._replace(markers=sample.markers[exchanged]) for sample in again[40:]]
+    readings = iter([*every, *again])
+
+    class Source:
+        remarks = ()
+
+        def wait(self, timeout):
+            sample = next(readings, None)
+            if sample is None:
+                raise StreamEnded
+            return Arrival(sample, perf_counter())
+
+        def close(self):
+            pass
+
+    passed = run_session(live, Source(), [])
+    assert passed.backward == [pytest.approx(500.0, abs=5.0)]
+    (found,) = (found for found in passed.findings if "exchanged" in found.code)
+    lasting = every[-1].time - every[0].time
+    assert all(lasting < first <= last < 2.0 * lasting + 1.0 for first, last in found.where.times)
+    assert "went back, once" in "\n".join(map(str, session_lines(passed)))
 
 
 def test_without_waiting_a_late_reading_is_left_out(live):

@@ -7,6 +7,16 @@ from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
+from musclesolve.plotting.page.page_style import (
+    GRID_COLOR,
+    NOTE_COLOR,
+    SHADE_COLOR,
+    SIDE_COLOR,
+    STANCE_COLOR,
+)
+from musclesolve.plotting.study.comparison_figures import COST_COLORS
+from musclesolve.plotting.study.question_figures import SIDE_COLORS
+from musclesolve.report.dark_scheme import DARK, LIGHT, contrast, dark_color
 from musclesolve.report.page import write_report
 
 pytestmark = needs_chromium
@@ -64,11 +74,34 @@ def test_copied_methods_are_text(page, browser):
 def test_the_page_is_dark_where_the_system_is_and_light_on_paper(page, browser):
     with opened(page, browser=browser) as shown:
 
-        def turned():
-            return shown.page.evaluate("getComputedStyle(document.documentElement).filter")
+        def colors():
+            return shown.page.evaluate(
+                """() => [getComputedStyle(document.body).backgroundColor,
+                ...["r", "l"].map((side) => getComputedStyle(side === "r"
+                  ? document.querySelector('.chart-panel [stroke="#0072B2" i]')
+                  : document.querySelector('.chart-panel [stroke="#E69F00" i]')).stroke)]"""
+            )
 
-        assert turned() == "none"
+        shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        shown.page.wait_for_selector('.chart-panel [stroke="#E69F00" i]', state="attached")
+        light = colors()
+        assert light[0] == "rgb(255, 255, 255)" and light[1] == "rgb(0, 114, 178)"
         shown.page.emulate_media(color_scheme="dark")
-        assert turned().startswith("invert(0.91)")
+        dark = colors()
+        assert dark == [in_words(color) for color in (DARK, *(dark_color(SIDE_COLOR[side]) for side in "rl"))]
         shown.page.emulate_media(color_scheme="dark", media="print")
-        assert turned() == "none"
+        assert colors() == light
+
+
+def in_words(color):
+    return f"rgb({', '.join(str(int(color[place : place + 2], 16)) for place in (1, 3, 5))})"
+
+
+def test_dark_colors_keep_their_contrast():
+    for color in (*SIDE_COLOR.values(), *COST_COLORS, *SIDE_COLORS.values()):
+        assert contrast(dark_color(color), DARK) >= 4.5
+    for color in (*STANCE_COLOR.values(), *SHADE_COLOR.values(), GRID_COLOR, NOTE_COLOR):
+        assert contrast(dark_color(color), DARK) == pytest.approx(contrast(color, LIGHT), rel=0.05)
+    assert dark_color("#fff") == DARK
+    assert contrast("#000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#767676", "#fff") == pytest.approx(4.54, abs=0.01)  # the known gray of 4.5

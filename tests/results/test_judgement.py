@@ -10,7 +10,7 @@ import pytest
 from synthetic_result import result, set_status
 
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, texts
+from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, codes, texts
 from musclesolve.results.judgement import (
     IN_PART,
     NOT_PLAUSIBLE,
@@ -141,3 +141,28 @@ def test_a_code_of_a_later_version_is_kept():
 
 def test_every_code_of_the_judgement_has_its_texts():
     assert {"no_solution", "reserves", "implausible"} <= set(texts())
+
+
+def test_remedies_come_by_severity_then_by_cost_over_its_limit_then_causes_first():
+    def found(code, severity, size=None, limit=None, times=()):
+        cost = None if size is None else Cost(size, "N m", "knee_flexion_r", limit)
+        what = f"{severity} {size}"  # findings in the same words are one
+        return Finding(code, severity, what, "mend it", Where(times=times), cost=cost)
+
+    known = list(codes())
+    first, later = known[3], known[30]
+    ordered = [
+        found(later, "error", 90.0, 15.0),
+        found(first, "error", 60.0, 15.0),
+        found(first, "error"),
+        found(later, "error"),
+        found(later, "warning", 0.04, 0.05),  # a smaller number, nearer to its limit
+        found(first, "warning", 3.0, 15.0),
+        found(first, "warning", times=((0.0, 0.2), (1.0, 1.5))),
+        found(first, "warning", times=((0.0, 0.3),)),
+        found(later, "warning", 5.0),  # without a limit nothing is known
+        found(first, "note"),
+    ]
+    for turned in (ordered, ordered[::-1], ordered[5:] + ordered[:5]):
+        assert list(sorted_findings(turned)) == ordered
+    assert Finding.from_dict(ordered[0].as_dict()) == ordered[0]

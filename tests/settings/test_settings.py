@@ -138,3 +138,10 @@ def test_docs_have_the_tables_of_the_settings() -> None:
     for page in sorted((ROOT / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         assert written(text) == text, f"{page.name}: run python tools/settings_tables.py"
+
+
+def test_all_unknown_entries_of_a_list_are_named() -> None:
+    asked = RecordedSettings.__tables__["questions"].settings["ask"]
+    problem, expected = asked.problem(["margin", "margins", "contributons"]) or ("", "")
+    assert "'margin'" in problem and "'contributons'" in problem and "'margins'" not in problem
+    assert "margins" in expected

@@ -34,7 +34,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import SIDES, has_side
+from musclesolve._util.sides import has_side
+from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
 from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
@@ -42,7 +43,7 @@ from musclesolve.checking.model.model_case import CUTOFF_HZ, FEWEST_FRAMES, MEMO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.opensim.external_loads import foot_of_side
+from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
@@ -86,7 +87,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
         return None
     # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions
     # or not as the file of loads had it.
-    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    feet = feet_of(model).values()
     without = {name for joint in model.joints if joint.speeds_are_angular for name in joint.coordinates[:3]}
     without |= {name for joint in model.joints if joint.inboard.body in feet for name in joint.coordinates}
     columns = {
@@ -233,7 +234,9 @@ class MomentCase:
             return None
         change = [moments_at(table, names, time[both]) for table in (self.table, repaired)]
         most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
-        return Cost(float(most.max()), "N m", names[int(most.argmax())]) if most.max() > 0.0 else None
+        if not most.max() > 0.0:
+            return None
+        return moment_cost(float(most.max()), names[int(most.argmax())], self.fixed.model.mass)
 
 
 def moments_at(table: Table, names: list[str], time: Array) -> Array:
@@ -302,7 +305,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
         column = case.table.values[:, case.table.names.index(f"{name}_moment")]
         size = float(np.sqrt(np.mean(due**2)))
         if size > LEAST_MOMENT_RMS and not np.nan_to_num(column).any():
-            cost = Cost(float(np.abs(due).max()), "N m", name)
+            cost = moment_cost(float(np.abs(due).max()), name, case.fixed.model.mass)
             values = {"name": name, "size": size}
             yield finding("moment_zero", "error", values, where_moments(case), cost=cost)
 

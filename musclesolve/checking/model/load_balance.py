@@ -200,10 +200,10 @@ def flight_spans(case: ModelCase) -> Array:
     (`force_events.flights`). Missing loads alone are no flight: a person may walk beside the plates.
     """
     fixed, time = case.fixed, case.time
-    up = -np.asarray(fixed.model.gravity) / float(np.linalg.norm(fixed.model.gravity))
     within = case.covered(case.loads, time)
     ends = max(load.time[0] for load in case.loads), min(load.time[-1] for load in case.loads)
     acting = load_wrench(fixed.model, case.loads, np.clip(time, *ends), fixed.bodies.pose).sum(axis=1)
+    up = fixed.model.up
     carried, needed = np.nan_to_num(acting[:, 3:]) @ up, fixed.due[:, 3:] @ up
     flying = within & (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
     spans = time_spans(flying, time)

@@ -21,6 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import SIDES
+from musclesolve.checking.cost import moment_cost
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, load_in_ground, load_wrench
 from musclesolve.opensim.inverse_dynamics import (
@@ -314,7 +315,7 @@ def largest(case: ModelCase, change: Array) -> Cost | None:
     most = np.abs(np.where(known, change, 0.0)).max(axis=0, initial=0.0) * angles
     if not most.size or not most.max() > 0.0:
         return None
-    return Cost(float(most.max()), "N m", case.body.dofs[int(most.argmax())])
+    return moment_cost(float(most.max()), case.body.dofs[int(most.argmax())], case.fixed.model.mass)
 
 
 def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:

@@ -238,14 +238,14 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
         of_recordings = [trial.recording for trial in own if trial.recording is not None]
         for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
-            if key not in values[name] and key not in tabled and key not in differing:
+            if key not in {*values[name], *tabled, *differing}:
                 found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
         needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
         required = _BODY if of_recordings or not all("model" in trial.found.source for trial in own) else ()
         for key in dict.fromkeys((*required, *needed)):
-            if key not in values[name] and key not in tabled and key not in differing:
+            if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
         kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"

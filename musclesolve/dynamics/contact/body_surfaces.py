@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 
+from musclesolve._util.checks import check_type
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, sphere
+from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces, cylinder, ellipsoid, sphere
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -30,6 +31,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
         26
     """
+    check_type(model, Model, "model", "a model, such as forward_human_model() makes")
     positions = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
     positions["mid_hip"] = np.zeros(3)
     missing = {name for row in _rows() for name in row["line"]} - set(positions)
@@ -107,7 +109,8 @@ def pairs_with(
         >>> list(ms.dynamics.pairs_with(floor, [ball], ms.dynamics.HertzContact(stiffness=1e5, restitution=0.7)))
         [('floor', 'ball')]
     """
-    names = [surface.name for surface in surfaces]
+    check_surfaces([first], "first")
+    names = [surface.name for surface in check_surfaces(surfaces, "surfaces")]
     if isinstance(law, Mapping) and (missing := [name for name in names if name not in law]):
         raise unknown_name(missing[0], "law for the surface", tuple(law))
     return {(first.name, name): law[name] if isinstance(law, Mapping) else law for name in names}

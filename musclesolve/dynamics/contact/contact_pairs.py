@@ -19,9 +19,9 @@ from typing import Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces
 from musclesolve.dynamics.kernel.arrays import (
     WORK,
     BodyMotions,
@@ -222,6 +222,9 @@ class ContactPairs:
             InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
                 of two planes, or of surfaces on one body; a pair that is stated twice, or has no contact law.
         """
+        check_type(models, Mapping, "models", "a dict: name of a model -> its Model")  # type: ignore[type-abstract]
+        surfaces = check_surfaces(surfaces, "surfaces")
+        check_type(pairs, Mapping, "pairs", "a dict: names of two surfaces -> their law")  # type: ignore[type-abstract]
         names = [surface.name for surface in surfaces]
         number = {name: k for k, name in enumerate(names)}
         if len(number) < len(names):
@@ -230,6 +233,8 @@ class ContactPairs:
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
         for both, law in pairs.items():
+            if not isinstance(both, tuple) or len(both) != 2:
+                raise input_error("dynamics.no_pair_of_names", where="pairs", both=both)
             for name in both:
                 if name not in number:
                     raise unknown_name(name, "surface", tuple(number), " in a pair")
@@ -368,7 +373,7 @@ def separation(first: Surface, second: Surface) -> Separation:
         Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
 
     Raises:
-        InputError: both are planes.
+        InputError: both are planes, or something is no surface.
 
     Examples:
         >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
@@ -376,6 +381,7 @@ def separation(first: Surface, second: Surface) -> Separation:
         >>> round(ms.dynamics.separation(floor, ball).gap, 9)
         0.4
     """
+    check_surfaces((first, second), "separation")
     if second.is_plane:
         if first.is_plane:
             pair_of_planes = f"{first.name} and {second.name}"

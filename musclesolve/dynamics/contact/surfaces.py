@@ -20,13 +20,13 @@ about half their size, the gap may have several maxima; the one found then need 
 Orders above 2 have flat faces; these are made to bulge by up to 0.4 % of the semi-axes (`kernel.contact.EDGE`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve.errors import input_error
 
 BULGE = 0.05
@@ -57,6 +57,13 @@ class Surface:
     def extent(self) -> float:
         """Radius [m] of a sphere about the center that contains the surface; infinite for a plane."""
         return np.inf if self.is_plane else self.radius + float(np.linalg.norm(self.semi_axes))
+
+
+def check_surfaces(surfaces: object, where: str) -> list[Surface]:
+    """Return surfaces as a list; refuse anything else."""
+    several = check_type(surfaces, Iterable, where, "a list of surfaces")  # type: ignore[type-abstract]
+    expected = "surfaces, such as plane, sphere, ellipsoid and cylinder make"
+    return [check_type(surface, Surface, where, expected) for surface in several]
 
 
 def plane(

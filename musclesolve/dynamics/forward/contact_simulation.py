@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
+from musclesolve._util.checks import check_type
+from musclesolve._util.names import Named
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
@@ -168,6 +170,7 @@ def simulate_contact(
     """
     times = frame_times(duration)
     check_integration(integration)
+    check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         raise input_error("dynamics.bad_starts", starts=starts)
     if not starts:
@@ -213,7 +216,7 @@ def simulate_contact(
     )
     return ContactSimulation(
         time=times,
-        motions=motions,
+        motions=Named(motions, "model in the simulation"),
         pairs=pairs,
         depth=depth,
         force=force,

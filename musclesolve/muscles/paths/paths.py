@@ -208,6 +208,10 @@ class Paths:
         poses, _ = self.place(q, coordinates)
         return solve_paths(self.layout, *(poses if on is None else poses._replace(on=on)))
 
+    def lengths(self, q: Array, coordinates: Array) -> Array:
+        """Lengths (T, n) [m] in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames."""
+        return self.nodes(q, coordinates).length
+
     def evaluate(self, q: Array, coordinates: Array) -> PathState:
         """Lengths and wrenches in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 

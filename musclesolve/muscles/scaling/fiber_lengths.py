@@ -46,12 +46,10 @@ def fiber_and_tendon_lengths(
     rule = rule or database.fiber_lengths
     check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
     if rule == "operating_range":
-        return operating_range(database).fitted(
-            paths.evaluate(*sampled_poses(model, side, database.dofs)).length
-        )
+        return operating_range(database).fitted(paths.lengths(*sampled_poses(model, side, database.dofs)))
     # both times L_MT(subject) / L_MT(source), standing: normalized fiber length then does not depend on body size
     coordinates = np.zeros((1, len(model.topology.dof_names)))
-    standing = paths.evaluate(model.standing[None], coordinates).length[0]
+    standing = paths.lengths(model.standing[None], coordinates)[0]
     if database.frames or database.wrap_objects:  # parts that `standing_length` does not contain
         source = _own_lengths(database)[0]
     else:
@@ -85,7 +83,7 @@ def _own_lengths(database: MuscleDatabase) -> Array:
     """Musculotendon lengths (P, n) [m] of the right side on the set's own skeleton over `sampled_poses`."""
     model = reference_model(database.reference)
     paths = scaled_paths(model, database, "r", frame_maps(model, database, "r"))
-    return paths.evaluate(*sampled_poses(model, "r", database.dofs)).length
+    return paths.lengths(*sampled_poses(model, "r", database.dofs))
 
 
 USABLE = (0.4, 1.6)

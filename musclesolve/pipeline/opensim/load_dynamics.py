@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
-from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
+from musclesolve._util.sides import OTHER, joint_kind, side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
-    foot_of_side,
+    feet_of,
     load_wrench,
     read_external_loads,
 )
@@ -191,7 +191,7 @@ class LoadDynamics:
         of a foot, and for predicted loads, which act on both feet.
         """
         model, bodies = self.model, self.dynamics.bodies
-        feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+        feet = list(feet_of(model).values())
         if not feet or self.predicted or self.root_force is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]

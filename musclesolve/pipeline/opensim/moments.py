@@ -14,6 +14,7 @@ rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2
 to the rates already, like the forces of `inverse_dynamics`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 
 SUFFIXES = ("_moment", "_force")
+_OF_PLATE = re.compile("[vp][xyz]$")
+"""Columns of forces and centers of pressure, such as ground_force_vx."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +90,12 @@ def coordinate_moments(
             check_used([column], "column", table.repeated, table.path)
             columns[name] = table.names.index(column)
         elif name in names:
+            of_plates = any(map(_OF_PLATE.search, table.names))
             raise input_error(
-                "pipeline.no_moment_coordinate", file=file, name=name, names=few(table.names, 12)
+                "pipeline.loads_given_as_moments" if of_plates else "pipeline.no_moment_coordinate",
+                file=file,
+                name=name,
+                names=few(table.names, 12),
             )
     covered = within(time, table.time[0], table.time[-1])
     if not covered.any():

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Mask
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
-from musclesolve.sharing.arguments import check_type
 
 LEFT_OUT = {"r": "_l", "l": "_r", "both": ""}
 """Side -> ending of the names to leave out."""

@@ -438,8 +438,7 @@
 
     tell(view, event) {
       const rows = this.values(view.panel, this.place).map((each) => {
-        const mark = element("i");
-        mark.style.background = each.color;
+        const mark = element("span", { innerHTML: `<svg viewBox="0 0 1 1"><rect width="1" height="1" fill="${each.color}"/></svg>` });
         return element("div", {}, mark, ` ${each.name}: ${each.values.map(shown).join(" to ")}`);
       });
       this.tip.replaceChildren(element("b", { textContent: `${view.panel.across} ${shown(this.place)}` }), ...rows);

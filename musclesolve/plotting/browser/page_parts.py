@@ -11,7 +11,7 @@ def script() -> str:
 
 
 def style() -> str:
-    """The style of figures; it uses the colors --text, --soft, --line, --pale and --link of the page."""
+    """The style of figures; it uses the colors --text, --soft, --line, --pale, --paper and --link of the page."""
     return _text("charts.css")
 
 

@@ -34,9 +34,11 @@ def quoted(text: str) -> str:
 
 
 def tables_text(content: Mapping[str, Any]) -> str:
-    """TOML of tables of values, and of lists of tables."""
+    """TOML of tables of values, and of lists of tables; without the empty ones."""
     blocks = list[str]()
     for name, table in content.items():
+        if table in ({}, []):
+            continue
         listed = isinstance(table, list)
         for part in table if listed else [table]:
             if not isinstance(

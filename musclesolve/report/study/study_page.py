@@ -28,7 +28,7 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import trial_report
-from musclesolve.report.rendering import parts, rendered
+from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import SPREAD
@@ -115,7 +115,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
-    return rendered(
+    return whole_page(
         STUDY_PAGE,
         title=study.title,
         lead=_lead(result),
@@ -149,7 +149,6 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
         versions=versions(),
         made=date.today().isoformat(),
-        **parts(),
     )
 
 

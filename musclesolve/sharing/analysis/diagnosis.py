@@ -28,6 +28,7 @@ The muscles in question follow from the proof y of the shortage: those with y . 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,6 +175,7 @@ class Diagnosis:
         muscles (`strength` of a trial file), then a factor for the limited muscles alone, unless passive forces are
         the cause. The frame has been solved with the factor.
         """
+        self._check(number)
         all_muscles = np.ones_like(self.limited[number])
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
@@ -215,14 +217,27 @@ class Diagnosis:
         """The sum (k,) [N m] of the sizes of the shortages of each frame."""
         return np.asarray(np.abs(self.shortage).sum(axis=1))
 
+    def _check(self, number: int) -> None:
+        """Refuse another number than one of the k infeasible frames."""
+        count = len(self.frame)
+        if not isinstance(number, Integral) or not -count <= number < count:
+            raise input_error(
+                "sharing.no_infeasible_frame",
+                where="number",
+                number=as_text(number),
+                count=count,
+            )
+
     def lacking(self, number: int) -> list[str]:
         """Names of the degrees of freedom that lack a moment in one of the k frames, the largest shortage first."""
+        self._check(number)
         size = np.abs(self.shortage[number])
         order = np.argsort(-size, kind="stable")
         return [self.dof[k] for k in order if size[k] > _REPORTED * size.max()]
 
     def limited_muscles(self, number: int) -> list[str]:
         """Names of the muscles at their limit in one of the k frames, the one that contributes most first."""
+        self._check(number)
         order = np.argsort(-self.weight[number], kind="stable")
         return [self.muscle[i] for i in order if self.limited[number, i]]
 
@@ -236,6 +251,7 @@ class Diagnosis:
             time: (T,) [s] of all frames of the problem; the number of the frame is given without it.
             directions: what the positive and the negative moment of a degree of freedom are called.
         """
+        self._check(number)
         frame, names = int(self.frame[number]), directions or {}
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}

@@ -19,7 +19,7 @@ from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import kernel_arrays
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE, UNRESOLVED
 from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, RateBounds, workspace_arrays
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
@@ -38,7 +38,7 @@ class KernelOptions(NamedTuple):
     allow_reserve: bool  # whether an infeasible frame is solved again with reserves
 
 
-_OUTPUT = [array.name for array in fields(SolutionArrays)[:-1]]
+_OUTPUT = [field.name for field in fields(SolutionArrays)[:-1]]
 """Names of the output arrays, in the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
 _NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
@@ -122,17 +122,24 @@ class KernelProblem:
 
     def _call(
         self, task: int, out: SolutionArrays, options: KernelOptions, rate: RateBounds
-    ) -> Callable[[int, int], Any]:
-        """The compiled function of two arguments: the first frame, and the frame after the last."""
-        from musclesolve.sharing.kernel.entry import compiled_run
+    ) -> Callable[[int, int], int]:
+        """A function of the first frame and the frame after the last; it returns the frame where it ends."""
+        from musclesolve.sharing.kernel.entry import FINISH, RUN
 
-        compiled = compiled_run()
+        compiled = RUN.load()
         arrays = [getattr(out, name) for name in _OUTPUT]
 
-        def run(first: int, last: int) -> Any:
+        def run(first: int, last: int) -> int:
             if getattr(_THREAD, "sizes", None) != self.sizes:
                 _THREAD.arrays, _THREAD.sizes = workspace_arrays(*self.sizes), self.sizes
-            return compiled(task, first, last, *self.arrays, *options, *rate, *arrays, *_THREAD.arrays)
+            given = *self.arrays, *options, *rate, *arrays, *_THREAD.arrays
+            t: int = compiled(task, first, first, last, *given)
+            while t < last:
+                FINISH.load()(t, *given)
+                if task == IN_ORDER and out.status[t] == UNRESOLVED:
+                    return t
+                t = compiled(task, first, t + 1, last, *given)
+            return last
 
         return run
 
@@ -169,10 +176,11 @@ def compile_kernel() -> bool:
     """Compile the kernel now unless it is cached on disk; return whether it was compiled (10 to 20 s)."""
     if not compiles():
         return False
-    from musclesolve.sharing.kernel.entry import compiled_run, is_kept
+    from musclesolve.sharing.kernel.entry import FINISH, RUN, is_kept
 
     there = is_kept()
-    compiled_run()
+    for function in (RUN, FINISH):
+        function.load()
     return not there
 
 

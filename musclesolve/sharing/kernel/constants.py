@@ -9,6 +9,7 @@ import numpy as np
 # Status of a frame; the members of `Status` have these values.
 SOLVED, SOLVED_WITH_RESERVE, INFEASIBLE, MAX_ITERATIONS, INVALID_INPUT, SOLVER_FAILED = range(6)
 UNRESOLVED = -1  # a frame without certificate or proof; another method has to solve it
+ONWARD, ONWARD_RESERVED = -2, -3  # a frame that the interior point has to solve, without and with reserves
 HUGE = 1e100  # numbers of a problem from here on make a frame invalid
 
 # Certificate (certificate.py, problem_scale.py)

@@ -1,4 +1,8 @@
-"""The one compiled function that Python calls, compiled once for all problems and kept in numba's cache."""
+"""The compiled functions that Python calls, compiled once for all problems and kept in numba's cache.
+
+`run` solves frames by Newton's method on the dual. It stops at a frame that needs the interior point, which `finish`
+solves: most recordings need none, and a third of the compiling is saved.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -8,15 +12,19 @@ from numba import types
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
 from musclesolve.sharing.kernel.compiled_terms import Terms
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, IN_ORDER
-from musclesolve.sharing.kernel.dual_newton import dual_form
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN
+from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
+    ONWARD,
+    ONWARD_RESERVED,
     Data,
     FrameOutput,
     Workspace,
+    begin_frame,
     bounds_of,
-    process_frame,
+    end_frame,
     reset_warm_start,
+    solve_by_interior_point,
 )
 from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
@@ -29,8 +37,7 @@ def _read_only(kind: Any, axes: int) -> types.Array:
 
 _REAL, _WHOLE = types.float64, types.int64
 _TABLE, _CUBE, _ROW = _read_only(_REAL, 2), _read_only(_REAL, 3), _read_only(_REAL, 1)
-SIGNATURE = (
-    *(_WHOLE, _WHOLE, _WHOLE),
+_ARRAYS = (
     *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, _read_only(types.boolean, 1), _TABLE),
     *(_CUBE, _TABLE, _TABLE),
     *(_read_only(_WHOLE, 1), _ROW, _TABLE, _read_only(_WHOLE, 1), _CUBE),
@@ -40,13 +47,14 @@ SIGNATURE = (
     *(types.int8[::1], _REAL[::1], _REAL[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]),
     *(_REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _WHOLE[::1]),
 )
+"""Problem and cost, options, rate limits, solution, work arrays."""
 
 
 def build_run(version: str) -> CompiledFunction:
-    """Define the function under a name with this version; it is compiled later."""
+    """Define the function that solves frames, under a name with this version; it is compiled later."""
 
     def run(
-        task, first, last,
+        task, start, first, last,
         moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
         soft_matrix, soft_target, soft_weight,
         kind, exponent, factor, row, coefficient,
@@ -55,6 +63,7 @@ def build_run(version: str) -> CompiledFunction:
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
         w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
+        """Solve or certify frames from `first`, in a range from `start`; return the one that needs `finish`."""
         terms = Terms(kind, exponent, factor, row, coefficient)
         data = Data(
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
@@ -66,14 +75,14 @@ def build_run(version: str) -> CompiledFunction:
         rate = RateBounds(time, activation_time, deactivation_time, before, since)
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
-            if t == first or t % CHAIN == 0:
+            if t == start or t % CHAIN == 0:
                 reset_warm_start(s)
             if task != CERTIFY:
-                resolved = process_frame(
-                    data, t, rate, work, output, tolerance, max_iterations, allow_reserve
-                )
-                if task == IN_ORDER and not resolved:
+                found = begin_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
+                if found <= ONWARD:
+                    status[t] = found
                     return t
+                end_frame(data, t, rate, output, found)
             else:
                 bounds_of(data, t, rate, work.w)
                 reserved = data.reserve_weight.size > 0
@@ -83,7 +92,33 @@ def build_run(version: str) -> CompiledFunction:
                 residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
         return last
 
-    return CompiledFunction(run, SIGNATURE, OPTIONS, version, MESSAGE)
+    return CompiledFunction(run, (_WHOLE, _WHOLE, _WHOLE, _WHOLE, *_ARRAYS), OPTIONS, version, MESSAGE)
+
+
+def finish(
+    t,
+    moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
+    soft_matrix, soft_target, soft_weight,
+    kind, exponent, factor, row, coefficient,
+    tolerance, max_iterations, allow_reserve,
+    time, activation_time, deactivation_time, before, since,
+    activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
+    w, s, full_matrix, matrix, schur, free,
+):  # fmt: skip
+    """Solve frame t, which `run` left in the work arrays, by the interior point."""
+    terms = Terms(kind, exponent, factor, row, coefficient)
+    data = Data(
+        moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
+        soft_matrix, soft_target, soft_weight, terms, UNKNOWN,
+    )  # fmt: skip
+    output = FrameOutput(
+        activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
+    )
+    work = Workspace(w, s, full_matrix, matrix, schur, free)
+    reserved = status[t] == ONWARD_RESERVED or reserve_weight.size > 0
+    found = solve_by_interior_point(data, t, work, output, tolerance, max_iterations, allow_reserve, reserved)
+    rate = RateBounds(time, activation_time, deactivation_time, before, since)
+    end_frame(data, t, rate, output, found)
 
 
 def below(table, limit, usable):
@@ -99,11 +134,9 @@ RUN = build_run(_VERSION)
 BELOW = CompiledFunction(below, (_TABLE, _REAL, types.boolean[::1]), OPTIONS, _VERSION, MESSAGE)
 
 
+FINISH = CompiledFunction(finish, (_WHOLE, *_ARRAYS), OPTIONS, _VERSION, MESSAGE)
+
+
 def is_kept() -> bool:
     """Return whether compiled code of this version is in the cache on disk."""
-    return RUN.is_kept()
-
-
-def compiled_run() -> Any:
-    """Return the function with its one signature, from the cache or compiled now, in one thread."""
-    return RUN.load()
+    return RUN.is_kept() and FINISH.is_kept()

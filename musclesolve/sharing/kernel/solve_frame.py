@@ -4,7 +4,8 @@ The stages are as in sharing/solving.py: bounds within the domain of the cost; i
 method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
 the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
 interior point at the edge of reach, with stiff reserves; where reserves are allowed for an infeasible frame, a
-second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
+second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it. The interior
+point is compiled apart (entry.py): the stages before it end with ONWARD or ONWARD_RESERVED where it has to go on.
 """
 
 from typing import Any, NamedTuple
@@ -36,8 +37,9 @@ from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
 SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
 UNRESOLVED = int64(constants.UNRESOLVED)
 
-NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = int64(0), int64(1), int64(2), int64(3)
-EDGE, STIFFER_EDGE = int64(4), int64(5)
+ONWARD, ONWARD_RESERVED = int64(constants.ONWARD), int64(constants.ONWARD_RESERVED)
+
+NEAREST_FIRST, MAIN, NEAREST_AFTER, EDGE, STIFFER_EDGE = (int64(stage) for stage in range(5))
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
 ENOUGH = 10.0  # certificate, in tolerances, at which a result of the dual method is accepted
 
@@ -331,60 +333,98 @@ def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any
     return True
 
 
+@compiled
+def certified(
+    data: Data, t: int, work: Workspace, output: FrameOutput, reserved: bool, weighted: bool, enough: float
+) -> bool:  # fmt: skip
+    """Complete the output by BEST_MULTIPLIER; return whether its certificate holds, and keep the multipliers then."""
+    w, s, hard = work.w, work.s, data.moment.shape[1]
+    for r in range(hard):
+        output.multiplier[t, r] = s[BEST_MULTIPLIER, r]
+        output.reserve[t, r] = s[BEST_MULTIPLIER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
+        output.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
+    numbers = output.activation[t], output.reserve[t], output.multiplier[t]
+    output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
+    if output.residual[t] <= enough:
+        if reserved == weighted:
+            store_multipliers(s, hard)
+        return True
+    return False
+
+
+@compiled
+def weigh_fallback(data: Data, t: int, work: Workspace) -> None:
+    """Set the weights of the reserves with which an infeasible frame is solved."""
+    full = full_cost(data, t, work.w)
+    for r in range(data.moment.shape[1]):
+        work.s[RESERVE_WEIGHT, r] = 2.0 * FALLBACK * full
+
+
 @inlined
-def solve_frame(
+def solve_by_dual(
     data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int, allow_reserve: bool
 ) -> int:  # fmt: skip
-    """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, into the output; return its status."""
+    """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, by Newton's method on the dual; return its status.
+
+    ONWARD, or ONWARD_RESERVED with reserves: the interior point goes on with the work arrays as they are.
+    """
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     if not load_frame(data, t, work):
         return INVALID_INPUT
     fix_idle_muscles(data, t, work)
     weighted = data.reserve_weight.size > 0
-    reserved = weighted
     for r in range(hard):
         s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if weighted else 0.0
-    stage = DUAL if data.form != UNKNOWN else _first_interior_stage(reserved)
+    if data.form == UNKNOWN:
+        return ONWARD
+    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, max_iterations)
+    output.iterations[t] += iterations
+    if claim == MAX_ITERATIONS:
+        return ONWARD
+    for i in range(muscles):
+        output.activation[t, i] = w[BEST + i]
+    if claim == SOLVED:
+        if certified(data, t, work, output, weighted, weighted, ENOUGH * tolerance):
+            return accept(data, t, output)
+        return ONWARD
+    if not record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w):
+        return ONWARD
+    if not allow_reserve:
+        return INFEASIBLE
+    # at the edge of reach multipliers jump from muscle to muscle: not for Newton's method on the dual
+    weigh_fallback(data, t, work)
+    return ONWARD_RESERVED
+
+
+@inlined
+def solve_by_interior_point(
+    data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
+    allow_reserve: bool, reserved: bool,
+) -> int:  # fmt: skip
+    """Solve frame t after `solve_by_dual`, whose work arrays hold it; return its status."""
+    w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
+    weighted = data.reserve_weight.size > 0
+    stage = _first_stage(reserved)
     while True:
         at_edge = stage >= EDGE
         main = stage == MAIN or at_edge
-        if stage == DUAL:
-            claim, iterations = run_dual_newton(data, t, work, reserved, tolerance, max_iterations)
+        enough = tolerance if main else MISSING_TOLERANCE
+        limit = max_iterations if main else MISSING_ITERATIONS
+        _claim, iterations, n = run_interior_point(data, t, work, main, reserved or at_edge, enough, limit)
+        if stage != NEAREST_AFTER:
             output.iterations[t] += iterations
-            if claim == MAX_ITERATIONS:
-                stage = _first_interior_stage(reserved)
-                continue
-            for i in range(muscles):
-                output.activation[t, i] = w[BEST + i]
-        else:
-            enough = tolerance if main else MISSING_TOLERANCE
-            limit = max_iterations if main else MISSING_ITERATIONS
-            claim, iterations, n = run_interior_point(data, t, work, main, reserved or at_edge, enough, limit)
-            if stage != NEAREST_AFTER:
-                output.iterations[t] += iterations
-            if stage == NEAREST_FIRST:
-                for r in range(hard):
-                    s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[BEST_MULTIPLIER, r]
-                stage = MAIN
-                continue
-            for i in range(muscles):
-                output.activation[t, i] = w[ALL_LOWER + i]
-            for j in range(n):
-                output.activation[t, work.free[j]] = w[BEST + j]
-        if main or (stage == DUAL and claim == SOLVED):
+        if stage == NEAREST_FIRST:
             for r in range(hard):
-                output.multiplier[t, r] = s[BEST_MULTIPLIER, r]
-                output.reserve[t, r] = s[BEST_MULTIPLIER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
-                output.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
-            numbers = output.activation[t], output.reserve[t], output.multiplier[t]
-            output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
-            if output.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
-                if reserved == weighted:
-                    store_multipliers(s, hard)
+                s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[BEST_MULTIPLIER, r]
+            stage = MAIN
+            continue
+        for i in range(muscles):
+            output.activation[t, i] = w[ALL_LOWER + i]
+        for j in range(n):
+            output.activation[t, work.free[j]] = w[BEST + j]
+        if main:
+            if certified(data, t, work, output, reserved, weighted, TOLERANCE):
                 return accept(data, t, output)
-            if stage == DUAL:
-                stage = _first_interior_stage(reserved)
-                continue
             if reserved or stage == STIFFER_EDGE:
                 return UNRESOLVED
             if stage == EDGE:
@@ -400,30 +440,27 @@ def solve_frame(
                     s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE[0] * full / (size * size), 0.0
                 stage = EDGE
                 continue
-            stage = NEAREST_AFTER if stage == MAIN else _first_interior_stage(reserved)
+            stage = NEAREST_AFTER if stage == MAIN else _first_stage(reserved)
         elif not allow_reserve:
             return INFEASIBLE
         else:
-            full = full_cost(data, t, w)
-            for r in range(hard):
-                s[RESERVE_WEIGHT, r] = 2.0 * FALLBACK * full
-            # at the edge of reach multipliers jump from muscle to muscle: not for Newton's method on the dual
+            weigh_fallback(data, t, work)
             reserved = allow_reserve
-            stage = _first_interior_stage(reserved)
+            stage = _first_stage(reserved)
 
 
 @compiled
-def _first_interior_stage(reserved: bool) -> int:
+def _first_stage(reserved: bool) -> int:
     """The first stage of the interior point: nearest moments where stiff reserves make multipliers large."""
     return NEAREST_FIRST if reserved else MAIN
 
 
 @inlined
-def process_frame(
+def begin_frame(
     data: Data, t: int, rate: RateBounds, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
     allow_reserve: bool,
-) -> bool:  # fmt: skip
-    """Solve frame t within its rate limits; return whether it is resolved."""
+) -> int:  # fmt: skip
+    """Solve frame t within its rate limits as far as Newton's method on the dual does; return its status."""
     output.iterations[t] = 0
     for r in range(data.moment.shape[1]):
         output.proof[t, r] = np.nan
@@ -431,9 +468,15 @@ def process_frame(
     nonempty = bounds_of(data, t, rate, work.w)
     status = INFEASIBLE
     if nonempty:
-        status = solve_frame(data, t, work, output, tolerance, max_iterations, allow_reserve)
+        status = solve_by_dual(data, t, work, output, tolerance, max_iterations, allow_reserve)
     elif not load_frame(data, t, work):
         status = INVALID_INPUT
+    return status
+
+
+@compiled
+def end_frame(data: Data, t: int, rate: RateBounds, output: FrameOutput, status: int) -> None:
+    """Store the status of frame t; a frame without solution is NaN throughout."""
     if status != SOLVED and status != SOLVED_WITH_RESERVE:
         output.residual[t], output.cost[t] = np.nan, np.nan
         output.reserve[t, :], output.multiplier[t, :] = np.nan, np.nan
@@ -443,4 +486,3 @@ def process_frame(
         for i in range(data.lower.shape[1]):
             rate.before[i] = output.activation[t, i]
     output.status[t] = status
-    return status != UNRESOLVED

@@ -146,7 +146,7 @@ def body_text(body: BodyCalibration, path: Path) -> str:
             for one, row in zip(body.parameters, body.covariance, strict=True)
         ],
     }
-    return HEAD + "\n" + tables_text({name: table for name, table in tables.items() if table})
+    return HEAD + "\n" + tables_text(tables)
 
 
 def _size(size: ResidualSize) -> dict[str, float]:

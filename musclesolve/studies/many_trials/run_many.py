@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any, TypedDict
 
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve._util.checks import check_integer, one_or_several
+from musclesolve._util.checks import check_integer, check_keywords, one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
@@ -110,6 +110,7 @@ def run_many(
         132
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
+    check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many")
     jobs, scheduler, again, figures, further, questions, progress = _options(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)

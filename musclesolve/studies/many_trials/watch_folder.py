@@ -140,6 +140,9 @@ class Template:
             for role, name in roles.items()
             if role not in own and not is_predicted(name)
         }
+        self.session_folders = {
+            role: os.path.relpath(file.parent, recording.parent) for role, file in self.of_session.items()
+        }
         self._of_other_kind = [
             says
             for says in (says_static, says_functional, says_maximum)
@@ -414,9 +417,12 @@ class Watch:
 
     def _of_session(self, path: Path, role: str, own: Path) -> list[Path]:
         """Files of the session of a recording with the template's name; or standing trials, recognized by their
-        names, or models.
+        names, or models. They lie as in the template, beside the recording, or in a folder above it.
         """
-        for folder in self._folders(path):
+        as_there = Path(os.path.normpath(path.parent / self.template.session_folders[role]))
+        for folder in (as_there, *self._folders(path)):
+            if not folder.is_relative_to(self.folder) or not folder.is_dir():
+                continue
             if (folder / own.name).is_file():
                 return [folder / own.name]
             if role not in ("static", "model"):
@@ -527,7 +533,7 @@ def _states(files: Iterable[Path]) -> list[tuple[Path, object]]:
 
 def _signed(content: Mapping[str, Any], template: Path, path: Path) -> str:
     """The text of a file of a recording, whose first line shows whether it was changed by hand."""
-    body = tables_text({name: table for name, table in content.items() if table})
+    body = tables_text(content)
     return f"# Written by `musclesolve watch` from {name_from(template, path)}; {_digest(body)}\n{body}"
 
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

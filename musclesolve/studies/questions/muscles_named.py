@@ -6,11 +6,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import side_of, split_side, with_side
 from musclesolve.pipeline.body import SharingGroup
-from musclesolve.sharing.arguments import check_type
 
 
 def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:

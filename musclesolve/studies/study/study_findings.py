@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.recording.data import SIDES
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.results.finding import FINDINGS, SEVERITIES, Finding, Run, codes, stored_findings, texts
+from musclesolve.results.finding import FINDINGS, Finding, Run, stored_findings, texts
 
 Listed = tuple[Finding, tuple[str, ...]]
 """A finding, and the names of its trials."""
@@ -60,19 +60,15 @@ def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
         found: name of a trial -> its findings.
 
     Returns:
-        Errors first; of one severity causes before consequences.
+        In the order of their remedies (`Finding.urgency`).
     """
     alike: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in found.items():
         for entry in findings:
             own = alike.setdefault((entry.severity, entry.code), {})
             own[name] = max((own.get(name, entry), entry), key=_cost)
-    known = {code: place for place, code in enumerate(codes())}
-    order = sorted(
-        alike,
-        key=lambda key: (SEVERITIES.index(key[0]), known.get(key[1], len(known))),  # type: ignore[arg-type]
-    )
-    return [(max(alike[key].values(), key=_cost), tuple(alike[key])) for key in order]
+    largest = [(max(own.values(), key=_cost), tuple(own)) for own in alike.values()]
+    return sorted(largest, key=lambda entry: entry[0].urgency)
 
 
 def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[str, Finding]]:

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_integer
+from musclesolve._util.checks import check_integer, check_keywords
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
@@ -109,6 +109,7 @@ def uncertainty(
         >>> found["muscle_force_sd"].dims
         ('time', 'muscle')
     """
+    check_keywords(how, Computing.__annotations__, "uncertainty")
     contributions, workers, report, known = _options(**how)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:

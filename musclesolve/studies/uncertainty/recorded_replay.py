@@ -300,7 +300,7 @@ def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> S
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
-    longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
+    longer = paths.lengths(still, angles)[0] / muscles.paths.lengths(still, angles)[0]
     parameters = replace(
         muscles.parameters,
         optimal_fiber_length=longer * muscles.parameters.optimal_fiber_length,

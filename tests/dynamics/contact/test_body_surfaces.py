@@ -88,6 +88,8 @@ def test_a_person_falls_and_the_energy_is_accounted_for():
     weight = 9.80665 * start.model.mass.total
     push = run.force_on("floor")[:, 2].mean()
     assert -2.0 * weight < push < -0.3 * weight
+    with refused("unknown_name", "persn"):
+        run.motions["persn"]
 
 
 def test_a_person_who_stands_in_the_floor_is_refused():

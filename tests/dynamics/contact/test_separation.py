@@ -205,3 +205,23 @@ def test_flat_faces_bulge_by_a_few_thousandths(order, bulge):
         plane("floor", (0, 0, -0.3), (0, 0, 1)),
     )
     assert (0.2 - separation(floor, box).gap) / 0.1 == pytest.approx(bulge, abs=1e-4)
+
+
+@pytest.mark.parametrize("wrong", ["a", None, 3, {"center": (0.0, 0.0, 0.0)}])
+def test_what_is_no_surface_is_refused(wrong):
+    ball = sphere("ball", (0.0, 0.0, 0.5), 0.1)
+    for first, second in ((ball, wrong), (wrong, ball)):
+        with refused("bad_type", "separation"):
+            separation(first, second)
+
+
+def test_pairs_of_other_things_are_refused():
+    for models, surfaces, pairs in (
+        (None, [], {}),
+        ({}, [3], {}),
+        ({}, 3, {}),
+        ({}, [], {"floor": 1}),
+        ({}, [], []),
+    ):
+        with refused("bad_type"):
+            ContactPairs.build(models, surfaces, pairs)

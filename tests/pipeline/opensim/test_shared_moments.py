@@ -77,6 +77,14 @@ def test_a_ball_joint_needs_all_three_columns(tmp_path: Path) -> None:
         shared_moments(model, table, ["hip_a_r"], coordinate_motion(model, pose, None))
 
 
+def test_ground_reactions_in_place_of_moments_are_loads(tmp_path: Path) -> None:
+    model = read_osim(save_model(tmp_path))
+    names = tuple(f"ground_force_{end}" for end in ("vx", "vy", "vz", "px", "py", "pz"))
+    table = Table(TIME[FEW], names, np.ones((6, 6)), False, tmp_path / "grf.mot")
+    with refused("missing_column", "--loads"):
+        shared_moments(model, table, ["hip_a_r"], coordinate_motion(model, at_rest(model)[0], None))
+
+
 def test_a_hole_concerns_what_it_moves_alone(tmp_path: Path) -> None:
     model = read_osim(save_model(tmp_path))
     pose, _ = at_rest(model)

@@ -270,3 +270,11 @@ def test_limits_can_be_set_and_are_checked():
         check_reserves(problem, answer, moment="x")
     with refused("bad_shape", "moment"):
         check_reserves(problem, answer, moment=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(("moment", "number"), [(10.0, 0), (90.0, 1), (90.0, "0"), (90.0, 0.0)])
+def test_a_frame_that_is_not_infeasible_has_no_reason(moment, number):
+    found = diagnose(elbow([moment]))
+    for reason in (found.sentence, found.remedy, found.lacking, found.limited_muscles):
+        with refused("sharing.no_infeasible_frame", "number"):
+            reason(number)

@@ -17,6 +17,7 @@ from musclesolve.cli.printing import announce
 from musclesolve.sharing.kernel import entry
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -24,7 +25,18 @@ from musclesolve.sharing.status import Status
 def test_it_is_compiled_once():
     compile_kernel()
     assert entry.is_kept() and not compile_kernel()
-    assert len(entry.compiled_run().signatures) == 1
+    assert all(len(function.load().signatures) == 1 for function in (entry.RUN, entry.FINISH))
+
+
+def test_the_interior_point_is_loaded_by_frames_that_need_it_alone(make_leg, monkeypatch):
+    def needed():
+        raise RuntimeError("the interior point")
+
+    monkeypatch.setattr(entry.FINISH, "load", needed)
+    problem = make_leg(70)
+    assert (solve(problem, "stress_cubed").status == Status.SOLVED).all()
+    with pytest.raises(RuntimeError, match="the interior point"):
+        solve(problem, "stress_cubed", Batch(max_iterations=1))
 
 
 def test_without_a_cache_folder_it_is_compiled_in_memory(monkeypatch):

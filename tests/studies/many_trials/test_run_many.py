@@ -92,7 +92,7 @@ def test_what_would_fail_for_every_trial_is_refused_at_once(tmp_path, wrong, nam
     given = {"trials": [write_stride(tmp_path)], "output": tmp_path / "out", **wrong}
     with pytest.raises(InputError, match=name):
         ms.run_many(**given)
-    with pytest.raises(TypeError, match="job"):
+    with pytest.raises(TypeError, match=r"run_many\(\).*'job'; did you mean 'jobs'"):
         ms.run_many(given["trials"], given["output"], job=1)
     assert not (tmp_path / "out").exists()
 

@@ -274,6 +274,24 @@ def test_recordings_of_a_model_wait_for_their_moments(tmp_path: Path) -> None:
     assert "other.osim and scaled.osim may be it" in waiting.message
 
 
+def test_a_model_in_a_folder_beside_its_coordinates(tmp_path: Path) -> None:
+    protocol, subject = models(tmp_path / "protocol"), tmp_path / "day" / "S2"
+    for folder in (protocol.parent, subject):
+        for name in ("IK", "Models"):
+            (folder / name).mkdir(parents=True)
+    text = protocol.read_text(encoding="utf-8")
+    for old, new in (("small.osim", "Models/small.osim"), ("walk_03_ik.mot", "IK/walk_03_ik.mot")):
+        (protocol.parent / old).rename(protocol.parent / new)
+        text = text.replace(f'"{old}"', f'"{new}"')
+    protocol.write_text(text, encoding="utf-8")
+    watch = Watch(subject.parent, Template(protocol), settled=0.0)
+    shutil.copy(protocol.parent / "walk_03_id.sto", subject / "run_id.sto")
+    shutil.copy(protocol.parent / "IK" / "walk_03_ik.mot", subject / "IK" / "run_ik.mot")
+    shutil.copy(protocol.parent / "Models" / "small.osim", subject / "Models" / "own.osim")
+    (job,) = watch.look()
+    assert 'model = "S2/Models/own.osim"' in job.trial.read_text(encoding="utf-8")
+
+
 def test_loads_of_a_model_wait_for_their_data_file(tmp_path: Path) -> None:
     protocol = models(tmp_path / "protocol")
     text = protocol.read_text(encoding="utf-8").replace(

@@ -103,7 +103,7 @@ def test_what_cannot_be_asked(tmp_path):
     with refused("bad_number", "soleus"):
         margins(reference_stride(), strength={"soleus": 50.0})
     for given in ({"strength": 3}, {"contact": 3}):
-        with refused("sharing.wrong_type", next(iter(given))):
+        with refused("wrong_type", next(iter(given))):
             margins(reference_stride(), side="r", **given)
     for text in ("", "soleus", "=0.5", "torque.ankle_dorsiflexion=-30:0"):
         with refused("bad_value", "strength"):

@@ -165,7 +165,7 @@ def test_scenarios_that_cannot_be(text, code):
     [
         ({"mass": "heavy"}, "studies.amount_of_scenario"),
         ({"strength": {"soleus": np.nan}}, "bad_number"),
-        ({"strength": 0.5}, "sharing.wrong_type"),
+        ({"strength": 0.5}, "wrong_type"),
         ({"torque": {"ankle_dorsiflexion": 3}}, "bad_number"),
         ({"torque": {"ankle_dorsiflexion": (5, -5)}}, "studies.bad_torque_limits"),
         ({"spring": {"knee_flexion": (1, 2, 3)}}, "bad_number"),
@@ -181,7 +181,7 @@ def test_scenarios_are_texts_or_scenarios_each_with_a_name_of_its_own():
     weak = Scenario("weak", strength={"soleus": 0.5})
     assert stated_scenarios("weak: soleus=0.5") == stated_scenarios([weak]) == [weak]
     for given in (None, 3, [3]):
-        with refused("sharing.wrong_type", "scenarios"):
+        with refused("wrong_type", "scenarios"):
             stated_scenarios(given)
     with refused("duplicate_name", "weak"):
         stated_scenarios([weak, "weak: soleus=0.4"])

@@ -126,3 +126,8 @@ def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Tria
     assert "min_max" in found.attrs["without_contributions"]
     left_out = ms.uncertainty(short, 2, contributions=False, side="r", workers=1)
     assert left_out.attrs["without_contributions"] == "not requested"
+
+
+def test_a_misspelt_keyword_names_the_public_function(trial: Trial) -> None:
+    with pytest.raises(TypeError, match=r"uncertainty\(\).*'worker'; did you mean 'workers'"):
+        ms.uncertainty(trial, 2, worker=1)  # type: ignore[call-arg]

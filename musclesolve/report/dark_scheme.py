@@ -1,0 +1,71 @@
+"""Colors of drawings on a dark page, for readers whose system is dark; print and exported figures stay light.
+
+Text and axes of a drawing keep their contrast with the ground, so that black becomes nearly white. Pale bands keep
+their contrast and hue, and become dark. Other colors, of the legs among them, keep their hue, and are made lighter only
+where their contrast would fall below 4.5 (WCAG 2.1 asks 3 of graphics).
+"""
+
+import re
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+
+LIGHT, DARK = "#ffffff", "#16191d"
+"""Colors of the ground of pages; `--paper` in style.css."""
+CONTRAST = 4.5
+"""Least contrast of a line or area on the dark ground."""
+PALE = 2.0
+"""Contrast with the light ground below which a color is a band or a rule."""
+GRAY = 0.15
+"""Largest difference between the channels of a color without a hue."""
+_STATED = re.compile(r"""[=:] ?"(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\"""")
+
+
+def dark_rules(page: str) -> str:
+    """Return CSS rules that replace every color of the drawings in a page, where the system is dark."""
+    colors = sorted({color.lower() for color in _STATED.findall(page)})
+    rules = (
+        f'  svg [{name}="{color}" i] {{ {name}: {dark_color(color)}; }}'
+        for color in colors
+        for name in ("fill", "stroke")
+    )
+    return "\n".join(("@media screen and (prefers-color-scheme: dark) {", *rules, "}"))
+
+
+def dark_color(color: str) -> str:
+    """Return the color on the dark ground, "#rrggbb", for a color on the light ground."""
+    channels, ground = _channels(color), _channels(DARK)
+    light = contrast(color, LIGHT)
+    hue = float(np.ptp(channels)) > GRAY
+    if hue and light >= PALE:
+        base, toward, wanted = channels, np.ones(3), CONTRAST
+    else:
+        vivid = (channels - channels.min()) / np.ptp(channels) if hue else np.ones(3)
+        base, toward, wanted = ground, vivid, light
+    for share in np.linspace(0.0, 1.0, 101):
+        mixed = _hex(base + share * (toward - base))
+        if contrast(mixed, DARK) >= wanted:
+            break
+    return mixed
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors, 1 to 21 (WCAG 2.1: (L1 + 0.05)/(L2 + 0.05) of the relative luminances)."""
+    low, high = sorted(_luminance(_channels(color)) for color in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(channels: Array) -> float:
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def _channels(color: str) -> Array:
+    digits = color.removeprefix("#")
+    pairs = [2 * digit for digit in digits] if len(digits) == 3 else re.findall("..", digits)
+    return np.array([int(pair, 16) for pair in pairs]) / 255.0
+
+
+def _hex(channels: Array) -> str:
+    return "#" + "".join(f"{round(255.0 * float(channel)):02x}" for channel in channels)
