@@ -207,9 +207,7 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
     ordered = sorted_findings(findings)
     severities = {entry.severity for entry in ordered}
     verdict = NOT_USABLE if "error" in severities else WITH_CARE if "warning" in severities else USABLE
-    return Judgement(
-        ordered, {}, verdict, tuple(_counts(ordered)) or ("Nothing is wrong with this trial.",)
-    )
+    return Judgement(ordered, {}, verdict, tuple(_counts(ordered)) or ("Nothing is wrong with this trial.",))
 
 
 def _judge(facts: Facts) -> Judgement:
