@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def follow_recipes(root: Path) -> int:
     """Do in a copy of the repository what the first line of every block says; returns the number of blocks."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(?:python|toml)\n# ([^\n]*)\n(.*?)```", text, flags=re.DOTALL)
+    blocks = re.findall(r"```(?:python|toml|markdown)\n# ([^\n]*)\n(.*?)```", text, flags=re.DOTALL)
     for place, code in blocks:
         if place.startswith("new file: "):
             (root / place.removeprefix("new file: ")).write_text(code, encoding="utf-8")

@@ -83,14 +83,22 @@ def sd_of_known(values: Array) -> Array:
 
 
 def median_of_known(values: Array) -> Array:
-    """Median over the first axis of the finite values; NaN without any."""
-    finite = np.isfinite(values)
+    """Median over the first axis of the finite values; NaN without any.
+
+    The values of `np.median` and `np.nanmedian`, which take several times as long for small arrays.
+    """
+    finite, size = np.isfinite(values), len(values)
+    if not size:
+        return np.full(values.shape[1:], np.nan)
     if finite.all():
-        return np.asarray(np.median(values, axis=0))
-    some = finite.any(axis=0)
-    # zeros in columns without values avoid a warning of numpy
-    middle = np.nanmedian(np.where(some, np.where(finite, values, np.nan), 0.0), axis=0)
-    return np.where(some, middle, np.nan)
+        middle = (size - 1) // 2, size // 2
+        ordered = np.partition(values, middle, axis=0)
+        return np.asarray(0.5 * (ordered[middle[0]] + ordered[middle[1]]))
+    count = finite.sum(axis=0)
+    ordered = np.sort(np.where(finite, values, np.inf), axis=0)
+    places = np.stack([np.maximum(count - 1, 0) // 2, np.minimum(count // 2, size - 1)])
+    pair = np.take_along_axis(ordered, places, axis=0)
+    return np.where(count > 0, 0.5 * (pair[0] + pair[1]), np.nan)
 
 
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -133,3 +141,8 @@ def _key(thing: object) -> Hashable:
     except TypeError:
         return id(thing)
     return thing
+
+
+def unit(vector: Array) -> Array:
+    """Return vectors (..., 3) scaled to length one."""
+    return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
+BOTH = "both"
+"""Both sides, in the place of one."""
 SIDE_NAMES: dict[Any, str] = {"r": "right", "l": "left"}
 """Side -> its word; the key is one of SIDES, often as the end of a name."""
 SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}

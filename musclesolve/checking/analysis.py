@@ -230,9 +230,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     if case.found(*MARKER_CODES, severity="error"):
         return
     implausible = []
-    settings = case.trial.settings
-    of_motion = settings.consistency.method, settings.laboratory.tilt_deg
-    for warning in recorded.warnings(case.trial.mapping, *of_motion):
+    for warning in recorded.warnings(case.trial):
         # A few frames without a pose, or without support by the feet, are left out of the results; the others are as
         # good as they were.
         costs_frames = warning.code in ("pose", "not_carried")

@@ -129,7 +129,10 @@ def _checked(setting: Setting) -> Callable[[Any], Any]:
     def check(given: Any) -> Any:
         value = _stated(setting, given)
         if value is not None and (wrong := setting.problem(value)):
-            raise typer.BadParameter(f"{wrong[0]}; expected {wrong[1]}")
+            sentences = [wrong[0], f"expected {wrong[1]}"]
+            if setting.mistaken_units:
+                sentences.append(setting.in_another_unit(value) or "check the value and its unit")
+            raise typer.BadParameter("; ".join(sentences))
         return given
 
     return check

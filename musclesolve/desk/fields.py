@@ -160,6 +160,11 @@ def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
                 ui.label(statement)
 
 
+def same_command(line: str, in_folder: bool = True) -> None:
+    """Show the command line that does the same as a button."""
+    ui.label(f"The same on the command line{', in the folder' * in_folder}: {line}").classes("ms-command")
+
+
 def read_number(text: str | None) -> float | None:
     """Read a typed number, with a point or a comma; None for other texts."""
     try:

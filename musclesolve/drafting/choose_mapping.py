@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.drafting.column_triples import SIDE_WORDS
@@ -314,7 +314,7 @@ def _seen(path: Array) -> Array:
 def _standing_places(static: Markers, person: str | None) -> dict[str, Array]:
     """Marker -> its place (3,) on the standing subject [m], of the markers that are seen."""
     paths = paths_of(static, person)
-    return {name: np.nanmedian(path, axis=0) for name, path in paths.items() if _seen(path).any()}
+    return {name: median_of_known(path) for name, path in paths.items() if _seen(path).any()}
 
 
 def _segments(
@@ -495,8 +495,8 @@ def _with_lone_toes(choice: MarkerChoice) -> MarkerChoice:
 
 
 def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
-    """The choice with landmarks of knees and ankles that no name shows, by the places of markers when standing."""
-    lacking = [name for name in choice.missing if name.rpartition("_")[0] in SIDES_OF_JOINTS]
+    """The choice with landmarks of knees, ankles and toes that no name shows, by places of markers when standing."""
+    lacking = [name for name in choice.missing if name.rpartition("_")[0] in (*SIDES_OF_JOINTS, "toe")]
     if choice.static is None or not lacking:
         return choice
     places = _standing_places(choice.static, choice.person)
@@ -734,13 +734,17 @@ WIDTHS = {"knee": (0.06, 0.17), "ankle": (0.045, 0.13)}
 """Range of the distance between the lateral and the medial marker of a joint, on the skin [m]."""
 OBLIQUE = 0.05
 """Largest distance of the two markers perpendicular to the line from left to right [m]."""
+TOE_HEIGHT = 0.1
+"""Largest height of a marker of the toes over the lowest marker, as a share of the height of the pelvis."""
+TOE_AHEAD = {"heel": 0.14, "ankle_lateral": 0.08}
+"""Least distance of a marker of the toes ahead of another landmark of the foot [m]."""
 SIDES_OF_JOINTS = ("knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial")
 
 
 def guessed_by_place(
     known: Mapping[str, Array], free: Mapping[str, Array], lacking: Iterable[str]
 ) -> dict[str, str]:
-    """Return landmark -> marker for the missing landmarks of knees and ankles and that places show.
+    """Return landmark -> marker for the missing landmarks of knees, ankles and toes that places show.
 
     Args:
         known: landmark -> its place (3,) on the standing subject [m], in any axes; both sides of the pelvis are needed.
@@ -784,6 +788,21 @@ def guessed_by_place(
                     for landmark, marker in ((outer, first), (inner, second))
                     if landmark in lacking and marker in free
                 }
+    forward = np.cross(up, right)
+    for side in SIDES:
+        behind = next((name for name in TOE_AHEAD if f"{name}_{side}" in known), None)
+        if f"toe_{side}" not in lacking or behind is None:
+            continue
+        from_there = {name: place - known[f"{behind}_{side}"] for name, place in free.items()}
+        ahead = {
+            name: float(way @ forward)
+            for name, way in from_there.items()
+            if (free[name] @ up - floor) / (height - floor) < TOE_HEIGHT
+            and float(way @ forward) > max(TOE_AHEAD[behind], abs(float(way @ right)))
+            and float((free[name] - middle) @ right) * (1.0 if side == "r" else -1.0) > 0.0
+        }
+        if ahead:
+            found[f"toe_{side}"] = max(ahead, key=lambda name: ahead[name])
     return found
 
 

@@ -156,7 +156,7 @@ def offered_muscles(name: str) -> tuple[tuple[str, ...], Side | None]:
 
 def _lettered(whole: str, known: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], Side | None]:
     """Muscles and side of a name with one letter of a side before or behind it: "RSOL", "LTA", "SOLR"."""
-    for letter in ("r", "l"):
+    for letter in SIDES:
         for rest in (whole.removeprefix(letter), whole.removesuffix(letter)):
             if rest != whole and rest in known:
                 return known[rest], SIDE_WORDS[letter]

@@ -360,8 +360,8 @@ class Live:
         """Restart with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
-        for wrench in (self._coordinates, *self._wrenches):
-            wrench.clear()
+        for signal_filter in (self._coordinates, *self._wrenches):
+            signal_filter.clear()
         if self._reactions is not None:
             self._reactions.clear()
 
@@ -400,8 +400,8 @@ class Live:
         if taken.anew:
             self._forget()
         else:
-            for each in (self._coordinates, *self._wrenches) * (taken.slots - 1):
-                each.push(None)
+            for signal_filter in (self._coordinates, *self._wrenches) * (taken.slots - 1):
+                signal_filter.push(None)
             if taken.slots > 1:
                 self.labels.skip()
         past = self._past

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, median_of_known
 from musclesolve.checking.case import REACH
-from musclesolve.checking.markers.body_distances import BETTER, LEAST, NEARER, bodies, middle
+from musclesolve.checking.markers.body_distances import BETTER, LEAST, NEARER, bodies
 from musclesolve.checking.markers.trajectories import (
     BACK,
     FEWEST_FRAMES,
@@ -198,7 +198,7 @@ def _standing_shape(trial: Trial, names: Sequence[str]) -> Array | None:
     static = trial.static
     if static is None or any(name not in static for name in names):
         return None
-    shape = np.stack([middle(static[name]) for name in names])
+    shape = np.stack([median_of_known(static[name]) for name in names])
     return shape if np.isfinite(shape).all() and breadth(shape) > SMALLEST_BREADTH else None
 
 

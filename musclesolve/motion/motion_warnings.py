@@ -95,14 +95,14 @@ def usual_cutoff(
     rates = [recording.markers.rate, *(plate.rate for plate in recording.forces)]
     cutoff = min(FLIGHT_CUTOFF_HZ, CARRIED * min(rates))
     sentence = (
-        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_number_of_others(flying)}: markers and forces are "
+        f"Neither foot is on the ground at {flying[0].mean():.2f} s{_and_other_times(flying)}: markers and forces are "
         f"filtered at {cutoff:g} Hz, not at the {WALKING_CUTOFF_HZ:g} Hz of walking; cutoff_hz in [filter] states "
         "another one."
     )
     return options.changed(cutoff_hz=cutoff), [sentence]
 
 
-def _number_of_others(flying: Array) -> str:
+def _and_other_times(flying: Array) -> str:
     others = len(flying) - 1
     return f" and at {count_of(others, 'other time')}" if others else ""
 
@@ -129,7 +129,7 @@ def cutoff_with_flight(
         return None
     return (
         f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"
-        f"{_number_of_others(flying)}: the filter takes away part of the forces and accelerations",
+        f"{_and_other_times(flying)}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = {FLIGHT_CUTOFF_HZ:g} in [filter]; {low:g} to {high:g} Hz are customary for running and "
         "jumping",
     )

@@ -74,7 +74,7 @@ class MuscleState:
         return MuscleState(parameters=parameters, moment_arm=arm, **columns)
 
 
-MUSCLE_ARRAYS = [each.name for each in fields(MuscleState) if each.name != "parameters"]
+MUSCLE_ARRAYS = [field.name for field in fields(MuscleState) if field.name != "parameters"]
 _BY_MUSCLE = [name for name in MUSCLE_ARRAYS if name != "moment_arm"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.arrays import Array, at_times, vector_product
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
@@ -97,10 +97,10 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
         axes, at = number[load.force_frame], number[load.point_frame]
         force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
         if axes == at:
-            lever = _turned(pose, at, load, time, np.cross(load.point, load.force))
+            lever = _turned(pose, at, load, time, vector_product(load.point, load.force))
         else:
-            lever = np.cross(_turned(pose, at, load, time, load.point), force)
-        moment = free + lever + np.cross(pose.position[:, at], force)
+            lever = vector_product(_turned(pose, at, load, time, load.point), force)
+        moment = free + lever + vector_product(pose.position[:, at], force)
         total[:, number[load.body]] += np.concatenate([moment, force], axis=1)
     return total
 

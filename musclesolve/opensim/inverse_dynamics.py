@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
@@ -139,8 +139,8 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
         gained = np.zeros_like(v)
         for axis, (rate, change) in zip(axes, rates, strict=True):
             omega, spin, shift = v[:, :3], axis.unit[:, :3], axis.unit[:, 3:]
-            turned = np.cross(omega, shift) + np.cross(v[:, 3:], spin)
-            bent = np.concatenate([np.cross(omega, spin), turned], axis=1)  # V x s
+            turned = vector_product(omega, shift) + vector_product(v[:, 3:], spin)
+            bent = np.concatenate([vector_product(omega, spin), turned], axis=1)  # V x s
             gained += axis.unit * change[:, None] + bent * rate[:, None]
             v = v + axis.unit * rate[:, None]
         if joint.is_reversed:
@@ -158,7 +158,7 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     """
     mass, center, inertia = body_masses(model, bodies.pose)
     force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
-    moment = momentum_rates(bodies, inertia) + np.cross(center, force)
+    moment = momentum_rates(bodies, inertia) + vector_product(center, force)
     return np.concatenate([moment, force], axis=-1)
 
 
@@ -187,14 +187,16 @@ def center_accelerations(bodies: BodyDynamics, center: Array) -> Array:
     """Accelerations (T, B, 3) [m/s2] of points (T, B, 3) [m] of the bodies."""
     omega, v = bodies.twist[..., :3], bodies.twist[..., 3:]
     alpha, a = bodies.acceleration[..., :3], bodies.acceleration[..., 3:]
-    return np.asarray(a + np.cross(alpha, center) + np.cross(omega, v + np.cross(omega, center)))
+    return np.asarray(
+        a + vector_product(alpha, center) + vector_product(omega, v + vector_product(omega, center))
+    )
 
 
 def momentum_rates(bodies: BodyDynamics, inertia: Array) -> Array:
     """I alpha + omega x I omega (T, B, 3) [N m] of the bodies with inertia (T, B, 3, 3) about their mass centers."""
     omega, alpha = bodies.twist[..., :3], bodies.acceleration[..., :3]
     spin = (inertia @ omega[..., None])[..., 0]
-    return np.asarray((inertia @ alpha[..., None])[..., 0] + np.cross(omega, spin))
+    return np.asarray((inertia @ alpha[..., None])[..., 0] + vector_product(omega, spin))
 
 
 def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:
@@ -254,7 +256,7 @@ def joint_reactions(
     point = (pose.rotation[:, child] @ offset[..., None])[..., 0] + pose.position[:, child]
     force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
     names = tuple(joint.name for joint in model.joints)
-    return JointReactions(names, force, about_origin - np.cross(point, force), point)
+    return JointReactions(names, force, about_origin - vector_product(point, force), point)
 
 
 @dataclass(frozen=True, eq=False)

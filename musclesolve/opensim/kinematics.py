@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
@@ -130,7 +130,7 @@ def joint_motion(
             rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))
     for axis, x, about in spins:
-        axes.append(AxisMotion(axis, x, np.concatenate([about, np.cross(position, about)], axis=1)))
+        axes.append(AxisMotion(axis, x, np.concatenate([about, vector_product(position, about)], axis=1)))
     return JointMotion(rotation, position, axes)
 
 

@@ -287,13 +287,13 @@ class KeptArms:
         which, *rest = key if isinstance(key, tuple) else (key,)
         frames = np.arange(self.shape[0])[which]
         number, row = np.divmod(np.atleast_1d(frames), BLOCK)
-        found = np.zeros((len(row), *self.shape[1:]))
-        for each in np.unique(number):
-            crossed, values = self._blocks[each]
-            (own,) = np.nonzero(number == each)
-            found[own[:, None], *np.nonzero(crossed)] = values[row[own]]
+        arms = np.zeros((len(row), *self.shape[1:]))
+        for block in np.unique(number):
+            crossed, values = self._blocks[block]
+            (in_block,) = np.nonzero(number == block)
+            arms[in_block[:, None], *np.nonzero(crossed)] = values[row[in_block]]
         return np.asarray(
-            found.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
+            arms.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -363,7 +363,7 @@ class TendonStates:
         """Store the solved frames of a motion that begins with frame number `first`."""
         solved = motion.solved
         rows = first + np.flatnonzero(solved)
-        for name in (array.name for array in fields(self)[:-1]):
+        for name in (member.name for member in fields(self)[:-1]):
             getattr(self, name)[rows] = getattr(motion, name)[solved]
         between = np.flatnonzero(solved[:-1] & solved[1:])
         self.defect[first + between] = motion.defect[between]

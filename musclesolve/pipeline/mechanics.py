@@ -189,13 +189,10 @@ class Mechanics:
         weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
-    def warnings(
-        self, mapping: Mapping[str, Mapping[str, float]], method: str, tilt_deg: float = 0.0
-    ) -> list[MotionWarning]:
-        """Return the warnings about an implausible motion, or implausible parts of it; causes first.
-
-        tilt_deg: of the floor in the files, by which the recording was turned [degrees].
-        """
+    def warnings(self, trial: Trial) -> list[MotionWarning]:
+        """Return the warnings about an implausible motion of a trial, or implausible parts of it; causes first."""
+        mapping, settings = trial.mapping, trial.settings
+        method, tilt_deg = settings.consistency.method, settings.laboratory.tilt_deg
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),

@@ -9,7 +9,7 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import split_side
+from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
@@ -33,7 +33,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
-_SIDES = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
+_SIDES: dict[str, tuple[str, ...]] = {**{side: (side,) for side in SIDES}, BOTH: SIDES}
 
 Found = TypeVar("Found")
 

@@ -21,6 +21,8 @@ from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CONTACT_TITLE = "Joint contact force, magnitude"
+"""Title of pages of contact forces."""
 RECORDING, MODEL, UNCERTAINTIES = "recording", "model", "uncertainty"
 COMPARISON, RESULTS = "comparison", "results"
 OF_LEG = (COMPARISON, RESULTS, "contributions")

@@ -207,9 +207,7 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
     ordered = sorted_findings(findings)
     severities = {entry.severity for entry in ordered}
     verdict = NOT_USABLE if "error" in severities else WITH_CARE if "warning" in severities else USABLE
-    return Judgement(
-        ordered, {}, verdict, tuple(_number_of(ordered)) or ("Nothing is wrong with this trial.",)
-    )
+    return Judgement(ordered, {}, verdict, tuple(_counts(ordered)) or ("Nothing is wrong with this trial.",))
 
 
 def _judge(facts: Facts) -> Judgement:
@@ -227,7 +225,7 @@ def _judge(facts: Facts) -> Judgement:
     found = set(legs.values())
     worst = min(found, key=ORDER.index, default=NOT_USABLE)
     verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
-    why = [*_number_of(ordered), certified(facts)]
+    why = [*_counts(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
     return Judgement(ordered, legs, verdict, tuple(why))
@@ -319,7 +317,7 @@ def _compared(judged: Plausibility) -> str:
     return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."
 
 
-def _number_of(findings: Sequence[Finding]) -> list[str]:
+def _counts(findings: Sequence[Finding]) -> list[str]:
     """Return the numbers of errors and warnings in words; empty without any."""
     count = Counter(entry.severity for entry in findings)
     parts = [count_of(count[name], name) for name in SEVERITIES[:2] if count[name]]

@@ -45,7 +45,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.sides import SIDE_NAMES, side_of
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
@@ -307,7 +307,7 @@ class SeenMotion:
 
     def knee(self, side: str) -> Array:
         """Knee flexion (T,) [rad], between thigh and shank where their ends are known; NaN where unknown."""
-        hip, knee, ankle = (self._point(kind, side) for kind in ("hip", "knee", "ankle"))
+        hip, knee, ankle = (self._point(kind, side) for kind in LEG_JOINTS)
         if hip is not None and knee is not None and ankle is not None:
             thigh, shank = knee - hip, ankle - knee
             cosine = np.sum(thigh * shank, axis=1) / (

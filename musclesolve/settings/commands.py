@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from musclesolve._util.sides import SIDES
+from musclesolve._util.sides import BOTH, SIDES
 from musclesolve.constants import FAST
 from musclesolve.settings.live import DeskSettings, LiveSettings, WatchSettings
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 from musclesolve.settings.synthetic import SyntheticSettings
 from musclesolve.settings.trial import LaboratorySettings, SubjectSettings
 
-BOTH = "both"
-"""Both legs, in the place of a side."""
 
-
-class LegSettings(Settings):
+class SideSettings(Settings):
     """Legs of a trial."""
 
     side: str = setting("text", "legs to analyze", default=BOTH, choices=(*SIDES, BOTH))
@@ -322,7 +319,7 @@ class CommandSettings(Settings):
     live: LiveSettings = table(LiveSettings)
     watch: WatchSettings = table(WatchSettings)
     desk: DeskSettings = table(DeskSettings)
-    legs: LegSettings = table(LegSettings)
+    legs: SideSettings = table(SideSettings)
     many: ManyTrialsSettings = table(ManyTrialsSettings)
     run: RunSettings = table(RunSettings)
     study: StudyOptions = table(StudyOptions)

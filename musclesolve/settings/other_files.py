@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from musclesolve._util.sides import BOTH, SIDES
 from musclesolve.settings.json_schema import of_settings, schema_text
 from musclesolve.settings.schema import (
     FileTable,
@@ -237,7 +238,7 @@ class SubjectLineSettings(Settings):
     affected_side: str | None = setting(
         "text",
         'which leg is affected, for [design] legs = "affected" and tables of one\'s own',
-        choices=("r", "l", "both", "none"),
+        choices=(*SIDES, BOTH, "none"),
     )
     keep: str | None = setting(
         "text",
@@ -251,10 +252,8 @@ class TrialLineSettings(Settings):
     subject: str = setting("text", "whose trial this is: one of [subjects], or a name alone", required=True)
     condition: str = setting("text", "under which condition the subject moves", default="")
     session: str = setting("text", "visit or day of the recording", default="")
-    side: str = setting(
-        "text", "which leg is computed and counts", default="both", choices=("both", "r", "l")
-    )
-    inner_leg: str | None = setting("text", "the inner leg of a turn", choices=("r", "l"))
+    side: str = setting("text", "which leg is computed and counts", default=BOTH, choices=(BOTH, *SIDES))
+    inner_leg: str | None = setting("text", "the inner leg of a turn", choices=SIDES)
     exclude: str = setting("text", "why the trial is left out; without this it is computed", default="")
     keep: str = setting("text", "why the trial counts despite an error found in it", default="")
     file: str | None = setting("text", "the trial file, of a recording or of an OpenSim model")

@@ -224,7 +224,7 @@ def solve_constrained(
     )
     arrays.force = arrays.activation * problem.force_capacity
     solution = ConstrainedSolution(
-        **{array.name: getattr(arrays.to_solution(chosen, method), array.name) for array in fields(Solution)},
+        **{field.name: getattr(arrays.to_solution(chosen, method), field.name) for field in fields(Solution)},
         constraint=names,
         constraint_value=value,
         constraint_multiplier=multiplier,

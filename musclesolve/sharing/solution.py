@@ -121,8 +121,8 @@ class SolutionArrays:
     def empty(cls, problem: Problem) -> SolutionArrays:
         """Arrays of NaN in which every frame is INVALID_INPUT after no iterations."""
         arrays = cls.unfilled(*problem.moment_arm.shape)
-        for array in fields(arrays)[:-1]:
-            getattr(arrays, array.name).fill(np.nan if array.type == "Array" else 0)
+        for field in fields(arrays)[:-1]:
+            getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
         arrays.status.fill(Status.INVALID_INPUT)
         arrays.reserve_weight[:] = np.inf if problem.reserve_weight is None else problem.reserve_weight
         return arrays
@@ -130,7 +130,7 @@ class SolutionArrays:
     @classmethod
     def from_solution(cls, solution: Solution) -> SolutionArrays:
         """The arrays of a solution that has a frame axis."""
-        return cls(*(getattr(solution, array.name) for array in fields(cls)))
+        return cls(*(getattr(solution, field.name) for field in fields(cls)))
 
     def to_solution(self, cost: Cost, solver: Solver) -> Solution:
         """The Solution with these arrays."""
@@ -143,8 +143,8 @@ class SolutionArrays:
 
     def store(self, which: Mask | slice, other: SolutionArrays) -> None:
         """Store the arrays of some frames, a mask (T,) or consecutive frames, among the arrays of all frames."""
-        for array in fields(self)[:-1]:
-            getattr(self, array.name)[which] = getattr(other, array.name)
+        for field in fields(self)[:-1]:
+            getattr(self, field.name)[which] = getattr(other, field.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 

@@ -1,12 +1,14 @@
 """One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
@@ -27,6 +29,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
 
+Stacked = tuple[tuple[str, ...], AnyArray, dict[str, Any]]
 RENAMED = {"cost": "least_cost"}
 """Name of the variable of costs: `cost` is already the name of the dimension."""
 
@@ -130,14 +133,7 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     first = results[0]
     # with elastic tendons the state of the muscles depends on the cost, too
     concerned = following("solution", "solver") + (following("state") if is_elastic(first) else [])
-    variables = {}
-    for name in concerned:
-        there = [result for result in results if name in result]  # not all costs follow EMG
-        if there:
-            one = there[0][name]
-            unknown = np.full(one.shape, np.nan) if len(there) < len(results) else one.values
-            stacked = np.stack([result[name].values if name in result else unknown for result in results])
-            variables[RENAMED.get(name, name)] = (("cost", *one.dims), stacked, one.attrs)
+    variables = stacked(results, concerned, "cost")
     if "least_cost" in variables:
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in concerned if name in first])
@@ -145,6 +141,18 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
     result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
     return result.assign(co_contraction(result)).assign(agreement(result))
+
+
+def stacked(results: Sequence[xr.Dataset], names: Iterable[str], dim: str) -> dict[str, Stacked]:
+    """Variables of results of one trial along a new dimension, NaN in results that do not have them."""
+    variables = dict[str, Stacked]()
+    for name in names:
+        if there := [result for result in results if name in result]:
+            one = there[0][name]
+            unknown = np.full(one.shape, np.nan) if len(there) < len(results) else one.values
+            values = np.stack([result[name].values if name in result else unknown for result in results])
+            variables[RENAMED.get(name, name)] = (dim, *map(str, one.dims)), values, one.attrs
+    return variables
 
 
 LEAST_MOMENT = 1e-6

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
@@ -149,9 +150,7 @@ def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
     places = {name: (at, body) for name, at, body in zip(*person.markers, strict=True)}
     places["sacrum"] = (0.5 * (places["psis_r"][0] + places["psis_l"][0]), "pelvis")
     for side, mirror in (("r", 1.0), ("l", -1.0)):
-        hip, knee, ankle = (
-            person.model.standing[person.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle")
-        )
+        hip, knee, ankle = (person.model.standing[person.slot(f"{joint}_{side}")] for joint in LEG_JOINTS)
         beside = np.array([0.0, -0.08 * mirror, 0.0])
         places[f"knee_center_{side}"] = (knee, f"thigh_{side}")
         places[f"ankle_center_{side}"] = (ankle, f"shank_distal_{side}")

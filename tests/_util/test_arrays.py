@@ -1,12 +1,13 @@
-"""Runs of True in a mask give the mask again; equal things are one group, what has no hash stays alone."""
+"""Runs of True, groups of equal things, arrays that stay as they are, medians of known values."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve._util.arrays import equal_groups, true_runs, unchangeable
+from musclesolve._util.arrays import equal_groups, median_of_known, true_runs, unchangeable
 
 
 @given(st.lists(st.booleans(), max_size=40))
@@ -41,3 +42,22 @@ def test_an_array_that_nobody_can_write_to_is_not_copied() -> None:
     shown.flags.writeable = False  # read-only, but another name can change its numbers
     own[0] = 5.0
     assert unchangeable(shown) is not shown and copy[0] == 0.0
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (7,), (8,), (1, 4), (6, 4), (301, 3), (5, 4, 3)])
+@pytest.mark.parametrize("lacking", [0.0, 0.3, 1.0])
+def test_the_median_of_known_values_is_the_median_of_numpy(shape, lacking):
+    rng = np.random.default_rng(len(shape))
+    values = rng.normal(size=shape)
+    known = np.where(rng.random(shape) < lacking, np.nan, values)
+    expected = np.full(shape[1:], np.nan)
+    for place in np.ndindex(shape[1:]):
+        column = known[(slice(None), *place)]
+        if np.isfinite(column).any():
+            expected[place] = np.median(column[np.isfinite(column)])
+    np.testing.assert_array_equal(median_of_known(known), expected)
+    np.testing.assert_array_equal(median_of_known(np.where(np.isnan(known), -np.inf, known)), expected)
+
+
+def test_the_median_of_nothing_is_not_known():
+    np.testing.assert_array_equal(median_of_known(np.empty((0, 2))), [np.nan, np.nan])

@@ -82,7 +82,7 @@ def test_run_prints_what_the_result_holds(tmp_path):
     )
     assert done.exit_code == 0, done.output
     document = strictly(done.stdout)
-    assert set(document) == RUN_KEYS and set(document["legs"]) == {"right"}
+    assert set(document) >= RUN_KEYS and set(document["legs"]) == {"right"}
     assert set(document["legs"]["right"]) == LEG_KEYS and texts_that_are_numbers(document) == []
     found = read_result(tmp_path / "out" / "result.nc")
     assert document["legs"]["right"]["solved"] == found.sizes["time"] == document["frames"]["count"]
@@ -102,7 +102,7 @@ def test_run_prints_what_the_result_holds(tmp_path):
 def test_the_keys_are_there_whatever_a_result_lacks():
     bare = result().drop_vars(["pelvis_residual", "consistency_shift", "joint_reaction"])
     document = strictly(json_text(run_document(bare)))
-    assert set(document) == RUN_KEYS - {"command", "exit_code", "files"}
+    assert set(document) >= RUN_KEYS - {"command", "exit_code", "files"}
     assert document["pelvis_residual"] is document["contact_force_peaks_body_weights"] is None
 
 
@@ -180,7 +180,7 @@ def test_benchmark_and_share(tmp_path):
     words = ["--model", model, "--coordinates", coordinates, "--moments", moments, *chosen]
     words += ["--passive", "table", "--no-figures"]
     document = strictly(call("share", *words, "-o", tmp_path / "out", "--json").stdout)
-    assert set(document) == RUN_KEYS and document["legs"]["right"]["solved"] == 61
+    assert set(document) >= RUN_KEYS and document["legs"]["right"]["solved"] == 61
     assert document["trial"] == coordinates.resolve().as_posix() and len(document["files"]) == 4
 
 

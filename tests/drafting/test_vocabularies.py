@@ -85,14 +85,24 @@ def subject() -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     "axes", [np.eye(3), np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), np.diag([-1, -1, 1])]
 )
-@pytest.mark.parametrize("hidden", [SIDES_OF_JOINTS, SIDES_OF_JOINTS[:1], SIDES_OF_JOINTS[1:3]])
-def test_knees_and_ankles_by_place(axes: np.ndarray, hidden: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("hidden", [SIDES_OF_JOINTS, SIDES_OF_JOINTS[:1], ("toe",), ("ankle_medial", "toe")])
+def test_knees_ankles_and_toes_by_place(axes: np.ndarray, hidden: tuple[str, ...]) -> None:
     places = {name: place @ axes for name, place in subject().items()}
     free = {f"X{name}": place for name, place in places.items() if name[:-2] in hidden}
     free |= {"PATELLA": np.array([0.06, -0.11, 0.5]) @ axes, "TH1": np.array([0.0, -0.17, 0.7]) @ axes}
     known = {name: place for name, place in places.items() if name[:-2] not in hidden}
     lacking = [name for name in places if name[:-2] in hidden]
     assert guessed_by_place(known, free, lacking) == {name: f"X{name}" for name in lacking}
+
+
+def test_toes_are_the_markers_farthest_ahead_near_the_floor() -> None:
+    places = subject()
+    known = {name: place for name, place in places.items() if "toe" not in name}
+    free = {"A": np.array([0.11, -0.16, 0.03]), "B": places["toe_r"], "C": np.array([0.2, -0.12, 0.2])}
+    assert guessed_by_place(known, free, ["toe_r", "toe_l"]) == {"toe_r": "B"}
+    del free["B"], free["A"]  # too high; beside the heel
+    free["D"] = np.array([0.0, -0.1, 0.03])
+    assert guessed_by_place(known, free, ["toe_r"]) == {}
 
 
 def test_nothing_is_guessed_without_a_pelvis_or_without_a_pair() -> None:

@@ -34,7 +34,7 @@ POINTS = ("ankle_r", "heel_r", "toe_r", "ankle_l", "heel_l", "toe_l")
 
 
 def warnings_of(trial: Trial) -> list[plausibility.MotionWarning]:
-    return mechanics(trial).warnings(trial.mapping, trial.settings.consistency.method)
+    return mechanics(trial).warnings(trial)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_a_knee_turns_by_what_its_angle_changes(stride: tuple[Trial, Mechanics])
 
 def test_a_walk_leaps_nowhere_and_keeps_its_feet(stride: tuple[Trial, Mechanics]) -> None:
     trial, recorded = stride
-    assert recorded.warnings(trial.mapping, trial.settings.consistency.method) == []
+    assert recorded.warnings(trial) == []
     assert without_joint_jump(recorded.joint_rotations, recorded.motion.time).all()
 
 
@@ -60,7 +60,7 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
     time, coordinates = recorded.motion.time, recorded.motion.coordinates.copy()
     coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
     broken = replace(recorded, motion=differentiate(recorded.model, time, coordinates))
-    (warning,) = broken.warnings(trial.mapping, trial.settings.consistency.method)
+    (warning,) = broken.warnings(trial)
     assert warning.code == "joint_leap" and warning.invalid
     assert warning.times == ((time[29], time[30]),)
     assert f"left leg jumps from {time[29]:.3f} to {time[30]:.3f} s" in warning.what
@@ -83,7 +83,7 @@ def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(
     slots = [model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist", "hand_radial")]
     broken = replace(recorded, motion=differentiate(model, time, coordinates))
     np.testing.assert_allclose(broken.motion.q[:, slots], recorded.motion.q[:, slots], atol=1e-9)
-    (warning,) = broken.warnings(trial.mapping, trial.settings.consistency.method)
+    (warning,) = broken.warnings(trial)
     assert warning.code == "pose_ambiguous" and not warning.invalid
     assert warning.times == ((time[29], time[31]),)
     assert np.pi - broken.hidden_rotations[side].max() < np.radians(5.0)
@@ -101,7 +101,7 @@ def test_an_arm_that_is_thrown_is_seen_to_rotate(stride: tuple[Trial, Mechanics]
     coordinates[:, model.dof("elbow_flexion_r")] = 0.5 * np.pi
     coordinates[30:, model.dof("shoulder_internal_rotation_r")] += np.radians(90.0)
     thrown = replace(recorded, motion=differentiate(model, time, coordinates))
-    assert thrown.warnings(trial.mapping, trial.settings.consistency.method) == []
+    assert thrown.warnings(trial) == []
 
 
 def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
@@ -126,12 +126,7 @@ def test_feet_of_the_recorded_walk(
     recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The nearest motion keeps them, the one by joint angles loses some centimeters: reported, by check too."""
-    assert (
-        mechanics(recorded_walk_trial).warnings(
-            recorded_walk_trial.mapping, recorded_walk_trial.settings.consistency.method
-        )
-        == []
-    )
+    assert mechanics(recorded_walk_trial).warnings(recorded_walk_trial) == []
     driven = recorded_walk_trial.with_settings(consistency={"method": "joint_angles"})
     assert [warning.code for warning in warnings_of(driven)] == ["foot_displaced"] * 2
     file = tmp_path / "driven.toml"

@@ -129,7 +129,7 @@ def test_a_tilted_laboratory_is_named() -> None:
     tilted = mechanics(
         replace(trial, markers=replace(trial.markers, position=trial.markers.position @ turn.T))
     )
-    found = [each.warnings(trial.mapping, "nearest") for each in (level, tilted)]
+    found = [each.warnings(trial) for each in (level, tilted)]
     assert [each.code for each in found[0]] == []
     (of_floor,) = [each for each in found[1] if each.code == "floor_tilted"]
     assert "2.9 degrees" in of_floor.what and "tilt_deg = 2.9 in [laboratory]" in of_floor.remedy

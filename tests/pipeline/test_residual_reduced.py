@@ -115,8 +115,7 @@ def test_check_says_that_the_motion_is_changed(path) -> None:
 def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:
     bounded = mechanics(trial.with_settings(consistency={"largest_change_mm": 1.0}))
     assert bounded.change is not None and bounded.change.change.max() <= 1e-3
-    method = trial.settings.consistency.method
-    assert [each.code for each in bounded.warnings(trial.mapping, method) if each.code == "motion_change"]
+    assert [each.code for each in bounded.warnings(trial) if each.code == "motion_change"]
 
 
 def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:

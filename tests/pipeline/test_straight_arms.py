@@ -31,7 +31,7 @@ def test_the_balance_is_kept_and_no_frame_is_lost(tmp_path, seed):
     assert validity.with_feet(SIDES).all()
     steps = np.abs(np.diff(arm_angles(recorded, recorded.fit.coordinates), axis=0))
     assert np.degrees(steps.max()) < 15.0
-    assert recorded.warnings(trial.mapping, trial.settings.consistency.method) == []
+    assert recorded.warnings(trial) == []
 
 
 def test_nothing_is_found_on_straight_arms(tmp_path):

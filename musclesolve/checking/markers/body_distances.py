@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, long_enough, time_spans
+from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case
 from musclesolve.checking.markers.landmark_order import partners, violations
@@ -96,21 +96,12 @@ def distances(trial: Trial) -> Distances | None:
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    return Distances(names, one, other, middle(length), still)
+    return Distances(names, one, other, median_of_known(length), still)
 
 
 def _distance(one: Array, other: Array) -> float:
     """Return the median distance of two paths (T, 3) [m]."""
-    return float(middle(np.linalg.norm(one - other, axis=-1)[:, None])[0])
-
-
-def middle(columns: Array) -> Array:
-    """Return the median (P,) of columns (T, P) without gaps, NaN for a column of gaps."""
-    seen = np.isfinite(columns)
-    if seen.all() and len(columns):
-        return np.asarray(np.median(columns, axis=0))
-    whole = np.where(seen.any(axis=0), columns, 0.0)
-    return np.where(seen.any(axis=0), np.nanmedian(whole, axis=0), np.nan)
+    return float(median_of_known(np.linalg.norm(one - other, axis=-1)))
 
 
 # Distance from its place in the body from which a marker is examined [m]; skin and bending toes move by half of it.
@@ -126,9 +117,8 @@ MOST_EXCHANGES = 12
 
 def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
     """Return the median error (...) of the distances of a marker over its pairs; zero where none is known."""
-    off = np.abs(error[..., pairs.of(marker)])
-    counted: Mask = np.asarray(np.isfinite(off).any(axis=-1))
-    return np.where(counted, np.nanmedian(np.where(counted[..., None], off, 0.0), axis=-1), 0.0)
+    off = median_of_known(np.abs(error.T[pairs.of(marker)]))
+    return np.where(np.isnan(off), 0.0, off).T
 
 
 @check_at(Stage.LABELS_THROUGHOUT)
@@ -147,7 +137,7 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         tried.add(worst)
 
         def error_after(position: Array, pairs: Distances = pairs) -> Array:
-            return middle(pairs.measured(position)) - pairs.standing
+            return median_of_known(pairs.measured(position)) - pairs.standing
 
         other = _best_exchange(case.trial.markers.position, pairs, worst, error, error_after)
         if other is None:
@@ -352,7 +342,7 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
 
     Medians over the motion; where it cannot be measured, the marker is in its place and the others are not.
     """
-    still = np.stack([middle(static[other]) for other in (*others, name)])
+    still = np.stack([median_of_known(static[other]) for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
     if seen.sum() < FEWEST_AGREEING or not np.isfinite(still).all():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.checking.case import Case
@@ -68,7 +68,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     if faced is None:
         return []
     forward = _unit(faced * np.array([1.0, 1.0, 0.0]))
-    left = np.cross(UP, forward)
+    left = vector_product(UP, forward)
     broken = []
     for rule in order():
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
@@ -77,7 +77,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
             # Without heel and toe the pelvis defines the outward direction.
-            left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
+            left_of_foot = left if heel is None or toe is None else _unit(vector_product(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
@@ -242,7 +242,7 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         return
 
     def names_of_reversed(pairs: dict[str, Array], faced: Array) -> list[str]:
-        left = np.cross(UP, faced)
+        left = vector_product(UP, faced)
         return [name for name, vector in pairs.items() if seen_mean(np.sum(vector * left, axis=1)) < 0.0]
 
     pairs = _pairs(trial, trial.markers)

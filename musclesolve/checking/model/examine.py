@@ -75,7 +75,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     except InputError:
         return findings
     of_coordinates = [
-        found_fault for check in OF_COORDINATES for found_fault in _asked(check.__name__, check(body, fixed))
+        fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
     ]
     findings += of_coordinates
     if changed is not None:

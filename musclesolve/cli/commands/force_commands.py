@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
     Coordinates,
@@ -31,7 +32,7 @@ from musclesolve.cli.printing import complain, finish, print_address, print_summ
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
-from musclesolve.settings.commands import BOTH, CommandSettings, FigureSettings, command_arguments
+from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
 from musclesolve.settings.live import AUTO, LiveSettings, StreamSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments

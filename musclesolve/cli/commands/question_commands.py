@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, TrialFile, with_settings
 from musclesolve.cli.printing import finish, progress
-from musclesolve.settings.commands import BOTH, CommandSettings, MarginSettings, command_arguments
+from musclesolve.settings.commands import CommandSettings, MarginSettings, command_arguments
 
 if TYPE_CHECKING:
     import xarray as xr

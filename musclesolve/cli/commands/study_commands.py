@@ -62,6 +62,7 @@ def study(
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
+    from musclesolve._util.message_text import count_of
     from musclesolve._util.names import shortened
     from musclesolve.results.judgement import LABELS, ORDER
     from musclesolve.results.tables import study_tables
@@ -92,7 +93,7 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         unusual = int(result.cycles["outlier"].sum())
         yield line(
             "cycles",
-            f"{result.cycles.sizes['cycle']} of {subjects} subject{'' if subjects == 1 else 's'}, "
+            f"{result.cycles.sizes['cycle']} of {count_of(subjects, 'subject')}, "
             f"{unusual} unusual: listed, they count",
         )
         if result.left_out:

@@ -12,7 +12,7 @@ from nicegui import events, ui
 
 from musclesolve.constants import USUAL_COST
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import OTHERS
+from musclesolve.desk.fields import OTHERS, same_command
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
@@ -119,7 +119,7 @@ class Compare:
         words += [word for name in self._costs for word in ("--cost", name)]
         words += ["--side", self.desk.options.side] if self.desk.options.side != "both" else []
         line = shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)])
-        ui.label(f"The same on the command line, in the folder: {line}").classes("ms-command")
+        same_command(line)
 
     def _compare(self) -> None:
         with self.view.saying():

@@ -7,6 +7,7 @@ from nicegui import events, ui
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import same_command
 from musclesolve.desk.result_files import is_older
 from musclesolve.desk.steps.result_step import framed
 from musclesolve.desk.steps.work import Work, no_result
@@ -77,7 +78,7 @@ class Questions:
             area.on("blur", lambda: self._stated(area.value or ""))
         words = ["musclesolve", "run", trial.path.name, "-o", self.desk.in_folder(self.desk.output)]
         line = shlex.join([*words, "--questions", name])
-        ui.label(f"The same on the command line, in the folder: {line}").classes("ms-command")
+        same_command(line)
         with ui.row():
             ui.button("Answer", on_click=self._answer).props("unelevated no-caps icon=help_outline")
         if is_answered(self.desk, name):

@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, drawn_keys, field, heading, statements
+from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
@@ -140,7 +140,7 @@ class Run:
 
     @ui.refreshable_method
     def _command(self) -> None:
-        ui.label(f"The same on the command line, in the folder: {self.desk.command}").classes("ms-command")
+        same_command(self.desk.command)
 
     # ---- the computation
 

@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import OTHERS, heading, number_field, statements, title_of
+from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
@@ -64,7 +64,7 @@ class StudyStep:
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
         heading("Run")
-        ui.label(f"The same on the command line: {self.study.command}").classes("ms-command")
+        same_command(self.study.command, in_folder=False)
         Work(
             self.view,
             ("study",),

@@ -6,6 +6,7 @@ from pathlib import Path
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import same_command
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.view import State, Step, View
 from musclesolve.studies.many_trials.trial_record import CSV
@@ -58,7 +59,7 @@ class WatchStep:
                 ui.spinner()
                 ui.label(f"{task.title} …").props('role="status"')
         words = ["musclesolve", "watch", ".", "--template", desk.trial.path.name]
-        ui.label(f"The same on the command line, in the folder: {shlex.join(words)}").classes("ms-command")
+        same_command(shlex.join(words))
 
     def _turn(self, on: bool) -> None:
         with self.view.saying():

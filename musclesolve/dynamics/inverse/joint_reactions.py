@@ -266,6 +266,6 @@ def expand(model: Model) -> ExpandedModel:
         universal=tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed),
         dofs=tuple(dofs),
     )
-    attributes = {part.name: getattr(model, part.name) for part in fields(Model)}
+    attributes = {field.name: getattr(model, field.name) for field in fields(Model)}
     laid = {"topology": topology, "standing": standing, "source": source}
     return ExpandedModel(**attributes | laid, ties=tuple(ties), crossed=tuple(crossed))

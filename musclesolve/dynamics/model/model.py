@@ -74,7 +74,7 @@ class Model:
             if name in ("constraints", "rigid_bodies", "tree")
         }
         vars(other).clear()
-        vars(other).update({part.name: getattr(self, part.name) for part in fields(self)} | computed)
+        vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | computed)
         vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
         return other
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, median_of_known
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
@@ -62,7 +62,7 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     """
     complete = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
     rotation = np.eye(3) if axes is None else axes
-    middle = np.nanmedian(static.position[:, complete] @ rotation, axis=0) @ rotation.T
+    middle = median_of_known(static.position[:, complete] @ rotation) @ rotation.T
     return {static.names[k]: place for k, place in zip(complete.tolist(), middle, strict=True)}
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, unit
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
-from musclesolve.motion.anatomy.unit_vectors import UP, across, frame, unit
+from musclesolve.motion.anatomy.unit_vectors import UP, across, frame
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.motion.anatomy.unit_vectors import unit
+from musclesolve._util.arrays import Array, unit
 from musclesolve.recording.gaps.rigid_registration import Poses
 
 # Shares of the frames between which a range of motion is measured: a few bad frames are no motion.

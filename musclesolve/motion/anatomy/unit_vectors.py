@@ -2,16 +2,11 @@
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, unit
 
 UP: Array = np.array([0.0, 0.0, 1.0])
 UNUSUAL = 0.2
 """Largest change of a segment's length by marker noise, as a share of the length."""
-
-
-def unit(vector: Array) -> Array:
-    """Return vectors (..., 3) scaled to length one."""
-    return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])
 
 
 def horizontal(vector: Array) -> Array:

@@ -144,7 +144,12 @@ class CourseKind:
 
 
 ACTIVATION, EXCITATION = CourseKind("activation", 1.0), CourseKind("excitation", 1.0)
-FORCE = CourseKind("tendon force", np.inf, " [N]")
+KINDS = {
+    "activation": ACTIVATION,
+    "excitation": EXCITATION,
+    "force": CourseKind("tendon force", np.inf, " [N]"),
+}
+"""What may drive muscles."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +210,30 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
         f"{what} is sampled from {{:g}} to {{:g}} s, but wanted at {{:g}} s",
         "simulate within the samples",
     )
+
+
+def driving_course(
+    names: tuple[str, ...],
+    sampling: Sampling,
+    dynamics: ActivationDynamics | None,
+    driving: Mapping[str, Given | None],
+) -> Course:
+    """The course of the one of `driving` (keys of `KINDS`) that is given; of an excitation the activation."""
+    stated = {name: value for name, value in driving.items() if value is not None}
+    if len(stated) != 1:
+        raise input_error(
+            "muscles.given_for_muscles",
+            code="conflict" if stated else "missing_argument",
+            stated=" and ".join(stated) or "no activation",
+            driving=list(driving),
+        )
+    ((name, value),) = stated.items()
+    if dynamics is not None and name != "excitation":
+        raise input_error("muscles.dynamics_activation_given", where="dynamics", name=name)
+    course = muscle_course(names, value, sampling, KINDS[name])
+    if name != "excitation":
+        return course
+    return (dynamics or ActivationDynamics()).activation(names, course, sampling.time)
 
 
 def _column(value: float | Array | Course) -> float | Array | Course:

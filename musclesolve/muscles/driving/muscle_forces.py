@@ -19,14 +19,11 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.errors import input_error
 from musclesolve.muscles.driving.activation_dynamics import (
-    ACTIVATION,
-    EXCITATION,
-    FORCE,
     ActivationDynamics,
     Course,
     Given,
     Sampling,
-    muscle_course,
+    driving_course,
 )
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.engine import PathLines
@@ -197,21 +194,5 @@ def muscle_forces(
     parameters, paths = placed.parameters, placed.paths
     sampling, names = Sampling(time, between), parameters.names
     driving = {"activation": activation, "excitation": excitation, "force": force}
-    stated = [name for name, value in driving.items() if value is not None]
-    if len(stated) != 1:
-        raise input_error(
-            "muscles.given_for_muscles",
-            code="conflict" if stated else "missing_argument",
-            stated=" and ".join(stated) or "no activation",
-        )
-    if dynamics is not None and excitation is None:
-        raise input_error("muscles.dynamics_activation_given", where="dynamics")
-    if excitation is not None:
-        excited = muscle_course(names, excitation, sampling, EXCITATION)
-        course = (dynamics or ActivationDynamics()).activation(names, excited, sampling.time)
-    elif force is not None:
-        course = muscle_course(names, force, sampling, FORCE)
-    else:
-        assert activation is not None
-        course = muscle_course(names, activation, sampling, ACTIVATION)
+    course = driving_course(names, sampling, dynamics, driving)
     return MuscleForces(model, parameters, paths, course, prescribed=force is not None)

@@ -12,13 +12,11 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.muscles.driving.activation_dynamics import (
-    ACTIVATION,
-    EXCITATION,
     ActivationDynamics,
     Course,
     Given,
     Sampling,
-    muscle_course,
+    driving_course,
 )
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles, tendon_energy
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
@@ -74,20 +72,8 @@ def simulate_muscles(
     time = check_increasing(time, 2)
     fibers = FiberDynamics(muscles, damping)
     path = path_course(muscles.names, time, length, velocity)
-    if (activation is None) == (excitation is None) or (dynamics is not None and excitation is None):
-        driving = {"activation": activation, "excitation": excitation, "dynamics": dynamics}
-        stated = [name for name, value in driving.items() if value is not None]
-        raise input_error(
-            "muscles.both_given_for_muscles",
-            code="conflict" if stated else "missing_argument",
-            stated=" and ".join(stated) or "no activation",
-        )
-    if excitation is not None:
-        excited = muscle_course(muscles.names, excitation, Sampling(time), EXCITATION)
-        course = (dynamics or ActivationDynamics()).activation(muscles.names, excited, time)
-    else:
-        assert activation is not None
-        course = muscle_course(muscles.names, activation, Sampling(time), ACTIVATION)
+    driving = {"activation": activation, "excitation": excitation}
+    course = driving_course(muscles.names, Sampling(time), dynamics, driving)
     equations, first = _Equations(fibers, path, course), time[:1]
     start_length, start_velocity = path(first)
     z = fibers.equilibrium(start_length, course(first), start_velocity)

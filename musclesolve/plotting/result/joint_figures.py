@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
+from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page.arrangement import broken
 from musclesolve.plotting.page.curves import Legs, mark_range
 from musclesolve.plotting.page.norm_bands import NormBands
@@ -141,7 +142,7 @@ def contact_forces(result: xr.Dataset) -> Sheet:
     """
     legs, weight, facts = Legs.from_result(result), body_weight(result), Facts(result)
     shown, sources = {peak.joint: peak for peak in facts.contact_peaks}, list[str]()
-    sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
+    sheet, panels = page(result, CONTACT_TITLE, 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
             force = magnitude(result[name]) / weight

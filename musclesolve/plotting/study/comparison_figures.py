@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, side_of, split_side, with_side
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import COMPARISON, drawings, files_of, needs_of
+from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, drawings, files_of, needs_of
 from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, abscissa, cross, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
@@ -82,7 +82,7 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
     data = data.sel(joint=[name for joint in LEG_JOINTS if (name := leg_joint(data, joint, side))])
-    titles = ("Joint contact force, magnitude", "[body weights]")
+    titles = (CONTACT_TITLE, "[body weights]")
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
-from musclesolve.plotting.figure_names import RESULTS, drawings, files_of, needs_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE, RESULTS, drawings, files_of, needs_of
 from musclesolve.plotting.page.curves import cycle_axis
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
@@ -48,7 +48,7 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Draw the magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
-    return _page(compared, side, "contact_force", "joint", "Joint contact force, magnitude", names, 1)
+    return _page(compared, side, "contact_force", "joint", CONTACT_TITLE, names, 1)
 
 
 def _page(

@@ -11,7 +11,7 @@ import xarray as xr
 from musclesolve._util.arrays import Mask
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
-from musclesolve.plotting.figure_names import UNCERTAINTIES, drawings, needs_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE, UNCERTAINTIES, drawings, needs_of
 from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
 from musclesolve.plotting.page.figure_files import figures_of
@@ -82,7 +82,7 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     """Draw the magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
-    title = _title("Joint contact force, magnitude", samples)
+    title = _title(CONTACT_TITLE, samples)
 
     def fill(axes: Axes, side: str, name: str) -> None:
         _banded(axes, legs, side, "contact_force", {"joint": name}, 1.0 / weight)

@@ -15,12 +15,16 @@ import math
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, unit
 from musclesolve.errors import input_error
-from musclesolve.recording.c3d.c3d_description import Description
+from musclesolve.recording.c3d.c3d_description import BLOCK, Description
+from musclesolve.recording.data import SIDES
+from musclesolve.recording.text.text_file import open_input, opening
 
 REALS = 17
+"""Numbers of a pose in the file: its matrix, then its residual, negative where nothing was seen."""
 ENDING = "_4x4"
+"""End of the name of a signal that is a pose."""
 JOINTS = {"hip": "thigh", "knee": "shank", "ankle": "foot", "toe": "toes"}
 ARMS = {"shoulder": "uarm", "elbow": "larm", "wrist": "hand"}
 """Joint -> the segment whose origin it is."""
@@ -30,6 +34,7 @@ SPINES, DEPTH = (0.19, 0.30), 0.6
 """How far the anterior spines lie in front of and above the hips, in widths of the pelvis, of which the hips are 0.72
 apart (Bell et al. 1990, J Biomech 23:617-21), and how far the posterior spines lie behind them."""
 HIPS_APART = 0.72
+"""Distance of the hips in widths of the pelvis (Bell et al. 1990)."""
 TOE_DROP, BEHIND, BELOW = 0.33, 0.48, 0.33
 """How far the joint of the toes lies below the ankle, and the back of the heel behind and below it, in lengths from the
 ankle forward to this joint: the skeleton of gait2392 has 0.043, 0.062, 0.043 and 0.130 m."""
@@ -58,8 +63,8 @@ def read_poses(description: Description, frames: int, meters: float) -> Array:
     count = int(description.number("ROTATION:FRAMES") or (counts["RATIO"] or 1) * frames)
     used, block = counts["USED"] or 0, counts["DATA_START"] or 0
     size = 4 * REALS * used * count
-    with description.path.open("rb") as stream:
-        stream.seek(512 * max(block - 1, 0))
+    with open_input(description.path) as stream, opening(description.path):
+        stream.seek(BLOCK * max(block - 1, 0))
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
         raise input_error(
@@ -89,11 +94,11 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
     poses = read_poses(description, frames, meters)
     segments = {name: k for name, k in segments.items() if np.isfinite(poses[:, k]).all(axis=(1, 2)).any()}
     origin = {name: poses[:, k, :3, 3] for name, k in segments.items()}
-    for side in "rl":
+    for side in SIDES:
         for joint, segment in (JOINTS | ARMS).items():
             if f"{side}_{segment}" in origin:
                 found[f"{side}_{joint}"] = origin[f"{side}_{segment}"]
-    hips = [found.get(f"{side}_hip") for side in "rl"]
+    hips = [found.get(f"{side}_hip") for side in SIDES]
     if hips[0] is None or hips[1] is None:
         return found
     left = hips[1] - hips[0]
@@ -101,11 +106,11 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
     def axis_along(segment: str, way: Array) -> Array:
         """The axis (F, 3) of a segment, or its opposite, that is nearest to a way (F, 3) over the recording."""
         axes = np.moveaxis(poses[:, segments[segment], :3, :3], 2, 0)
-        along = np.nanmean(np.einsum("afx,fx->af", axes, _unit(way)), axis=1)
+        along = np.nanmean(np.einsum("afx,fx->af", axes, unit(way)), axis=1)
         k = int(np.argmax(np.abs(along)))
         return np.asarray(np.sign(along[k]) * axes[k])
 
-    for side, outward in (("r", -1.0), ("l", 1.0)):
+    for side, outward in zip(SIDES, (-1.0, 1.0), strict=True):
         for joint, segment, half in (("knee", "thigh", HALF_KNEE), ("ankle", "shank", HALF_ANKLE)):
             if f"{side}_{joint}" in found:
                 out = outward * half * axis_along(f"{side}_{segment}", left)
@@ -116,7 +121,7 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
             found[f"{side}_heel"] = _heel(
                 found[f"{side}_ankle"], found[f"{side}_toe"], axis_along(f"{side}_foot", left), shank
             )
-    toes = [found[f"{side}_toe"] - found[f"{side}_ankle"] for side in "rl" if f"{side}_heel" in found]
+    toes = [found[f"{side}_toe"] - found[f"{side}_ankle"] for side in SIDES if f"{side}_heel" in found]
     if "pelvis" in segments and toes:
         across, forward = axis_along("pelvis", left), axis_along("pelvis", np.asarray(sum(toes)))
         middle, width = (
@@ -124,7 +129,7 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
             float(np.nanmedian(np.linalg.norm(left, axis=1))) / HIPS_APART,
         )
         front = middle + width * (SPINES[0] * forward + SPINES[1] * np.cross(forward, across))
-        for side, outward in (("r", -0.5), ("l", 0.5)):
+        for side, outward in zip(SIDES, (-0.5, 0.5), strict=True):
             found[f"{side}_asis"] = front + outward * width * across
             found[f"{side}_psis"] = front - DEPTH * width * forward + 0.4 * outward * width * across
     return found
@@ -140,10 +145,6 @@ def _heel(ankle: Array, toe: Array, left: Array, shank: Array) -> Array:
     length = np.nanmedian(np.linalg.norm(way, axis=1)) / math.hypot(1.0, TOE_DROP)
     down = np.cross(way, left)
     down *= np.sign(np.nanmean(np.einsum("fx,fx->f", down, shank)))
-    sloping, beneath = _unit(way), _unit(down)
+    sloping, beneath = unit(way), unit(down)
     forward, below = (sloping - TOE_DROP * beneath), (beneath + TOE_DROP * sloping)
     return np.asarray(ankle + length / math.hypot(1.0, TOE_DROP) * (BELOW * below - BEHIND * forward))
-
-
-def _unit(vectors: Array) -> Array:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

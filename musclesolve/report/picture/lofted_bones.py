@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, unit
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import has_side
+from musclesolve._util.sides import SIDES, has_side
 
 MM = 1e-3
 SPACING = 20.0
@@ -147,7 +147,7 @@ def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
     meshes = []
     for bone in bones:
         for vertices, faces in _copies(bone):
-            for of in (side,) if side else ("r",) if bone.get("middle") else ("r", "l"):
+            for of in (side,) if side else ("r",) if bone.get("middle") else SIDES:
                 # the table is left-handed on the right side, where o points to the right
                 turned = vertices * [1.0, -1.0 if of == "r" else 1.0, 1.0]
                 meshes.append((turned, faces[:, ::-1] if of == "r" else faces))
@@ -210,12 +210,12 @@ def _loft(bone: Mapping[str, Any]) -> Mesh:
     # centers (k, 3), their tangents, and the half axes u and v (k, 3) of each section
     if plates.size:
         center, u = 0.5 * (rows[:, :3] + rows[:, 3:6]), 0.5 * (rows[:, :3] - rows[:, 3:6])
-        tangent = _unit(np.gradient(center, fine, axis=0))
-        v = rows[:, 6:] * _unit(np.cross(tangent, u))
+        tangent = unit(np.gradient(center, fine, axis=0))
+        v = rows[:, 6:] * unit(np.cross(tangent, u))
     else:
         center = rows[:, :3]
-        tangent = _unit(np.gradient(center, fine, axis=0))
-        across = _unit(toward - (tangent @ toward)[:, None] * tangent)
+        tangent = unit(np.gradient(center, fine, axis=0))
+        across = unit(toward - (tangent @ toward)[:, None] * tangent)
         u, v = rows[:, 3:4] * across, rows[:, 4:5] * np.cross(tangent, across)
     depth = (
         bone.get("cap", CAP_DEPTH) * np.minimum(np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1))[[0, -1]]
@@ -250,7 +250,3 @@ def _tube(rings: int, sides: int) -> Indices:
             np.stack([last_pole, last + own, last + other], axis=1),
         ]
     )
-
-
-def _unit(vectors: Array) -> Array:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

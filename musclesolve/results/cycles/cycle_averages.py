@@ -15,6 +15,7 @@ from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_o
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
+from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import listed
 
@@ -58,10 +59,9 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         1
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
-    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
+    needed = {"cycle", "cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
     for each in every:
-        if not isinstance(each, xr.Dataset) or "cycle" not in each.dims or needed - set(each.variables):
-            raise input_error("results.no_gait_cycles", name=type(each).__name__)
+        check_cycles(each, needed)
     sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
     used = [each for each in every if each.sizes["cycle"]]
     if not used:

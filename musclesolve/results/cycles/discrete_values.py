@@ -24,6 +24,7 @@ from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.gait_cycles import curves_of
+from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
 
@@ -64,8 +65,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
         >>> sorted(set(table["measure"]))
         ['impulse', 'max', 'mean', 'min', 'range', 'value']
     """
-    if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims:
-        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
+    check_cycles(cycles)
     known = [name for kind in KINDS.values() for name in kind.names]
     there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
     variables = [variables] if isinstance(variables, str) else variables

@@ -5,7 +5,7 @@ stature depend on it less (Hof 1996, Gait Posture 4:222-223; Moisio et al. 2003,
 ``results/dataset/quantities.toml`` lists the kind of every variable and the units of every kind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import xarray as xr
@@ -84,8 +84,7 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
         >>> strides["joint_moment"].attrs["units"]
         'N m/kg'
     """
-    if not isinstance(cycles, xr.Dataset):
-        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
+    check_cycles(cycles, ())
     chosen = chosen_units(units)
     changed = {}
     for kind, unit in chosen.items():
@@ -115,6 +114,12 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
                 variable.dims, (variable * factor).transpose(*variable.dims).data, attrs
             )
     return cycles.assign(changed).assign_attrs(units=[f"{kind}: {unit}" for kind, unit in chosen.items()])
+
+
+def check_cycles(cycles: Any, needed: Iterable[str] = ("cycle",)) -> None:
+    """Refuse what is no Dataset of gait cycles, with the dimensions and variables that are needed."""
+    if not isinstance(cycles, xr.Dataset) or set(needed) - {*cycles.dims, *cycles.variables}:
+        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
 
 
 def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.Variable:

@@ -30,6 +30,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.checks import check_number
 from musclesolve.errors import input_error
+from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.quantities import in_set, said_of
 
 JUDGED = tuple(in_set("judged"))
@@ -69,8 +70,7 @@ def with_outliers(
         >>> ms.with_outliers(strides)["outlier"].dims
         ('cycle',)
     """
-    if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims:
-        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
+    check_cycles(cycles)
     check_number(threshold, "threshold", "a number above 0", above=0.0)
     quantities = [quantities] if isinstance(quantities, str) else quantities
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]

@@ -40,7 +40,7 @@ def recording_labels(analysis: Analysis) -> Labels:
     """Labels of the human along a recording."""
     body = analysis.body
     assert isinstance(body, RecordedBody)
-    mechanics, measured, settings = body.mechanics, body.mechanics.measured, body.trial.settings
+    mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
@@ -76,12 +76,7 @@ def recording_labels(analysis: Analysis) -> Labels:
         },
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
-            *(
-                WarningNote(str(warning), warning.code)
-                for warning in mechanics.warnings(
-                    body.trial.mapping, settings.consistency.method, settings.laboratory.tilt_deg
-                )
-            ),
+            *(WarningNote(str(warning), warning.code) for warning in mechanics.warnings(body.trial)),
             *dict.fromkeys(
                 WarningNote(sentence)
                 for each in analysis.parts

@@ -38,7 +38,7 @@ class KernelOptions(NamedTuple):
     allow_reserve: bool  # whether an infeasible frame is solved again with reserves
 
 
-_OUTPUT = [array.name for array in fields(SolutionArrays)[:-1]]
+_OUTPUT = [field.name for field in fields(SolutionArrays)[:-1]]
 """Names of the output arrays, in the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
 _NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))

@@ -742,18 +742,18 @@ def _found(
     rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *COMPARED)}
     for k, each in enumerate(kept):
         rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
-        for word, of_word in zip(COMPARED, like, strict=True):
-            curve = of_word[k]
+        for word, curves in zip(COMPARED, like, strict=True):
+            curve = curves[k]
             if curve is not None:
                 # in the unit of the measurement, EMG with the fitted gain
                 rows[word][k, : len(each.time)] = np.interp(
                     each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
                 )
     variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
-    for word, of_word in zip(COMPARED, like, strict=True):
+    for word, curves in zip(COMPARED, like, strict=True):
         for name in ("rms", "correlation"):
-            values = [np.nan if each is None else getattr(each, name) for each in of_word]
-            variables[f"{name}_{word}"] = (("curve",), np.array(values, dtype=float))
+            measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
+            variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
     coordinates = {
         "parameter": problem.names,
@@ -886,16 +886,16 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
 
     observed: as of `COMPARED`; of each the gains of EMG are those that are best for its muscles.
     """
-    squares = [_channel_squares(_with_best_gains(observation)) for observation in observed]
+    squares = [_channel_squares(_with_best_gains(observations)) for observations in observed]
     for kind in dict.fromkeys(kind for kind, _ in squares[0] if kind in (EMG, FASCICLE)):
         keys = [key for key in squares[0] if key[0] == kind and key in squares[1]]
         worse = []
         for key in keys:
-            before, after, ahead = (np.sqrt(square.get(key, np.nan)) for square in squares)
+            before, after, ahead = (np.sqrt(channels.get(key, np.nan)) for channels in squares)
             if after > WORSE * before and (kind != EMG or after > LEAST_EMG_SD):
                 held_out = f" (trials left out: {ahead:.3g})" if np.isfinite(ahead) else ""
                 worse.append(f"{key[1]} {before:.3g} -> {after:.3g}{held_out}")
-        before, after = (sum(square[key] for key in keys) for square in squares[:2])
+        before, after = (sum(channels[key] for key in keys) for channels in squares[:2])
         if worse and (after > WORSE**2 * before or 2 * len(worse) > len(keys)):
             yield WarningNote(
                 f"The calibration makes the fit to {kind} worse; rms before -> after in {len(worse)} of {len(keys)} "

@@ -38,6 +38,7 @@ from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.quantities import explained
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
+from musclesolve.studies.compare import stacked
 from musclesolve.studies.questions.assistance import (
     Target,
     contact_target,
@@ -492,7 +493,7 @@ MINIMIZED = ("minimized_before", "minimized", "minimized_together")
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (
     *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
-    *("knee_contact_lateral", "status", "valid", "kkt_residual"),
+    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
     *MINIMIZED,
 )
 """Variables with different values in each scenario."""
@@ -502,28 +503,16 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
     first = results[0]
     weight = float(body_weight(first))
-    stacked: dict[str, tuple[tuple[str, ...], Array, dict[str, Any]]] = {}
-    for name in [setting for setting in OF_SCENARIO if setting in first]:
-        one = first[name]
-        stacked[name] = (
-            ("scenario", *map(str, one.dims)),
-            np.stack([result[name].values for result in results]),
-            one.attrs,
-        )
-    stacked["least_cost"] = (
-        ("scenario", "time", "side"),
-        np.stack([result["cost"].values for result in results]),
-        {},
-    )
+    variables = stacked(results, OF_SCENARIO, "scenario")
     if "joint_reaction" in first:
         contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
         about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
-        stacked["contact_force"] = (("scenario", "time", "joint"), contact, about)
+        variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
     axes = ("time", "dof", "muscle", "side", "joint")
     coords = {name: first[name] for name in axes if name in first.coords}
     coords["group"] = first["group"]
     found = xr.Dataset(
-        stacked,
+        variables,
         {"scenario": list(names), **coords},
         {
             "costs": [str(result.attrs["cost"]) for result in results],

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from musclesolve._util.message_text import count_of
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
@@ -348,7 +349,7 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
         chosen[key] = enough if enough and len(enough) < len(count) else list(count)
         if enough:
             notes += [
-                f"the {key.removesuffix('s')} {name!r} has {number} subject{'s' * (number != 1)}, a test needs "
+                f"the {key.removesuffix('s')} {name!r} has {count_of(number, 'subject')}, a test needs "
                 f"{FEWEST_SUBJECTS}: it is shown and not tested"
                 for name, number in count.items()
                 if number < FEWEST_SUBJECTS

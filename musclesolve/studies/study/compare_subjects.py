@@ -166,19 +166,14 @@ def compare_subjects(
     walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {WALKING, RUNNING}
     faults, strange = list[_Fault](), list[_Fault]()
     for c in range(len(conditions)):
-        units = [fault for judged_quantity in judged for fault in _units(judged_quantity, c, mass)]
+        units = [fault for quantity in judged for fault in _units(quantity, c, mass)]
         strange += [unit for unit in units if unit.text == UNNAMED]
         faults += [unit for unit in units if unit.text != UNNAMED]
         faults += _mass(judged, c, {fault.subject for fault in faults if fault.condition == c})
         there = {(fault.subject, fault.quantity.name) for fault in faults if fault.condition == c}
-        faults += [
-            fault for judged_quantity in judged for fault in _turned(judged_quantity, c, groups, there, walks)
-        ]
+        faults += [fault for quantity in judged for fault in _turned(quantity, c, groups, there, walks)]
     split = [
-        fault
-        for judged_quantity in judged
-        for c in range(len(conditions))
-        for fault in _split(judged_quantity, c, faults)
+        fault for quantity in judged for c in range(len(conditions)) for fault in _split(quantity, c, faults)
     ]
     counts = np.ones((len(subjects), len(conditions)), bool)
     for fault in faults:
@@ -191,28 +186,22 @@ def compare_subjects(
         whose = (fault.quantity.name,) if fault in faults else ("",)
         alike.setdefault((fault.subject, fault.text, *whose), []).append(fault)
     for several in alike.values():
-        first = max(several, key=lambda judged_quantity: judged_quantity.t)
+        first = max(several, key=lambda fault: fault.t)
         own = subjects[first.subject]
         severity = "warning" if first in unusual else "error"
         which = (
             first.quantity.called(first.curve) if first.curve is not None else said_of(first.quantity.name)
         )
-        of = [
-            name
-            for judged_quantity in several
-            for name in trials.get((own, conditions[judged_quantity.condition]), ())
-        ]
-        more = (
-            len({(judged_quantity.quantity.name, judged_quantity.curve) for judged_quantity in several}) - 1
-        )
+        of = [name for fault in several for name in trials.get((own, conditions[fault.condition]), ())]
+        more = len({(fault.quantity.name, fault.curve) for fault in several}) - 1
         values = {"subject": own, "quantity": which, "key": "mass_kg", **first.values}
         values["more"] = f" ({more} more of this subject's curves as well)" * bool(more)
         cost = None if first in split else _cost(first, groups, counts)
         where = Where(field=f"subjects.{own}", subject=own, trials=tuple(of), quantity=which)
         found.append(finding(first.text, severity, values, where, cost=cost))  # type: ignore[arg-type]
         if first in faults:
-            for judged_quantity in several:
-                wrong.setdefault((own, conditions[judged_quantity.condition]), found[-1].what)
+            for fault in several:
+                wrong.setdefault((own, conditions[fault.condition]), found[-1].what)
     return ComparedSubjects(sorted_findings(found), wrong, tuple(said))
 
 
@@ -288,7 +277,7 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
 def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Iterator[_Fault]:
     """Subjects whose mean vertical force fits a mass in pounds."""
     force = next(
-        (judged_quantity for judged_quantity in judged if judged_quantity.name == "ground_reaction_force"),
+        (quantity for quantity in judged if quantity.name == "ground_reaction_force"),
         None,
     )
     vertical = [] if force is None else [k for k, name in enumerate(force.names) if name.endswith("z")]
@@ -302,9 +291,7 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
     if rows.size < FEWEST_SUBJECTS:
         return
     spread = max(NORMAL * float(np.median(np.abs(weight[rows]))), LEAST_WEIGHT_SPREAD)
-    moment = next(
-        (judged_quantity for judged_quantity in judged if judged_quantity.name == "joint_moment"), None
-    )
+    moment = next((quantity for quantity in judged if quantity.name == "joint_moment"), None)
     size = np.full(weight.size, np.nan) if moment is None else moment.relative_sizes(condition)
     for s in set(rows.tolist()) - flagged:
         w = float(weight[s])

@@ -14,10 +14,10 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, leave_messag
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
-from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
+from musclesolve.studies.study.cycles_file import CYCLES, TRIAL_FILE, UncertaintyFile, cycles_file
 from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
-from musclesolve.studies.study.trial_files import NAME, TrialFile, trial_file
+from musclesolve.studies.study.trial_files import TrialFile, trial_file
 from musclesolve.studies.study.unpacked import Unpacked
 
 TRIALS = "trials"
@@ -116,7 +116,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
     misspelt: InputError | None = None
     for trial in study.included:
         folder = output / TRIALS / trial.name
-        path = folder / NAME
+        path = folder / TRIAL_FILE
         job = Job(trial.name, path, folder, {"side": trial.side})
         try:
             made = trial_file(study, trial, unpacked.source(trial), path)

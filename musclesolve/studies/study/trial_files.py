@@ -13,10 +13,8 @@ from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
-from musclesolve.studies.study.cycles_file import TRIAL_FILE
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
-NAME = TRIAL_FILE
 HEAD = (
     "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
 )
