@@ -234,7 +234,7 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
         elif high.any():
             noisy[name] = high
     for name, jumped in single.items():
-        yield from _slips_and_ghosts(markers, name, jumped)
+        yield from _slips_and_ghosts(case.trial, name, jumped)
     if noisy:
         yield _jitter(markers, size, noisy)
     yield from _stretched(case.trial, [*single, *noisy])
@@ -266,9 +266,11 @@ def _around(size: Array) -> Array:
     return np.maximum(median[: size.size], after)
 
 
-def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Finding]:
+def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding]:
     """Find slips of a marker, and frames in which it only leaves its place for a while."""
+    markers = trial.markers
     time, events = markers.time, _events(markers[name], jumped)
+    distance = _distances_on_bodies(trial, name)
     ghosts: list[Run] = []
     slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
@@ -278,6 +280,8 @@ def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Fin
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
             ghosts.append((float(time[before[0]]), float(time[stop])))
+        elif away := _away(distance, first, stop, round(BACK * markers.rate)):
+            ghosts.append((float(time[away[0]]), float(time[away[1]])))
         else:
             slips.append((first, stop, moved))
     if slips:
@@ -294,6 +298,37 @@ def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Fin
         values = {"name": name, "size": max(far for *_, far in events)}
         where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
         yield finding("leap.back", "warning", values, where)
+
+
+def _distances_on_bodies(trial: Trial, name: str) -> Array:
+    """Return the distances (T, K) [m] of a marker from the K others on its bodies."""
+    others = {other for names, _ in bodies(trial).values() if name in names for other in names} - {name}
+    return np.stack(
+        [np.linalg.norm(trial.markers[name] - trial.markers[other], axis=1) for other in sorted(others)],
+        axis=1,
+    )
+
+
+def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:
+    """Return the frames around those in which a marker is away from its place, if the jump from first to stop only
+    begins or ends a slow drift, as of a wrongly filled gap; None if the marker keeps its new place.
+
+    distance: from the other markers on its bodies (T, K) [m]; the usual ones within `reach` frames before and after
+        the jump show whether the marker has changed its place.
+    """
+    before, after = distance[max(first + 1 - reach, 0) : first + 1], distance[stop : stop + reach]
+    if min(len(before), len(after)) < 2 * TOGETHER or np.isnan(np.concatenate([before, after])).any():
+        return None
+    usual = np.median(before, axis=0), np.median(after, axis=0)
+    jump = float(np.abs(distance[stop] - distance[first]).max())
+    if jump < SMALLEST_JUMP or np.abs(usual[1] - usual[0]).max() > 0.5 * jump:
+        return None
+    off = [
+        np.abs(part - of).max(axis=1) > 0.5 * SMALLEST_JUMP
+        for part, of in zip((before, after), usual, strict=True)
+    ]
+    drifting, returning = (int(np.argmin([*run, False])) for run in (off[0][::-1], off[1]))
+    return max(first - drifting, 0), min(stop + returning, len(distance) - 1)
 
 
 def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:

@@ -70,6 +70,21 @@ def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path
     assert "up to 45 mm" in report.findings[0].what
 
 
+@pytest.mark.parametrize("shares", [np.arange(1, 9) / 8, np.arange(8, 0, -1) / 8])
+def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped(
+    recorded_walk_trial: Trial, shares: np.ndarray, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    first = copy.frame(0.5)
+    for frame, share in enumerate(shares, first):
+        copy.move("R.Heel", slice(frame, frame + 1), copy.in_file((0.036 * share, 0.03 * share, 0.0)))
+    report, codes = found(copy, tmp_path)
+    assert codes == [("leap", {"R.Heel"})]
+    ((start, end),) = report.findings[0].where.times
+    # The drift is 0.09 s long; its first millimeters are motion of the skin.
+    assert 0.04 < end - start < 0.11
+
+
 def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     moved(copy, "knee_lateral_r", 0.4, (27.0, 21.6, 28.8), 9)
