@@ -19,6 +19,7 @@ from musclesolve.checking.observed_body import (
     ahead,
     between,
     facing,
+    foot,
     landmark,
     seen_mean,
     shown,
@@ -152,6 +153,55 @@ def exchange_of_labels(
     markers = [list(trial.mapping[name]) for name in names]
     single = all(len(labels) == 1 and labels[0] in getattr(trial, role) for labels in markers)
     return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
+
+
+OUTER_TOE = 0.17
+"""Distance by which the middle of the ankle lies inside of the line from heel to toe marker, a share of the distance of
+the malleoli, from which the toe marker is on the outer edge of the foot. Toe markers near the second toe have -0.05 to
+0.10 (six feet, standing and walking), markers on the head of the fifth metatarsal 0.24 to 0.43 (eight feet). The way
+the foot points does not matter, because heel, malleoli and toes turn together.
+"""
+
+
+@check_at(Stage.ANALYSIS)
+def outer_toes(case: Case) -> Iterator[Finding]:
+    """Find toe markers on the outer edge of the foot, as on the head of the fifth metatarsal."""
+    outer: dict[str, float] = {}
+    for side in SIDES:
+        share = ankle_inside(case.trial, side)
+        if share is not None and share > OUTER_TOE:
+            outer[f"toe_{side}"] = share
+    if outer:
+        markers = tuple(marker for name in outer for marker in case.trial.mapping[name])
+        values = {
+            "landmarks": " and ".join(f"{name} ({', '.join(case.trial.mapping[name])})" for name in outer),
+            "shares": " and ".join(f"{100.0 * share:.0f}" for share in outer.values()),
+            "limit": OUTER_TOE,
+        }
+        where = replace(case.key("mapping", next(iter(outer))), markers=markers)
+        yield finding("outer_toe", "warning", values, where)
+
+
+def ankle_inside(trial: Trial, side: Side) -> float | None:
+    """Return the distance of the middle of the malleoli to the inside of the line from heel to toe, seen from above.
+
+    It is a share of the distance of the malleoli: the mean of the standing trial, or of the frames in which the foot is
+    on the ground. None where a landmark is not seen.
+    """
+    names = [f"{name}_{side}" for name in ("heel", "toe", "ankle_medial", "ankle_lateral")]
+    points = None if trial.static is None else shown(trial, names, trial.static)
+    if points is None:
+        of_foot, points = foot(trial, side), shown(trial, names)
+        if of_foot is None or points is None:
+            return None
+        points = [point[of_foot.ground] for point in points]
+    heel, toe, medial, lateral = (point[:, :2] for point in points)
+    line, outward, from_heel = toe - heel, lateral - medial, 0.5 * (medial + lateral) - heel
+    out = np.stack([-line[:, 1], line[:, 0]], axis=1)
+    out *= np.sign(np.sum(out * outward, axis=1, keepdims=True))
+    area = np.linalg.norm(line, axis=1) * np.linalg.norm(lateral - medial, axis=1)
+    share = float(seen_mean(-np.sum(out * from_heel, axis=1) / np.where(area > 0.0, area, np.nan)))
+    return share if np.isfinite(share) else None
 
 
 # Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.

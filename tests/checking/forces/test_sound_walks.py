@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,14 @@ import musclesolve
 from musclesolve.checking.forces.plate_axes import (
     best_rotation,
     horizontal_axes,
+    leaning_force,
     pressure_direction,
     rotation_matrix,
 )
 from musclesolve.checking.loading import load
 from musclesolve.recording.data import Trial
 from musclesolve.results.finding import Finding
+from musclesolve.synthetic.faults import tilt_laboratory, tilt_plates
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -107,6 +110,21 @@ def test_what_errors_of_the_motion_imitate_is_no_error(
             recorded(trial, tmp_path / str(number), lambda copy: walks.rotate_plates(copy, degrees, sides))
         )
         assert "error" not in {finding.severity for finding in found}, found
+
+
+@pytest.mark.parametrize("degrees", [2.0, -3.0])
+@pytest.mark.parametrize("tilt", [tilt_plates, tilt_laboratory])
+def test_a_tilt_sideways_is_found_with_its_angle(
+    tilt: Callable[..., None], degrees: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """Over a stride the momentum hardly changes: the mean sideward force is the tangent of the tilt."""
+    for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
+        case, _ = load(recorded(trial, tmp_path / str(number), partial(tilt, left_deg=degrees)))
+        assert case is not None
+        (found,) = leaning_force(case)
+        said = re.search(r"([-\d.]+) % to the left .* tilted, for instance by ([\d.]+) degrees", found.what)
+        assert said and np.sign(float(said[1])) == np.sign(degrees)
+        assert float(said[2]) == pytest.approx(abs(degrees), abs=0.2)
 
 
 def step(time: np.ndarray, start: float) -> np.ndarray:
