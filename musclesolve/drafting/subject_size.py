@@ -177,7 +177,7 @@ def _mass(
         return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
     todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
-        return Line("mass_kg", None, "", f"{todo} the plates do not show it", open=True)
+        return Line("mass_kg", None, "", f"{todo} no plate shows it", open=True)
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
     carried = next(agreeing, ways[0] if len(ways) == 1 else None)
     if carried is None:
