@@ -48,6 +48,23 @@ LONGEST = 1.0
 0.14 m (external oblique, gait2392), the longest fiber 0.58 m (sartorius, silva_2003); a straight path shortens by at
 most 1 m for 1 m of a translation. Numbers in cm or mm are larger even for fingers, whose flexors have arms of 1 cm."""
 
+_LENGTH = (
+    LONGEST,
+    " m",
+    f"no human muscle has more than {LONGEST:g} m: meters are expected. "
+    "Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
+)
+_LARGEST = {
+    "moment_arm": _LENGTH,
+    "optimal_fiber_length": _LENGTH,
+    "emg": (
+        5.0,
+        "",
+        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, and divide volts by their maximum.",
+    ),
+}
+"""Array -> largest size that its unit explains, the unit, and what a warning of a larger one says."""
+
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
     "optimal_fiber_length": "(n,) [m]",
@@ -99,7 +116,7 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms or fiber lengths beyond 1 m.
+        UserWarning: moment arms or fiber lengths beyond 1 m, EMG beyond 5.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -202,21 +219,17 @@ class Problem:
                 place=place,
                 more=more,
             )
-        for name in ("moment_arm", "optimal_fiber_length"):
-            length = arrays.get(name, np.zeros(size["n"]))
+        for name, (largest, unit, why) in _LARGEST.items():
+            array = arrays.get(name, np.zeros(size["n"]))
             if (
-                not length.size
-                or -LONGEST <= np.fmin.reduce(length, None) <= np.fmax.reduce(length, None) <= LONGEST
+                not array.size
+                or -largest <= np.fmin.reduce(array, None) <= np.fmax.reduce(array, None) <= largest
             ):
                 continue
-            length = np.where(np.abs(length) < HUGE, np.abs(length), 0.0)
-            if length.max() > LONGEST:
-                muscle = (self.muscle or ())[int(np.unravel_index(length.argmax(), length.shape)[-1])]
-                warn(
-                    f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {LONGEST:g} m: "
-                    "meters are expected. Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
-                    stacklevel=3,
-                )
+            array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
+            if array.max() > largest:
+                muscle = (self.muscle or ())[int(np.unravel_index(array.argmax(), array.shape)[-1])]
+                warn(f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why}", stacklevel=3)
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
