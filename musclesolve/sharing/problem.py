@@ -43,27 +43,26 @@ _LEADING = {
 }
 """Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
 
-LONGEST = 1.0
-"""Largest moment arm and fiber length that meters explain [m]. The largest moment arm of the bundled OpenSim models is
-0.14 m (external oblique, gait2392), the longest fiber 0.58 m (sartorius, silva_2003); a straight path shortens by at
-most 1 m for 1 m of a translation. Numbers in cm or mm are larger even for fingers, whose flexors have arms of 1 cm."""
-
-_LENGTH = (
-    LONGEST,
-    " m",
-    f"no human muscle has more than {LONGEST:g} m: meters are expected. "
-    "Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
+_METERS = (
+    "no human muscle has more than {:g} m: meters are expected. "
+    "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
 )
 _LARGEST = {
-    "moment_arm": _LENGTH,
-    "optimal_fiber_length": _LENGTH,
+    "moment_arm": (10.0, " m", _METERS),
+    "optimal_fiber_length": (1.0, " m", _METERS),
     "emg": (
         5.0,
         "",
-        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, and divide volts by their maximum.",
+        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum.",
     ),
 }
-"""Array -> largest size that its unit explains, the unit, and what a warning of a larger one says."""
+"""Array -> largest value that its unit explains, the unit, and what the warning of a larger one says.
+
+The largest moment arm of the bundled OpenSim models is 0.14 m (external oblique, gait2392), the longest fiber 0.58 m
+(sartorius, silva_2003). Coordinates without a joint, such as the generalized coordinates of a mechanism, may have arms
+of some meters. In mm the arms of every joint are beyond 10, even those of fingers. EMG in shares of a maximum is at
+most some times the maximum.
+"""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -116,7 +115,7 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms or fiber lengths beyond 1 m, EMG beyond 5.
+        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, or EMG beyond 5.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -221,15 +220,15 @@ class Problem:
             )
         for name, (largest, unit, why) in _LARGEST.items():
             array = arrays.get(name, np.zeros(size["n"]))
-            if (
-                not array.size
-                or -largest <= np.fmin.reduce(array, None) <= np.fmax.reduce(array, None) <= largest
-            ):
+            ends = () if not array.size else (np.fmin.reduce(array, None), np.fmax.reduce(array, None))
+            if all(abs(end) <= largest for end in ends):
                 continue
             array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
             if array.max() > largest:
                 muscle = (self.muscle or ())[int(np.unravel_index(array.argmax(), array.shape)[-1])]
-                warn(f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why}", stacklevel=3)
+                warn(
+                    f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=3
+                )
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
