@@ -43,10 +43,11 @@ _LEADING = {
 }
 """Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
 
-LONGEST = 1.0
-"""Largest moment arm and fiber length that meters explain [m]. The largest moment arm of the bundled OpenSim models is
-0.14 m (external oblique, gait2392), the longest fiber 0.58 m (sartorius, silva_2003); a straight path shortens by at
-most 1 m for 1 m of a translation. Numbers in cm or mm are larger even for fingers, whose flexors have arms of 1 cm."""
+LONGEST = {"moment_arm": 10.0, "optimal_fiber_length": 1.0}
+"""Largest values that meters explain [m]. The largest moment arm of the bundled OpenSim models is 0.14 m (external
+oblique, gait2392), the longest fiber 0.58 m (sartorius, silva_2003). Coordinates without a joint, such as the
+generalized coordinates of a mechanism, may have arms of some meters. In mm the arms of every joint are beyond 10, even
+those of fingers."""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -99,7 +100,7 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms or fiber lengths beyond 1 m.
+        UserWarning: moment arms beyond 10 m or fiber lengths beyond 1 m.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -202,18 +203,16 @@ class Problem:
                 place=place,
                 more=more,
             )
-        for name in ("moment_arm", "optimal_fiber_length"):
+        for name, longest in LONGEST.items():
             length = arrays.get(name, np.zeros(size["n"]))
-            if (
-                not length.size
-                or -LONGEST <= np.fmin.reduce(length, None) <= np.fmax.reduce(length, None) <= LONGEST
-            ):
+            ends = () if not length.size else (np.fmin.reduce(length, None), np.fmax.reduce(length, None))
+            if all(abs(end) <= longest for end in ends):
                 continue
             length = np.where(np.abs(length) < HUGE, np.abs(length), 0.0)
-            if length.max() > LONGEST:
+            if length.max() > longest:
                 muscle = (self.muscle or ())[int(np.unravel_index(length.argmax(), length.shape)[-1])]
                 warn(
-                    f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {LONGEST:g} m: "
+                    f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {longest:g} m: "
                     "meters are expected. Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
                     stacklevel=3,
                 )
