@@ -92,7 +92,7 @@ def measured(trial: Path, output: Path) -> tuple[float, float, float]:
     _, status, used = os.wait4(child.pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 3):
         sys.exit(said)
-    return used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024.0
+    return used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss * 1024.0 / 1e6
 
 
 def main() -> None:

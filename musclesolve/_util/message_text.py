@@ -30,7 +30,7 @@ def capitalized(text: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value as Python writes it; of an array or another sequence the first few values and their number."""
+    """A value as Python writes it, in one line; of an array or another sequence the first values and their number."""
     np = sys.modules.get("numpy")  # an array is of a numpy that was imported; a message alone needs none
     try:
         if np is not None and isinstance(value, np.ndarray) and value.size > _MOST_VALUES:
@@ -44,4 +44,6 @@ def as_text(value: object) -> str:
 
 
 def _cut(text: str) -> str:
+    if "\n" in text:
+        text = " ".join(text.split())
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."

@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -145,7 +146,7 @@ def replay(
         The frames with their times, and the `Live`.
 
     Raises:
-        InputError: what `Live` or `samples` refuses.
+        InputError: what `Live` or `samples` refuses; a rate that is not above zero.
 
     Examples:
         >>> played = ms.replay(ms.data.reference_stride())
@@ -153,6 +154,8 @@ def replay(
         True
     """
     report = progress or no_progress
+    if rate is not None:
+        check_number(rate, "rate", "samples a second, above zero", above=0.0)
     report("preparation", 0.05)
     live = Live(trial, **settings) if live is None else live
     source = trial if isinstance(trial, Trial) else live.trial

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 import muscle_db
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
@@ -46,8 +47,8 @@ def muscle_geometry(
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown or faulty muscle set, an unknown angle, angles of different lengths, not finite or of
-            more than 360 degrees.
+        InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles of different
+            lengths, not finite or of more than 360 degrees.
 
     Examples:
         >>> poses = ms.muscle_geometry({"knee_flexion_r": np.radians([0.0, 45.0, 90.0])})
@@ -57,7 +58,11 @@ def muscle_geometry(
     """
     import xarray as xr
 
-    model = human_model() if subject is None else subject
+    model = (
+        human_model()
+        if subject is None
+        else check_type(subject, Model, "subject", "a model, such as human_model() makes")
+    )
     if not isinstance(database, muscle_db.MuscleDatabase):
         database = muscle_db.load() if database is None else load_muscle_set(database)
     dof_names = model.topology.dof_names[: model.tree.joint_count]

@@ -32,6 +32,20 @@ from musclesolve.settings.trial import PREDICTED, RecordedSettings
 S = TypeVar("S", bound=Settings)
 
 
+def toml_remedy(line: str) -> str:
+    """Return the remedy for a line that is not valid TOML; the line is empty where the file ends too early."""
+    key, _, value = (part.strip() for part in line.partition("="))
+    if written := decimal_point(value.partition("#")[0].strip()):
+        return written
+    if "\\" in value and '"' in value:
+        return (
+            f"write / instead of \\ between folders: {line.replace(chr(92) * 2, '/').replace(chr(92), '/')}"
+        )
+    if value and re.fullmatch(r"[\w -]+", key) and not re.fullmatch(r"[A-Za-z0-9_-]+", key):
+        return f'put a name with blanks or other letters than a to z in quotes: "{key}" = ...'
+    return f"correct {line!r}" if line else "close every quote and bracket"
+
+
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
@@ -51,12 +65,11 @@ class Document:
         except tomllib.TOMLDecodeError as reason:
             place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
             text = self.lines[int(place[1]) - 1].strip() if place else ""
-            remedy = f"correct {text!r}" if text else "close every quote and bracket"
             raise input_error(
                 "recording.file_not_valid_toml",
                 file=path,
                 where=int(place[1]) if place else None,
-                remedy=decimal_point(text.partition("=")[2].partition("#")[0].strip()) or remedy,
+                remedy=toml_remedy(text),
                 reason=str(reason).replace(place[0], "") if place else reason,
             ) from None
         except (ValueError, RecursionError):

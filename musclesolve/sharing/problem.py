@@ -43,11 +43,26 @@ _LEADING = {
 }
 """Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
 
-LONGEST = {"moment_arm": 10.0, "optimal_fiber_length": 1.0}
-"""Largest values that meters explain [m]. The largest moment arm of the bundled OpenSim models is 0.14 m (external
-oblique, gait2392), the longest fiber 0.58 m (sartorius, silva_2003). Coordinates without a joint, such as the
-generalized coordinates of a mechanism, may have arms of some meters. In mm the arms of every joint are beyond 10, even
-those of fingers."""
+_METERS = (
+    "no human muscle has more than {:g} m: meters are expected. "
+    "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
+)
+_LARGEST = {
+    "moment_arm": (10.0, " m", _METERS),
+    "optimal_fiber_length": (1.0, " m", _METERS),
+    "emg": (
+        5.0,
+        "",
+        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum.",
+    ),
+}
+"""Array -> largest value that its unit explains, the unit, and what the warning of a larger one says.
+
+The largest moment arm of the bundled OpenSim models is 0.14 m (external oblique, gait2392), the longest fiber 0.58 m
+(sartorius, silva_2003). Coordinates without a joint, such as the generalized coordinates of a mechanism, may have arms
+of some meters. In mm the arms of every joint are beyond 10, even those of fingers. EMG in shares of a maximum is at
+most some times the maximum.
+"""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -100,7 +115,7 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms beyond 10 m or fiber lengths beyond 1 m.
+        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, or EMG beyond 5.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -203,18 +218,16 @@ class Problem:
                 place=place,
                 more=more,
             )
-        for name, longest in LONGEST.items():
-            length = arrays.get(name, np.zeros(size["n"]))
-            ends = () if not length.size else (np.fmin.reduce(length, None), np.fmax.reduce(length, None))
-            if all(abs(end) <= longest for end in ends):
+        for name, (largest, unit, why) in _LARGEST.items():
+            array = arrays.get(name, np.zeros(size["n"]))
+            ends = () if not array.size else (np.fmin.reduce(array, None), np.fmax.reduce(array, None))
+            if all(abs(end) <= largest for end in ends):
                 continue
-            length = np.where(np.abs(length) < HUGE, np.abs(length), 0.0)
-            if length.max() > longest:
-                muscle = (self.muscle or ())[int(np.unravel_index(length.argmax(), length.shape)[-1])]
+            array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
+            if array.max() > largest:
+                muscle = (self.muscle or ())[int(np.unravel_index(array.argmax(), array.shape)[-1])]
                 warn(
-                    f"{name} is up to {length.max():.4g} m ({muscle}), no human muscle has more than {longest:g} m: "
-                    "meters are expected. Multiply it by 0.001 if it is in mm, by 0.01 if in cm.",
-                    stacklevel=3,
+                    f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=3
                 )
 
     def _set(self, **values: Any) -> None:

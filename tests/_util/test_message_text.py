@@ -34,6 +34,7 @@ def test_the_first_values_and_their_number() -> None:
     assert as_text(np.arange(80) / 4.0) == "[0.0, 0.25, 0.5, 0.75, 1.0, 1.25, ...] (shape (80,))"
     assert as_text([np.float64(0.5)] * 80) == "[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ...] (80 values)"
     assert as_text("ab") == "'ab'" and as_text((1, 2)) == "(1, 2)" and as_text(np.float64(2.5)) == "2.5"
+    assert as_text(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
     assert few("abc") == "a, b, c" and few("abcd") == "a, b, c ... (4 in all)"
 
 

@@ -145,18 +145,26 @@ def test_names_of_rows_that_the_model_does_not_have(model):
             call()
 
 
-def test_wrenches_and_points_of_another_length(model, still):
-    short = [Wrench("foot_r", ZERO[:5], ZERO[:5])]
+@pytest.mark.parametrize("wrenches", [None, ["foot_r"]])
+def test_no_wrenches_at_all(model, still, wrenches):
+    for call in (projected_moments, lagrange_multipliers):
+        with refused("bad_type", "wrenches"):
+            call(model, still, wrenches)
+
+
+@pytest.mark.parametrize("count", [5, 11])
+def test_wrenches_and_points_of_another_length(model, still, count):
+    other = [Wrench("foot_r", np.zeros((count, 3)), np.zeros((count, 3)))]
     segments = segment_motion(model, still)
     for call in (
-        lambda: projected_moments(model, still, short),
-        lambda: lagrange_multipliers(model, still, short),
-        lambda: joint_loads(model, still, segments, short),
-        lambda: intersegmental_moment(model, still, segments, short, "knee_flexion_r"),
-        lambda: application_sensitivity(model, still, short[0]),
-        lambda: joint_reactions(expand(model), still, short),
+        lambda: projected_moments(model, still, other),
+        lambda: lagrange_multipliers(model, still, other),
+        lambda: joint_loads(model, still, segments, other),
+        lambda: intersegmental_moment(model, still, segments, other, "knee_flexion_r"),
+        lambda: application_sensitivity(model, still, other[0]),
+        lambda: joint_reactions(expand(model), still, other),
     ):
-        with refused("bad_shape", "foot_r", "5", "8"):
+        with refused("bad_shape", "foot_r", str(count), "8"):
             call()
     with refused("bad_shape"):
         force_sensitivity(model, still, "foot_r", ZERO[:4])

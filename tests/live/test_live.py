@@ -289,6 +289,8 @@ def test_what_needs_a_whole_motion_is_refused(stride):
         Live(stride.with_settings(consistency=dict(method="joint_angles")))
     with refused("bad_number", "lag_ms"):
         Live(stride, lag_ms=-1.0)
+    with refused("bad_number", "rate"):
+        replay(stride, rate=-100.0)
 
 
 def test_one_leg_and_its_names(stride):

@@ -216,5 +216,7 @@ def test_numbers_in_another_unit_are_warned_of():
         problem(moment_arm=1000.0 * ARM)
     with pytest.warns(UserWarning, match="optimal_fiber_length is up to 9 m"):
         problem(optimal_fiber_length=np.array([9.0, 5.0, 7.0]))
+    with pytest.warns(UserWarning, match=r"emg is up to 80 \(muscle_1\), .* percent"):
+        problem(emg=np.array([9.0, 80.0, np.nan]))
     with pytest.warns(UserWarning, match="moment_arm is up to 50 m"):  # where another frame has no number
         problem(moment_arm=np.where(np.arange(4)[:, None, None] == 1, np.nan, 1000.0 * ARM))

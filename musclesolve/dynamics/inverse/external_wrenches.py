@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, vector_product
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_type
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
@@ -57,8 +58,10 @@ def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
 
 
 def check_frames(wrenches: list[Wrench], frames: int) -> None:
-    """Refuse wrenches that do not last as long as the motion."""
-    for wrench in wrenches:
+    """Refuse what is no list of wrenches, and wrenches that do not last as long as the motion."""
+    expected = "a list of Wrench; an empty one where nothing acts"
+    for wrench in check_type(wrenches, Iterable, "wrenches", expected):  # type: ignore[type-abstract]
+        check_type(wrench, Wrench, "wrenches", expected)
         if len(wrench.force) != frames:
             raise input_error(
                 "dynamics.wrench_of_other_frames", body=wrench.body, count=len(wrench.force), frames=frames

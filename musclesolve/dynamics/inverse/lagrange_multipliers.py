@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
@@ -59,6 +59,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
         True
     """
     check_fits(model, motion)
+    check_frames(wrenches, len(motion.time))
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
         acting = [wrench.frames(block) for wrench in wrenches]

@@ -223,6 +223,8 @@ def no_file(path: Path) -> InputError:
     remedy = "check the name and the folder"
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
+    elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
+        remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
     elif path.exists():
         problem, expected = f"this is {kind_of(path.stat().st_mode)}", "a regular file"
         remedy = "name a file with the same content"

@@ -483,6 +483,7 @@ def time_range_of(
         key = "end_s" if table.start_s is None else "start_s"
         raise document.error("recording.trial.start_not_lie_before", "time", key, start=start, end=end)
     if end - start < FEWEST_FRAMES / walk.rate:
+        longer = start + FEWEST_FRAMES / walk.rate
         raise document.error(
             "recording.trial.range_from_to_fewer",
             "time",
@@ -491,7 +492,9 @@ def time_range_of(
             end=end,
             fewest_frames=FEWEST_FRAMES,
             recorded=recorded,
-            earliest=start + FEWEST_FRAMES / walk.rate,
+            remedy=f"choose an end after {longer:g} s, or an earlier start"
+            if latest - earliest >= FEWEST_FRAMES / walk.rate
+            else "name a longer recording: no range of this one is long enough",
         )
     return start, end
 

@@ -16,7 +16,6 @@ from musclesolve.errors import BusyError, input_error
 
 Content = bytes | Callable[[Path], None]
 LOCK = f"{HIDDEN}lock"
-REMEDY = "choose another place with -o, or make room or permission there"
 
 _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 """Folder -> its lock, if this process holds it."""
@@ -145,5 +144,8 @@ def _input_error(place: Path) -> Iterator[None]:
     """Raise an InputError where a place cannot be written."""
     try:
         yield
+    except (FileExistsError, NotADirectoryError) as error:
+        present = next((each for each in (place, *place.parents) if each.is_file()), place)
+        raise input_error("results.file_instead_folder", file=place, name=present.name) from error
     except OSError as error:
         raise input_error("results.cannot_written", file=place, reason=error.strerror or error) from error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from musclesolve import InputError
+from musclesolve import InputError, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import read_forces_table, read_markers, write_trc
 from musclesolve.recording.data import Markers
@@ -53,3 +53,24 @@ def test_name_that_no_file_can_hold(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         write_trc(tmp_path / "copy.trc", tabbed)
     assert "rename" in (refused.value.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('"walk.trc"', r'"data\walk.trc"', 'markers = "data/walk.trc"'),
+        ('"walk.trc"', r'"C:\\Users\walk.trc"', 'markers = "C:/Users/walk.trc"'),
+        ('"walk.trc"', r'"new\table.trc"', "write / instead of \\"),  # a tab in TOML
+        ('"walk.trc"', r"'data\walk.trc'", "write / instead of \\"),
+        ("[mapping]", "[mapping]\nFüße = 1", 'in quotes: "Füße"'),
+        ("[mapping]", "[mapping]\nright heel = 1", 'in quotes: "right heel"'),
+        ("[mapping]", "[mapping]\nheel == 1", "correct 'heel == 1'"),
+    ],
+)
+def test_lines_of_a_trial_file(tmp_path: Path, old: str, new: str, named: str) -> None:
+    text = Path(reference_stride()).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "trial.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_trial(tmp_path / "trial.toml")
+    assert named in (refused.value.remedy or "")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -20,6 +21,20 @@ DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     steps = ("r1", "r2", "l1", "l2")
     return synthetic_recording(tmp_path_factory.mktemp("walk"), force_rate_hz=300.0, steps=steps)
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_recording_of_three_frames_has_no_range_to_choose(tmp_path: Path, stated: bool) -> None:
+    copy = open_copy(Path(ms.data.reference_stride()))
+    if not stated:
+        copy.walk = replace(copy.walk, time=copy.walk.time[:3], position=copy.walk.position[:3])
+        copy.lines = [line for line in copy.lines if not line.startswith(("start_s", "end_s"))]
+    else:
+        copy.set_key("time", "end_s", "0.32")
+    with refused("recording.trial.range_from_to_fewer") as short:
+        ms.read_trial(write_copy(copy, tmp_path))
+    assert ("choose an end" in str(short.value)) == stated
+    assert ("longer recording" in str(short.value)) != stated
 
 
 @pytest.mark.parametrize("duration", [0.2, 0.25, 0.3, 0.35])
