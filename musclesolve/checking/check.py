@@ -75,7 +75,7 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
     with collect_errors(findings, "examination of the model"):
         findings += model_findings(body)
         place = Where(file=body.model.file)
-        findings += (finding("model", "warning", {"note": warning}, place) for warning in body.warnings)
+        findings += (finding(each.code, "warning", {"sentence": each}, place) for each in body.warnings)
     return sorted_findings(findings)
 
 
@@ -236,7 +236,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
     if isinstance(body, ModelBody):
         findings += findings_of_body(body)
-        notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
+        notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)
     elif case is not None:
         case = replace(case, prepared=body)
         with collect_errors(findings, "examination of the recording"):
@@ -245,11 +245,8 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         if body is not None:
             result = shared_result(body, sorted_findings(findings), report)
             judgement = judge(Facts(result))
-            stated = listed(result, "notes")
-            findings = [
-                *without_remarks(findings),
-                *(finding(REMARK, "note", {"sentence": note}) for note in stated),
-            ]
+            findings = without_remarks(findings)
+            notes = [finding(REMARK, "note", {"sentence": note}) for note in listed(result, "notes")]
     # a fault that prevents the analysis is an error, whatever its cost, unless another error prevents it
     if refused and not any(entry.severity == "error" for entry in findings):
         findings = [replace(entry, severity="error") if entry.lowered else entry for entry in findings]

@@ -64,6 +64,9 @@ of some meters. In mm the arms of every joint are beyond 10, even those of finge
 most some times the maximum.
 """
 
+WEAK = 30.0
+"""Ratio of the moments to the moments that muscles produce at most that only another unit explains, kN or N mm."""
+
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
     "optimal_fiber_length": "(n,) [m]",
@@ -115,7 +118,8 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, or EMG beyond 5.
+        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, EMG beyond 5, or moments of more than 30 times
+            what the muscles produce at most, as with forces in kN.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -229,6 +233,28 @@ class Problem:
                 warn(
                     f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=3
                 )
+
+        self._warn_of_weak_muscles()
+
+    def _warn_of_weak_muscles(self) -> None:
+        """Warn where muscles produce so little of every moment that only another unit explains it; of some frames."""
+        if not self.n_frames:
+            return
+        some = slice(None, None, max(1, self.n_frames // 100))
+        tension = np.abs(self.force_capacity[some] * self.upper[some])
+        arms, needed = np.abs(self.moment_arm[some]), np.abs(self.moment[some])
+        tension, arms, needed = (np.where(array < HUGE, array, 0.0) for array in (tension, arms, needed))
+        able, most = np.einsum("tmn,tn->tm", arms, tension).max(axis=0), needed.max(axis=0)
+        shared = np.flatnonzero((able > 0.0) & (most > 0.0))
+        if not len(shared) or (most[shared] < WEAK * able[shared]).any():
+            return
+        k = int(shared[np.argmax(most[shared])])
+        warn(
+            f"the moment of {(self.dof or ())[k]} is up to {most[k]:.4g} N m, and all muscles together produce at "
+            f"most {able[k]:.4g} N m: N and N m are expected. Multiply forces by 1000 if they are in kN, moments by "
+            "0.001 if they are in N mm.",
+            stacklevel=4,
+        )
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

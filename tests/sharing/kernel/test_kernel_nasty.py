@@ -52,6 +52,7 @@ def nasty(draw):
     return Problem(arm[None], moment[None], capacity[None], strongest, lower=lower, upper=upper), kind
 
 
+@pytest.mark.filterwarnings("ignore:the moment of:UserWarning")  # some are far beyond the muscles
 @THOROUGH
 @given(nasty())
 def test_every_status_is_proved_and_the_numpy_method_agrees(case):
