@@ -370,11 +370,14 @@ def reactions_of_motion(model: Model, motion: Motion, measured: Array | None = N
 
 
 def subject_model(
-    trial: Trial, measured: Anatomy | Measured, mass_factors: Mapping[str, float] | None = None
+    trial: Trial,
+    measured: Anatomy | Measured,
+    mass_factors: Mapping[str, float] | None = None,
+    near: Model | None = None,
 ) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
-    mass_factors: segment -> factor on its mass.
+    mass_factors: segment -> factor on its mass; near: see `human_model`.
     """
     subject = trial.subject
     segments = {
@@ -398,6 +401,7 @@ def subject_model(
             segments=segments,
             topology=topology_of(subject),
             age=subject.age,
+            near=near,
         )
     except InputError as error:
         if error.where != PLACE:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -378,8 +379,9 @@ def continuous_branch(model: Model, angles: Array) -> Array:
     is reversed. Frames that were fitted independently may have either.
     """
     angles = angles.copy()
-    for triple in _triples(model.tree):
-        signs = model.tree.sign[triple]
+    tree = model.tree
+    for triple in _triples(*(tuple(numbers.tolist()) for numbers in (tree.parent, tree.child, tree.pivot))):
+        signs = tree.sign[triple]
         same = angles[:, triple]
         other = np.stack([same[:, 0] + np.pi, signs[1] * np.pi - same[:, 1], same[:, 2] + np.pi], axis=1)
         goes_on = np.abs(wrapped(np.diff(same, axis=0))).sum(axis=1)
@@ -387,22 +389,22 @@ def continuous_branch(model: Model, angles: Array) -> Array:
         first = abs(wrapped(same[0, 1])) > 0.5 * np.pi
         switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
         angles[:, triple] = np.where(switched[:, None], other, same)
-    angles = model.tree.unwrapped(angles)
+    angles = tree.unwrapped(angles)
     return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
 
 
-def _triples(tree: Tree) -> list[list[int]]:
-    """Joints about three axes through one pivot, each distal to the one before."""
-    parent, child, pivot = (indices.tolist() for indices in (tree.parent, tree.child, tree.pivot))
-    triples = []
-    for last in range(tree.joint_count):
+@lru_cache(maxsize=16)
+def _triples(parent: tuple[int, ...], child: tuple[int, ...], pivot: tuple[int, ...]) -> list[list[int]]:
+    """Joints about three axes through one pivot, each distal to the one before, by the arrays of `Tree`."""
+    triples, count = [], len(child)
+    for last in range(count):
         chain = [last]
         while len(chain) < 4 and parent[chain[0]] in child:
             before = child.index(parent[chain[0]])
             if pivot[before] != pivot[last]:
                 break
             chain.insert(0, before)
-        beyond = [k for k in range(tree.joint_count) if parent[k] == child[last]]
+        beyond = [k for k in range(count) if parent[k] == child[last]]
         if len(chain) == 3 and pivot[last] not in [pivot[k] for k in beyond]:
             triples.append(chain)
     return triples

@@ -41,6 +41,7 @@ def human_model(
     segments: Mapping[str, StatedSegment] | None = None,
     topology: Topology | None = None,
     age: float | None = None,
+    near: Model | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -54,6 +55,7 @@ def human_model(
         segments: segment -> stated mass properties instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
         age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
+        near: the model of the same subject with hardly different offsets, whose joints were checked.
 
     Raises:
         InputError: an impossible mass, stature, sex, length, segment or table, or an offset of an unknown point.
@@ -80,6 +82,8 @@ def human_model(
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
         shod = with_stated(topology, standing, shod, segments)
+    if near is not None:
+        return near.resized(standing, shod)
     return Model(topology, standing, shod, stature=stature)
 
 

@@ -67,15 +67,19 @@ class Model:
 
         No joint depends on them, so that arrays already computed for joints and bodies stay valid.
         """
+        kept = ("constraints", "rigid_bodies", "tree")
+        computed = {name: value for name, value in vars(self).items() if name in kept}
+        return self._with(mass=mass, pelvis_depth=pelvis_depth, **computed)
+
+    def resized(self, standing: Array, mass: MassProperties) -> Model:
+        """The model with other lengths and masses, near enough that its joints need no second check."""
+        return self._with(standing=standing, mass=mass)
+
+    def _with(self, **changed: object) -> Model:
+        """An unchecked copy with other fields; of what was computed it has only what is given."""
         other = copy(self)
-        computed = {
-            name: value
-            for name, value in vars(self).items()
-            if name in ("constraints", "rigid_bodies", "tree")
-        }
         vars(other).clear()
-        vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | computed)
-        vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
+        vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | changed)
         return other
 
     @cached_property
