@@ -21,7 +21,7 @@ _LISTS = (list, Sequence, Iterable, Collection)
 
 
 class Rule(NamedTuple):
-    """What an argument must be: an object of one of some classes, or a list or dict of such objects."""
+    """The type of an argument: an object of one of some classes, or a list or dict of such objects."""
 
     classes: tuple[type, ...]
     holder: type | None = None  # Iterable or Mapping

@@ -65,7 +65,11 @@ most some times the maximum.
 """
 
 WEAK = 30.0
-"""Ratio of the moments to the moments that muscles produce at most that only another unit explains, kN or N mm."""
+"""Ratio of moments to the moments that muscles produce at most beyond which the units are looked at."""
+KILONEWTONS = 10.0
+"""Maximum isometric force [N] that the strongest muscle of a limb exceeds; in kN the soleus has 3 to 8."""
+NEWTON_MILLIMETERS = 1e4
+"""Moment [N m] that no joint of a person has; in N mm the moments of a step have up to 200 000."""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -118,8 +122,8 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, EMG beyond 5, or moments of more than 30 times
-            what the muscles produce at most, as with forces in kN.
+        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, EMG beyond 5, or moments far beyond the
+            muscles that forces in kN or moments in N mm explain.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -248,11 +252,16 @@ class Problem:
         shared = np.flatnonzero((able > 0.0) & (most > 0.0))
         if not len(shared) or (most[shared] < WEAK * able[shared]).any():
             return
-        k = int(shared[np.argmax(most[shared])])
+        k, strongest = int(shared[np.argmax(most[shared])]), self.max_isometric_force.max()
+        if strongest < KILONEWTONS:
+            remedy = "Multiply the forces by 1000 if they are in kN."
+        elif most[k] > NEWTON_MILLIMETERS:
+            remedy = "Multiply the moments by 0.001 if they are in N mm."
+        else:
+            return
         warn(
-            f"the moment of {(self.dof or ())[k]} is up to {most[k]:.4g} N m, and all muscles together produce at "
-            f"most {able[k]:.4g} N m: N and N m are expected. Multiply forces by 1000 if they are in kN, moments by "
-            "0.001 if they are in N mm.",
+            f"the moment of {(self.dof or ())[k]} is up to {most[k]:.4g} N m, and all muscles together, of at most "
+            f"{strongest:.4g} N, produce at most {able[k]:.4g} N m: N and N m are expected. {remedy}",
             stacklevel=4,
         )
 
