@@ -221,7 +221,7 @@ class RecordedReplay(Replay):
         return [replace(group, paths=some) for group, some in zip(self.placed, paths, strict=True)]
 
     def _maps(self, model: Model) -> list[Array]:
-        """Dimensions that place the muscles on a skeleton: maps of their bones, points of bodies that their joints move."""
+        """Dimensions that place the muscles on a skeleton: maps of bones, and the bodies that their joints move."""
         sided = [frame_maps(model, self.options.database, side).values() for side in self.options.sides]
         joints = [model.joint(dof) for group in self.placed for dof in group.dof_names]
         bodies, slot = model.topology.bodies, model.topology.slot
