@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -135,6 +136,7 @@ class LongMotion(Motion):
 _KEPT = "time", "coordinates", "rates", "second", "q"
 
 
+@objects_checked
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     """Velocities and accelerations of joint coordinates over time, by quintic splines.
 
@@ -149,7 +151,8 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
         The motion, with natural coordinates and their derivatives (T, N, 3).
 
     Raises:
-        InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
+        InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite,
+            angles of a person's joints beyond a full turn.
 
     Examples:
         >>> model, time = ms.dynamics.human_model(), np.linspace(0.0, 1.0, 101)
@@ -159,6 +162,16 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
         >>> round(float(motion.rates[0, model.dof("knee_flexion_r")]), 6)
         0.5
     """
+    motion = splined_motion(model, time, coordinates)
+    if model.stature is not None:  # of a person; other mechanisms may turn often
+        angles = motion.coordinates[:, : model.tree.joint_count]
+        for name, angle in zip(model.topology.dof_names, angles.T, strict=False):
+            check_joint_angle(name, angle)
+    return motion
+
+
+def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
+    """See `differentiate`, for angles of any size: those fitted to mistaken markers may wind up."""
     from scipy.interpolate import make_interp_spline
 
     time = check_increasing(time, 6)
@@ -168,6 +181,18 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     return motion_from(model, time, coordinates, spline(time, 1), spline(time, 2))
 
 
+LARGEST_JOINT_ANGLE = 2.0 * np.pi
+"""Angle [rad] that no joint of a person exceeds; in degrees the angles of a step do."""
+
+
+def check_joint_angle(name: str, angle: Array) -> None:
+    """Refuse an angle (T,) [rad] of a person's joint that only degrees explain."""
+    largest = angle[np.abs(angle).argmax()]
+    if abs(largest) > LARGEST_JOINT_ANGLE:
+        raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=largest)
+
+
+@objects_checked
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
     """Motion of joint coordinates whose derivatives by time are known.
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
@@ -29,6 +30,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
 
 
+@objects_checked
 def human_model(
     mass: float = 70.25,
     stature: float = 1.70,
@@ -114,6 +116,7 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
     return replace(bare, mass=factor * bare.mass, inertia=factor[:, None, None] * bare.inertia)
 
 
+@objects_checked
 def forward_human_model(subject: Model | None = None) -> Model:
     """Forward model of a subject (Silva 2003, 3.2.1, Tables 3.5, 3.6).
 
