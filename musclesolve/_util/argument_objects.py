@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import signature
 from itertools import chain
-from types import NoneType
-from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from musclesolve.errors import input_error
 
@@ -91,7 +91,7 @@ def _rule(hint: Any) -> Rule | None:
 
 def _classes(hint: Any) -> tuple[tuple[type, ...], bool]:
     """Return the classes of a hint, and whether it may be None; no class where others than ours are among them."""
-    members = get_args(hint) if get_origin(hint) is not None else (hint,)
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     classes = tuple(each for each in members if each is not NoneType)
     ours = all(isinstance(each, type) and _checkable(each) for each in classes)
     return classes if ours else (), NoneType in members

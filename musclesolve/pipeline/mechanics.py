@@ -22,7 +22,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
-from musclesolve.dynamics.model.human_model import human_model, with_mass_factors
+from musclesolve.dynamics.model.human_model import sized_body, with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
@@ -377,7 +377,8 @@ def subject_model(
 ) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
-    mass_factors: segment -> factor on its mass; near: see `human_model`.
+    mass_factors: segment -> factor on its mass; near: a model of the same subject with hardly different offsets, whose
+    joints were checked.
     """
     subject = trial.subject
     segments = {
@@ -396,13 +397,11 @@ def subject_model(
         }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
-        model = human_model(
-            *size,
-            segments=segments,
-            topology=topology_of(subject),
-            age=subject.age,
-            near=near,
-        )
+        topology, standing, mass = sized_body(*size, None, segments, topology_of(subject), subject.age)
+        if near is None:
+            model = Model(topology, standing, mass, stature=subject.stature)
+        else:
+            model = near.resized(standing, mass)
     except InputError as error:
         if error.where != PLACE:
             raise

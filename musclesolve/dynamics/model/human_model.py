@@ -41,7 +41,6 @@ def human_model(
     segments: Mapping[str, StatedSegment] | None = None,
     topology: Topology | None = None,
     age: float | None = None,
-    near: Model | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -55,7 +54,6 @@ def human_model(
         segments: segment -> stated mass properties instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
         age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
-        near: the model of the same subject with hardly different offsets, whose joints were checked.
 
     Raises:
         InputError: an impossible mass, stature, sex, length, segment or table, or an offset of an unknown point.
@@ -65,6 +63,22 @@ def human_model(
         >>> len(model.topology.bodies), len(model.topology.dof_names), round(model.mass.total, 6)
         (33, 44, 60.0)
     """
+    body = sized_body(mass, stature, sex, offsets, shoe_mass, lengths, segments, topology, age)
+    return Model(*body, stature=float(stature))
+
+
+def sized_body(
+    mass: float,
+    stature: float,
+    sex: str,
+    offsets: dict[str, Array] | None,
+    shoe_mass: float,
+    lengths: dict[str, float] | None,
+    segments: Mapping[str, StatedSegment] | None,
+    topology: Topology | None,
+    age: float | None,
+) -> tuple[Topology, Array, MassProperties]:
+    """Topology, standing pose and mass properties of the model of a subject; see `human_model`."""
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
@@ -82,9 +96,7 @@ def human_model(
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
         shod = with_stated(topology, standing, shod, segments)
-    if near is not None:
-        return near.resized(standing, shod)
-    return Model(topology, standing, shod, stature=stature)
+    return topology, standing, shod
 
 
 def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
