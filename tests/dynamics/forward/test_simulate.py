@@ -250,7 +250,7 @@ def refusals():
             lambda m, q, v: simulate(m, q, v, 0.1, integration=Integration(method="magic")),
             ("unknown_name", "augmented_lagrangian"),
         ),
-        (lambda m, q, v: simulate(m, q, v, 0.1, integration="radau"), ("bad_type", "radau")),
+        (lambda m, q, v: simulate(m, q, v, 0.1, integration="radau"), ("bad_type", "Integration")),
         (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), ("unknown_name", "tail")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), ("bad_shape", "(4,)")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), (None, "0.0000")),

@@ -46,7 +46,9 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
     with pytest.raises(KeyboardInterrupt, match="1 of 4 trials are done"):
         ms.run_many(trials, out, jobs=1, figures=False, progress=stop)
     assert multiprocessing.active_children() == []
-    assert sorted(path.name for path in out.iterdir()) == ["a-walk", "trials.csv"]
+    # the process may have made the folder of the second trial before it was stopped
+    assert [path.parent.name for path in out.glob("*/result.nc")] == ["a-walk"]
+    assert (out / "trials.csv").is_file()
 
     def kill(stage, fraction):
         stages.append((stage, fraction))
