@@ -330,10 +330,10 @@ class TrialReader:
         # Sources of the marker files, such as the pixels of cameras.
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
-        files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
+        files |= {f"markers_part_{k}": source for k, source in enumerate(sources, start=1)}
         files |= body_path(document)
         if marker_set is not None and marker_set not in marker_sets():
-            files["marker set"] = document.path.parent / marker_set
+            files["marker_set"] = document.path.parent / marker_set
         return files if own is None else files | muscle_files(own)
 
 
