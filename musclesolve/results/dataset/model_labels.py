@@ -7,7 +7,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
@@ -85,7 +84,7 @@ def model_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
-            *(WarningNote(warning, "model") for warning in body.warnings),
+            *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),

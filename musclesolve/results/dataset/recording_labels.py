@@ -77,11 +77,7 @@ def recording_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
             *(WarningNote(str(warning), warning.code) for warning in mechanics.warnings(body.trial)),
-            *dict.fromkeys(
-                WarningNote(sentence)
-                for each in analysis.parts
-                for sentence in parameter_warnings(each.part.state.parameters)
-            ),
+            *parameter_warnings(each.part.state.parameters for each in analysis.parts),
             *fiber_notes(analysis, body.options),
             *measured.notes,
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),

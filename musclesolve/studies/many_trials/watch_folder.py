@@ -19,7 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import natural_place, suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
 from musclesolve.drafting.folder_contents import (
@@ -35,11 +35,10 @@ from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.other_files import CameraFileSettings
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
+from musclesolve.settings.trial import RecordedSettings, is_predicted
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import find_name, write_table
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
@@ -98,11 +97,9 @@ class Template:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.realpath(path))
-        self.is_model = names_model(self.path)
-        kind = ModelSettings if self.is_model else RecordedSettings
-        document = trial_document(self.path, kind)
-        validated(document, kind)
-        self.content = document.content
+        document = trial_document(self.path)
+        validated(document, document.kind)
+        self.is_model, self.content = document.of_model, document.content
         self.cameras: Document | None = None
         self.place: Place = ("files", "coordinates" if self.is_model else "markers")
         recording = self._path("files", str(self.place[1]))
@@ -291,8 +288,9 @@ class Watch:
 
     @property
     def records(self) -> list[TrialRecord]:
-        """Return the state of each recording, waiting ones included, in the order in which they were seen."""
-        return [entry.record for entry in self._found.values() if entry.record is not None]
+        """Return the state of each recording, waiting ones included, by name: walk_2 before walk_10."""
+        records = [entry.record for entry in self._found.values() if entry.record is not None]
+        return sorted(records, key=lambda record: natural_place(record.name))
 
     @property
     def is_open(self) -> bool:
@@ -372,8 +370,8 @@ class Watch:
             self._fault = error
 
     def _motions(self) -> Iterator[Path]:
-        """The recordings of motions, by the time of their last change."""
-        found = list[tuple[int, Path]]()
+        """The recordings of motions by name: walk_2 before walk_10."""
+        found = list[Path]()
         for folder, below, names in os.walk(self.folder):
             here = Path(folder)
             below[:] = sorted(
@@ -381,10 +379,9 @@ class Watch:
             )
             for name in names:
                 path = here / name
-                state = None if name.startswith(".") or not self.template.motion(path) else file_state(path)
-                if state is not None:
-                    found.append((state[0], path))
-        return (path for _, path in sorted(found))
+                if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
+                    found.append(path)
+        return iter(sorted(found, key=lambda path: natural_place(str(path))))
 
     def _named(self, path: Path) -> _Recording:
         """Register a new recording under a unique name."""
