@@ -1,5 +1,6 @@
-"""Errors for unknown names, with the most similar known names."""
+"""Errors for unknown names, with the most similar known names; the order of names with numbers."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
@@ -14,6 +15,15 @@ _LISTED = 12
 
 _LISTED_ALONE = 60
 """Largest number of names in a message without a suggestion."""
+
+
+NaturalPlace = list[tuple[int, float, str]]
+
+
+def natural_place(name: str) -> NaturalPlace:
+    """Return the place of a name in an order in which numbers count by their size: walk_2 before walk_10."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", name.casefold())
+    return [(1, float(part), "") if k % 2 else (0, 0.0, part) for k, part in enumerate(parts)]
 
 
 def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:

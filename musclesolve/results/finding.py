@@ -113,19 +113,22 @@ class Finding:
     change: Change = ()
     # whether it is only a warning because its cost is small and the trial can be analyzed with the fault
     lowered: bool = field(default=False, repr=False, compare=False)
+    # whether the verdict "not plausible" rests on it
+    decides: bool = field(default=False, repr=False, compare=False)
 
     @property
     def urgency(self) -> tuple[float, ...]:
         """Return the place in the order of remedies: the smallest first.
 
-        Errors come before warnings and notes. Of equal severity the larger cost comes first, as a multiple of its
-        limit; faults of unknown cost follow, causes before their consequences, and longer stretches of time first.
+        Errors come before warnings and notes. Of equal severity a finding on which the verdict rests comes first, then
+        the larger cost, as a multiple of its limit; faults of unknown cost follow, causes before their consequences,
+        and longer stretches of time first.
         """
         ratio = None if self.cost is None else self.cost.ratio
         order = list(texts())
         place = order.index(self.code) if self.code in order else len(order)
         lasting = sum(last - first for first, last in self.where.times)
-        return SEVERITIES.index(self.severity), -(ratio or 0.0), place, -lasting
+        return SEVERITIES.index(self.severity), not self.decides, -(ratio or 0.0), place, -lasting
 
     def since(self, start: float) -> Finding:
         """The finding with times that count from `start` [s]."""
@@ -152,7 +155,9 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return values for JSON."""
-        named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy", "side")}
+        named = {
+            name: getattr(self, name) for name in ("code", "severity", "what", "remedy", "side", "decides")
+        }
         return named | {
             "where": self.where.as_dict(),
             "cost": None if self.cost is None else asdict(self.cost),
@@ -169,7 +174,13 @@ class Finding:
         where["trials"] = tuple(where.get("trials", ()))
         named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
         change = tuple((tuple(each["place"]), each["value"]) for each in document.get("change", ()))
-        return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost), change=change)
+        return cls(
+            **named,
+            where=Where(**where),
+            cost=None if cost is None else Cost(**cost),
+            change=change,
+            decides=bool(document.get("decides", False)),
+        )
 
 
 def stored_findings(text: str) -> tuple[Finding, ...]:

@@ -211,9 +211,11 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
 
 
 def _judge(facts: Facts) -> Judgement:
-    judged, findings, legs = plausibility(facts), list(facts.findings), dict[str, str]()
+    judged, legs = plausibility(facts), dict[str, str]()
+    on_trial = judged.with_deciding(facts.findings)
+    findings = list(on_trial)
     for side, leg in facts.legs.items():
-        own = [entry for entry in facts.findings if entry.side in ("", side)]
+        own = [entry for entry in on_trial if entry.side in ("", side)]
         if not any(each.severity == "error" for each in own):
             on_result = [*_of_frames(leg), *_of_plausibility(judged, side, {each.code for each in own})]
             findings += on_result
@@ -279,7 +281,9 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
         if comparison.side in ("", side) and comparison.criterion not in known:
             values = {"sentence": comparison.sentence, "remedy": judged.remedy(comparison)}
             code = "implausible" if is_outside and comparison.passed is False else "at_edge"
-            found.append(finding(code, "warning", values, side=comparison.side))
+            found.append(
+                replace(finding(code, "warning", values, side=comparison.side), decides=code == "implausible")
+            )
     return found
 
 

@@ -11,8 +11,9 @@ is at the edge where a quantity is at the edge or another criterion fails. Other
 could be compared, and not known if not. A stated movement that the motion contradicts is compared with no range.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,6 +28,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
 from musclesolve.results.facts import ContactPeak, Facts
+from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
 
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
@@ -224,6 +226,27 @@ class Plausibility:
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
         return str(sentences["forces"].format(where=where, remedy=self._remedy))
 
+    def with_deciding(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings on the recording, those marked that explain why the result is not plausible.
+
+        Criteria name the faults that explain their failure (`causes`); a fault whose cost is below its limit does not.
+        """
+        names = criteria()
+        causes = {
+            code
+            for comparison in self.failed
+            if self.verdict == NOT_PLAUSIBLE
+            for code in names[comparison.criterion].get("causes", ())
+        }
+        return [
+            replace(
+                found,
+                decides=found.code in causes
+                and (found.cost is None or found.cost.ratio is None or found.cost.ratio >= 1.0),
+            )
+            for found in findings
+        ]
+
     def remedy(self, comparison: Comparison) -> str:
         """Return the remedy for a quantity that is outside, or at the edge."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
@@ -353,8 +376,12 @@ def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
-    """Add `plausible` (side) to a result; its attributes are the movement and the outcome of every criterion."""
-    judged, sides = plausibility(Facts(result)), [str(side) for side in result["side"].values]
+    """Add `plausible` (side) to a result; its attributes are the movement and the outcome of every criterion.
+
+    The stored findings on which the verdict rests are marked.
+    """
+    facts, sides = Facts(result), [str(side) for side in result["side"].values]
+    judged = plausibility(facts)
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
     attributes = {
         **QUANTITIES["plausible"].attrs,
@@ -368,7 +395,11 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
             for comparison in judged.comparisons
         ),
     }
-    return result.assign(plausible=("side", flags, attributes))
+    result = result.assign(plausible=("side", flags, attributes))
+    if text(result, FINDINGS):
+        findings = judged.with_deciding(facts.findings)
+        result.attrs[FINDINGS] = json.dumps([found.as_dict() for found in findings])
+    return result
 
 
 def _contact(facts: Facts) -> Iterator[Comparison]:

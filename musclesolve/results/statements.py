@@ -308,8 +308,12 @@ def in_short(facts: Facts) -> Said:
     if facts.median_and_mean_correlation and not facts.follows_emg:
         yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
     if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
-        ratio = None if first[0].cost is None else first[0].cost.ratio
-        yield say("short_todo", place=str(first[0].where) or None, remedy=first[0].remedy, ratio=ratio)
+        todo = first[0]
+        ratio = None if todo.cost is None or todo.decides else todo.cost.ratio
+        decides = "the verdict rests on it" if todo.decides else None
+        yield say(
+            "short_todo", place=str(todo.where) or None, remedy=todo.remedy, ratio=ratio, decides=decides
+        )
 
 
 @of_result

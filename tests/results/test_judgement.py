@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from synthetic_result import result, set_status
+from synthetic_result import WEIGHT, result, set_status
 
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, codes, texts
+from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, codes, stored_findings, texts
 from musclesolve.results.judgement import (
     IN_PART,
     NOT_PLAUSIBLE,
@@ -23,7 +23,10 @@ from musclesolve.results.judgement import (
     judge_findings,
     sorted_findings,
 )
+from musclesolve.results.plausibility import criteria, with_verdict
+from musclesolve.results.statements import rows, statements
 from musclesolve.sharing.status import Status
+from musclesolve.studies.study.study_findings import each_once
 
 ERROR = Finding(
     "time_offset", "error", "the forces are late", "shift them", cost=Cost(83.0, "N m", "knee_flexion_r")
@@ -106,6 +109,27 @@ def test_a_result_that_is_not_plausible_is_worse_than_one_with_failed_frames():
     assert of(data).verdict == NOT_PLAUSIBLE
 
 
+def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
+    data = result()
+    data["pelvis_residual"][:, 0] = 0.2 * WEIGHT
+    jump = Finding("leap", "warning", "a jump", "fill it", cost=Cost(3.0, "N m", "hip_flexion_r", 15.0))
+    small = Finding(
+        "plate_drift", "warning", "a drift", "zero it", cost=Cost(2.0, "N m", "hip_flexion_r", 15.0)
+    )
+    stored = with_verdict(
+        data.assign_attrs({FINDINGS: json.dumps([each.as_dict() for each in (jump, small, WARNING)])})
+    )
+    for judged in (judge(Facts(stored)), of(data, jump, small, WARNING)):
+        assert judged.verdict == NOT_PLAUSIBLE
+        assert [each.code for each in judged.findings] == ["mass", "implausible", "leap", "plate_drift"]
+    report = Report(Path("t.toml"), (jump, small, WARNING), judge(Facts(stored)))
+    assert [each.code for each in report.all_findings] == ["mass", "implausible", "leap", "plate_drift"]
+    first = each_once({"calm": [jump, WARNING], "wild": stored_findings(stored.attrs[FINDINGS])})[0]
+    assert first[0].code == "mass" and first[1] == ("calm", "wild")
+    said = [text for _, text in rows(statements(stored))]
+    assert "What to do first: weigh the subject; the verdict rests on it." in said
+
+
 def test_a_trial_without_a_result_is_judged_by_its_findings():
     assert judge_findings([ERROR]).verdict == NOT_USABLE
     assert judge_findings([WARNING]).verdict == WITH_CARE
@@ -140,7 +164,8 @@ def test_a_code_of_a_later_version_is_kept():
 
 
 def test_every_code_of_the_judgement_has_its_texts():
-    assert {"no_solution", "reserves", "implausible"} <= set(texts())
+    causes = {code for entry in criteria().values() for code in entry.get("causes", ())}
+    assert {"no_solution", "reserves", "implausible"} | causes <= set(texts())
 
 
 def test_remedies_come_by_severity_then_by_cost_over_its_limit_then_causes_first():

@@ -14,7 +14,7 @@ from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.results.finding import SEVERITIES, Finding, Where
-from musclesolve.results.judgement import NOT_USABLE, USABLE
+from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
 HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
@@ -66,9 +66,12 @@ def place(where: Mapping[str, Any]) -> str:
 
 def counted(findings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The findings on the trial and its result by severity, the most serious first, each once."""
-    every = [*findings["findings"], *findings["judgement"]["findings"]]
-    every = list({(each["code"], each["what"], place(each["where"])): each for each in every}.values())
-    return {name: own for name in SEVERITIES if (own := [each for each in every if each["severity"] == name])}
+    every = Report.from_dict(findings).all_findings
+    return {
+        name: own
+        for name in SEVERITIES
+        if (own := [found.as_dict() for found in every if found.severity == name])
+    }
 
 
 class Check:

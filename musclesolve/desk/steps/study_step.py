@@ -13,7 +13,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
-from musclesolve.desk.steps.check_step import HEADINGS, SIGNS, counted
+from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
@@ -22,6 +22,7 @@ from musclesolve.desk.view import State, Step, View
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import Report
 from musclesolve.settings.other_files import SubjectLineSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
@@ -389,10 +390,7 @@ class StudyStep:
         ui.label(found["verdict"]).classes(f"ms-verdict ms-{css}").props('role="status"')
         for name, why in found["refused"].items():
             self._finding("error", f"{name}: {why}", "", [name], {})
-        findings = {
-            name: [Finding.from_dict(each) for own in counted(report).values() for each in own]
-            for name, report in found["trials"].items()
-        }
+        findings = {name: Report.from_dict(report).all_findings for name, report in found["trials"].items()}
         for each, names in each_once(findings):
             alike = of_kind(findings, each)
             of_trials = {name: next(other for own, other in alike if own == name) for name in names}

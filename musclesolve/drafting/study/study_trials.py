@@ -26,6 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.names import NaturalPlace, natural_place
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
@@ -331,11 +332,10 @@ def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
 def in_order(names: set[str]) -> list[str]:
     """Groups or conditions in the order of a list of them: what others are compared with first, numbers by size."""
 
-    def place(name: str) -> tuple[int, list[tuple[int, float, str]]]:
+    def place(name: str) -> tuple[int, NaturalPlace]:
         words = {word.letters.casefold() for word in words_of(name)}
         rank = next((k for k, usual in enumerate(ORDERED) if words & set(usual)), len(ORDERED))
-        parts = re.split(r"(\d+(?:\.\d+)?)", name.casefold())
-        return rank, [(1, float(part), "") if k % 2 else (0, 0.0, part) for k, part in enumerate(parts)]
+        return rank, natural_place(name)
 
     return sorted(names, key=place)
 

@@ -15,7 +15,7 @@ from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
-from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
+from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
@@ -31,7 +31,6 @@ from musclesolve.sharing.status import Status, is_solved
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6
 ALL_PARTS = "acceleration (all parts)"
 VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
@@ -87,7 +86,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
     kept = [*groups[:MOST_BARS], *singles[: max(MOST_BARS - len(groups), 3)]]
     for place, number in enumerate(kept):
         name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
-        color = SIDE_COLORS[side_of(name)]
+        color = SIDE_COLOR[side_of(name)]
         opacity = 0.45 if number in singles else 1.0
         axes.barh(place, value, 0.8, color=color, alpha=opacity, label=name.replace("_", " "))
         axes.text(value + 0.7, place, f"{value:.0f} %", va="center", ha="left", fontsize="small")
@@ -128,7 +127,7 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
         values = peaks[:, k]
         if np.isnan(values).any():
             continue
-        color = SIDE_COLORS[side_of(joints[k])] if np.ptp(values) > 0.02 else NOTE_COLOR
+        color = SIDE_COLOR[side_of(joints[k])] if np.ptp(values) > 0.02 else NOTE_COLOR
         name = joints[k].replace("_", " ")
         axes.plot(strengths, values, color=color, marker="o", markersize=2.5, label=name)
         least = max(float(values[-1]), least + LABEL_STEP * top)  # labels one above the other
@@ -321,7 +320,7 @@ def synergies(answer: xr.Dataset) -> Sheet:
             axes.plot(
                 answer["time"].values,
                 answer["synergy_course"].sel(side=side, synergy=row).values,
-                color=SIDE_COLORS[side],
+                color=SIDE_COLOR[side],
             )
             axes.set_ylim(bottom=0.0)
             weights = answer["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
@@ -357,9 +356,9 @@ def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
             continue
         for dof in [each for each in known if split_side(each)[0] == stems[number]]:
             side = side_of(dof)
-            style = {"color": SIDE_COLORS[side], "label": SIDE_NAMES.get(side, side)}
+            style = {"color": SIDE_COLOR[side], "label": SIDE_NAMES.get(side, side)}
             axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
-            entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLORS[side])
+            entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLOR[side])
         axes.set_ylim(bottom=0.0)
         heading(axes, stems[number].replace("_", " "), "")
         axes.set_xlabel("time [s]")

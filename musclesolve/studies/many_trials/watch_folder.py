@@ -19,7 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import natural_place, suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
 from musclesolve.drafting.folder_contents import (
@@ -291,8 +291,9 @@ class Watch:
 
     @property
     def records(self) -> list[TrialRecord]:
-        """Return the state of each recording, waiting ones included, in the order in which they were seen."""
-        return [entry.record for entry in self._found.values() if entry.record is not None]
+        """Return the state of each recording, waiting ones included, by name: walk_2 before walk_10."""
+        records = [entry.record for entry in self._found.values() if entry.record is not None]
+        return sorted(records, key=lambda record: natural_place(record.name))
 
     @property
     def is_open(self) -> bool:
@@ -372,8 +373,8 @@ class Watch:
             self._fault = error
 
     def _motions(self) -> Iterator[Path]:
-        """The recordings of motions, by the time of their last change."""
-        found = list[tuple[int, Path]]()
+        """The recordings of motions by name: walk_2 before walk_10."""
+        found = list[Path]()
         for folder, below, names in os.walk(self.folder):
             here = Path(folder)
             below[:] = sorted(
@@ -381,10 +382,9 @@ class Watch:
             )
             for name in names:
                 path = here / name
-                state = None if name.startswith(".") or not self.template.motion(path) else file_state(path)
-                if state is not None:
-                    found.append((state[0], path))
-        return (path for _, path in sorted(found))
+                if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
+                    found.append(path)
+        return iter(sorted(found, key=lambda path: natural_place(str(path))))
 
     def _named(self, path: Path) -> _Recording:
         """Register a new recording under a unique name."""

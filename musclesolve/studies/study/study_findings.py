@@ -54,7 +54,8 @@ def unusable(findings: Iterable[Finding]) -> list[Unusable]:
 
 
 def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
-    """List every code and severity once, with its trials; the words come from the trial with the highest cost.
+    """List every code and severity once, with its trials; the words come from the trial with the highest cost, or
+    from one whose verdict rests on the fault.
 
     Args:
         found: name of a trial -> its findings.
@@ -87,5 +88,5 @@ def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[
     return sorted(alike, key=lambda own: own[1] is not one)
 
 
-def _cost(found: Finding) -> float:
-    return 0.0 if found.cost is None else found.cost.size
+def _cost(found: Finding) -> tuple[bool, float]:
+    return found.decides, 0.0 if found.cost is None else found.cost.size

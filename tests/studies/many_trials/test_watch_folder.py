@@ -108,6 +108,16 @@ def test_a_day_of_twenty_recordings_of_which_three_are_broken(day: Day) -> None:
     assert day.work()["walk_11"].outcome is Outcome.COMPUTED
 
 
+def test_recordings_come_by_the_numbers_in_their_names(day: Day) -> None:
+    for name in ("walk_10", "walk_2", "walk_1"):
+        day.save(name)
+    assert day.wait() == ["walk_1", "walk_2", "walk_10"]
+    for job in day.watch.look()[::-1]:
+        day.watch.take(job.record(Outcome.REFUSED, "at fault"))
+    with (day.watch.results / "trials.csv").open(encoding="utf-8") as file:
+        assert [row["name"] for row in csv.DictReader(file)] == ["walk_1", "walk_2", "walk_10"]
+
+
 def test_what_is_written_still_and_what_lacks_a_file_is_waited_for(day: Day) -> None:
     day.save("late", forces=False)
     path = day.folder / "slow_markers.trc"
