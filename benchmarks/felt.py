@@ -12,6 +12,8 @@ the seconds of the processor, that a command should not exceed. A command that f
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import resource
 import subprocess
@@ -124,9 +126,21 @@ def commands_of(trial: Path, samples: int, place: Path) -> tuple[Command, ...]:
 
 
 def environment(cache: Path | None = None) -> dict[str, str]:
-    """The environment of a command; cache: an empty folder for compiled code."""
-    own = os.environ | {"PYTHONPATH": str(ROOT)}
+    """The environment of a command; cache: an empty folder for compiled code.
+
+    Bytecode of Python is kept, as in every installation, though not in the folders of the sources.
+    """
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    own |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(bytecode())}
     return own if cache is None else own | {"NUMBA_CACHE_DIR": str(cache)}
+
+
+@functools.cache
+def bytecode() -> Path:
+    """A folder of this process for bytecode, removed at its end."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def timed(command: Command, cache: Path | None = None) -> Taken:

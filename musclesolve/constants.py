@@ -28,5 +28,11 @@ TENDONS = RIGID, ELASTIC = "rigid", "elastic"
 FILE_SETTLED = 2.0
 """A file in a watched folder is whole once it has stayed the same for so long [s], unless another time is chosen."""
 
+SEED = 0
+"""Seed of random numbers, unless another one is chosen."""
+
+PICTURE_SPEED = 0.5
+"""Speed of a film as a share of the true speed, unless another one is chosen."""
+
 FAST, DESIGNED = "fast", "designed"
 """In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""

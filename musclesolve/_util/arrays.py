@@ -144,5 +144,10 @@ def _key(thing: object) -> Hashable:
 
 
 def unit(vector: Array) -> Array:
-    """Return vectors (..., 3) scaled to length one."""
+    """Return vectors (..., 3) scaled to length one; NaN, with a warning, for vectors of length zero."""
     return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])
+
+
+def unit_or_zero(rows: Array) -> Array:
+    """Return vectors (..., n) scaled to length one; vectors of length zero stay zero."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-300))

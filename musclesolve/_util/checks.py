@@ -101,10 +101,12 @@ def check_array(
 
     `entries` are the names of the entries along `axis`; if it is not 0, the first axis is frames. With `real`, complex
     numbers are refused, None becomes NaN, and the array has double precision; `finite=False` allows numbers that are
-    not finite.
+    not finite. Masked numbers become NaN.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     expected = f"numbers of the shape ({size})" if shape else "a number"
+    if isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "biuf":
+        given = np.ma.filled(given.astype(float), np.nan)
     try:
         array = np.asarray(given)
     except ValueError:

@@ -40,6 +40,17 @@ def split_side(name: str) -> tuple[str, str]:
     return (name if side == OTHER else name[:-2]), side
 
 
+def once_for_both_sides(names: Iterable[str]) -> list[str]:
+    """The names, without the side where both are named: soleus_r, soleus_l and psoas_r are soleus and psoas_r."""
+    listed = list(names)
+    stems = [split_side(name)[0] for name in listed]
+    return list(
+        dict.fromkeys(
+            stem if stems.count(stem) > 1 else name for name, stem in zip(listed, stems, strict=True)
+        )
+    )
+
+
 def with_side(stem: str, side: str) -> str:
     """The name with these parts."""
     return stem if side == OTHER else f"{stem}_{side}"

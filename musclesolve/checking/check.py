@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.warning_note import REMARK
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
 from musclesolve.checking.case import Case, collect_errors
@@ -31,6 +32,7 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_file import as_read, read_trial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
@@ -73,7 +75,7 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
     with collect_errors(findings, "examination of the model"):
         findings += model_findings(body)
         place = Where(file=body.model.file)
-        findings += (finding("model", "warning", {"note": warning}, place) for warning in body.warnings)
+        findings += (finding(each.code, "warning", {"sentence": each}, place) for each in body.warnings)
     return sorted_findings(findings)
 
 
@@ -159,7 +161,15 @@ def shared_result(
     report = progress or no_progress
     analysis = share(body, progress=report)
     report("result", 1.0)
-    return assemble(analysis, findings)
+    return assemble(analysis, without_remarks(findings))
+
+
+def without_remarks(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without the notes of the analysis, which a result states in its `notes`.
+
+    The examination analyzes the repaired recording, whose notes have other numbers than the notes of the result.
+    """
+    return [entry for entry in findings if (entry.code, entry.severity) != (REMARK, "note")]
 
 
 def share_model(
@@ -226,14 +236,17 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
     if isinstance(body, ModelBody):
         findings += findings_of_body(body)
-        notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
+        notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)
     elif case is not None:
         case = replace(case, prepared=body)
         with collect_errors(findings, "examination of the recording"):
             findings = list(with_costs(examine(case, all_checks(), PREPARE)))
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
-            judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
+            result = shared_result(body, sorted_findings(findings), report)
+            judgement = judge(Facts(result))
+            findings = without_remarks(findings)
+            notes = [finding(REMARK, "note", {"sentence": note}) for note in listed(result, "notes")]
     # a fault that prevents the analysis is an error, whatever its cost, unless another error prevents it
     if refused and not any(entry.severity == "error" for entry in findings):
         findings = [replace(entry, severity="error") if entry.lowered else entry for entry in findings]

@@ -59,15 +59,13 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     settings, errors = examined(document, RecordedSettings)
     faults = Faults(collects=True)
     faults.add("trial file", *errors)
-    unknown = _unknown_axes(settings)
     trial = TrialReader(document, settings, faults).trial()
     findings = _findings(faults)
     if trial is None:
         return None, findings
+    unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
     if any(finding.code == "mapping" for finding in findings):
         unknown.add("mapping")
-    if not trial.forces or not all(map(is_stated, settings.force)):
-        unknown.add("plates")
     return Case(
         document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown)
     ), findings
@@ -123,7 +121,8 @@ def case_of(trial: Trial) -> Case:
     """Return the case of a recording that was read, and may have been changed in memory since."""
     settings, _ = examined(trial.document, RecordedSettings)
     recorded = Recorded(trial, trial.settings.laboratory)
-    return Case(trial.document, recorded, (), frozenset(_unknown_axes(settings)))
+    unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
+    return Case(trial.document, recorded, (), frozenset(unknown))
 
 
 def _findings(faults: Faults) -> list[Finding]:
@@ -134,6 +133,12 @@ def _findings(faults: Faults) -> list[Finding]:
         code = CODES.get(stage, stage)
         findings.append(finding_of_failure(error, f"reading of the {stage}", None, code, severity))
     return _together(findings)
+
+
+def _unknown_plates(trial: Trial, settings: RecordedSettings) -> set[Fact]:
+    """Return the fact "plates" where forces are expected and no plate, or no foot of a plate, is stated."""
+    stated = bool(trial.forces) and all(map(is_stated, settings.force))
+    return set() if stated or settings.files.predicted else {"plates"}
 
 
 def _unknown_axes(settings: RecordedSettings) -> set[Fact]:

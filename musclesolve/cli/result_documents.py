@@ -14,6 +14,7 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
+from musclesolve.results.cycles.curve_test import curve_tests
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.statements import document, statements
 
@@ -80,6 +81,10 @@ def _number(leg: xr.Dataset, name: str) -> float | None:
     return float(leg[name]) if name in leg else None
 
 
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
 def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
     """Return the document of many trials: the outcome of each, and the number of trials by outcome."""
     from musclesolve.studies.many_trials.trial_record import Outcome
@@ -126,21 +131,13 @@ def study_document(result: StudyResult) -> dict[str, Any]:
                 continue
             one = cycles.isel(cycle=place)
             unusual.append({"trial": str(one["trial"].values), "reason": str(one["outlier_reason"].values)})
-    found = []
-    if tests is not None:
-        for place in range(tests.sizes["cluster"]):
-            cluster = tests.isel(cluster=place)
-            test = tests.isel(test=int(cluster["cluster_test"]))
-            found.append(
-                {
-                    key: str(test[key].values)
-                    for key in ("variable", "name", "effect", "family", "kind", "units")
-                }
-                | {
-                    key: float(cluster[key]) if np.isfinite(cluster[key]) else None
-                    for key in ("start", "end", "p", "mean_difference")
-                }
-            )
+    clusters = [
+        {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")}
+        | {"units": test.unit, "start": _known(cluster.start), "end": _known(cluster.end)}
+        | {"p": _known(cluster.p), "mean_difference": _known(cluster.difference)}
+        for test in ([] if tests is None else curve_tests(tests))
+        for cluster in test.clusters
+    ]
     return {
         "title": study.title,
         **trials,
@@ -157,7 +154,7 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         "sensitivity": result.sensitivity or None,
         "tests": 0 if tests is None else int(tests.attrs["tests"]),
         "not_compared": result.not_compared or None,
-        "clusters": found,
+        "clusters": clusters,
         "values": result.values.to_dict("records"),
     }
 

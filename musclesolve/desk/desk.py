@@ -19,8 +19,8 @@ from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_d
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.schema import file_state
-from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.results.files.result_netcdf import result_attributes
+from musclesolve.settings.trial import is_model_trial
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, hashed_files
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome
 

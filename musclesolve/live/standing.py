@@ -39,7 +39,6 @@ from musclesolve.recording.schema import trial_document, validated
 from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_standing, rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
@@ -127,7 +126,7 @@ class Standing:
     ) -> None:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
-        if is_model_trial(self.document.content):
+        if self.document.of_model:
             raise self.document.error("live.trial_opensim_model", "files", "model")
         self.rate = self._rate() if rate_hz is None else rate_hz
         self._predicts = isinstance(stated.get("files"), dict) and is_predicted(stated["files"].get("forces"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.muscle_state import MuscleState
 
@@ -31,6 +32,7 @@ class MuscleChange:
     passive_force: Array
 
 
+@objects_checked
 def muscle_change(
     state: MuscleState,
     *,

@@ -15,7 +15,7 @@ from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -25,9 +25,6 @@ from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 
 if TYPE_CHECKING:
     import xarray as xr
-
-LARGEST_ANGLE = 2.0 * np.pi
-"""Largest accepted joint angle [rad]; a larger number is probably in degrees."""
 
 
 def muscle_geometry(
@@ -105,6 +102,5 @@ def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
         array = np.full(1, np.nan)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all():
         raise input_error("muscles.no_angle", where=name, value=as_text(value))
-    if np.abs(array).max() > LARGEST_ANGLE:
-        raise input_error("muscles.angle_rad_more_full", where=name, array=array[np.abs(array).argmax()])
+    check_joint_angle(name, array)
     return array

@@ -3,6 +3,8 @@
 Also a check whether forces and fiber lengths are possible for human muscles.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from muscle_db import MuscleDatabase
@@ -10,6 +12,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
+from musclesolve._util.sides import once_for_both_sides
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 
@@ -110,14 +114,20 @@ _TENSION = 60.0
 """Specific tension [N/cm2], the highest in models of legs."""
 
 
-def parameter_warnings(muscles: MuscleParameters) -> list[str]:
-    """Sentences on impossible maximum isometric forces and fiber lengths of muscles; empty without such muscles."""
+def parameter_warnings(parts: Iterable[MuscleParameters]) -> list[WarningNote]:
+    """Sentences on impossible maximum isometric forces and fiber lengths of all muscles; empty without such muscles.
+
+    A muscle that is impossible on both sides is named once, without its side.
+    """
+    force, fiber = dict[str, float](), dict[str, float]()
+    for muscles in parts:
+        force |= dict(zip(muscles.names, muscles.max_isometric_force.tolist(), strict=True))
+        fiber |= dict(zip(muscles.names, muscles.optimal_fiber_length.tolist(), strict=True))
     sentences = []
-    force = dict(zip(muscles.names, muscles.max_isometric_force.tolist(), strict=True))
     if beyond := [name for name in force if force[name] > STRONGEST_N]:
         largest = max(beyond, key=lambda name: force[name])
         sentences.append(
-            f"The maximum isometric force of {few(beyond, 6)} is beyond any human muscle: up to "
+            f"The maximum isometric force of {few(once_for_both_sides(beyond), 6)} is beyond any human muscle: up to "
             f"{force[largest]:.3g} N ({largest}), a cross-section of {force[largest] / _TENSION:.3g} cm2 at "
             f"{_TENSION:g} N/cm2; at most {STRONGEST_N:g} N is expected. Correct its unit (N) or factor: muscle forces "
             "are shared by strength."
@@ -128,11 +138,10 @@ def parameter_warnings(muscles: MuscleParameters) -> list[str]:
             f"The strongest muscle, {strongest}, has a maximum isometric force of {force[strongest]:.3g} N, and the "
             f"strongest human muscles have more than {WEAKEST_N:g} N. Correct its unit (N, not kN) or factor."
         )
-    fiber = dict(zip(muscles.names, muscles.optimal_fiber_length.tolist(), strict=True))
     longest = max(fiber, key=lambda name: fiber[name])
     if fiber[longest] > LONGEST_FIBER_M:
         sentences.append(
             f"The optimal fiber length of {longest} is {fiber[longest]:.4g} m, and no human fiber is longer than "
             f"{LONGEST_FIBER_M:g} m. Correct its unit (m) or factor."
         )
-    return sentences
+    return [WarningNote(sentence, "muscle_parameters") for sentence in sentences]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.errors import input_error
 from musclesolve.muscles.paths.engine import (
@@ -55,6 +56,7 @@ class OpenSimGeometry:
     opensim_arm: Array
 
 
+@objects_checked
 def opensim_geometry(
     model: OpenSimModel,
     values: Mapping[str, Array],

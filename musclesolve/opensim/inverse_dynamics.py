@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import input_error
@@ -43,6 +44,7 @@ class InverseDynamics:
         return self.force[:, self.coordinates.index(name)]
 
 
+@objects_checked
 def inverse_dynamics(
     model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
@@ -226,6 +228,7 @@ class JointReactions:
     point: Array
 
 
+@objects_checked
 def joint_reactions(
     model: OpenSimModel,
     dynamics: InverseDynamics,
@@ -269,6 +272,7 @@ class ModelMotion:
     acceleration: Array
 
 
+@objects_checked
 def model_motion(
     model: OpenSimModel,
     time: Array,

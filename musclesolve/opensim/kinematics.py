@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.opensim.functions import Constant
@@ -33,6 +34,7 @@ class BodyMotion:
     axes: tuple[list[AxisMotion], ...] = ()
 
 
+@objects_checked
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
 
@@ -51,6 +53,7 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     return values
 
 
+@objects_checked
 def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
     frames, bodies = len(values), len(model.bodies)

@@ -22,7 +22,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
-from musclesolve.dynamics.model.human_model import human_model, with_mass_factors
+from musclesolve.dynamics.model.human_model import sized_body, with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
@@ -370,11 +370,15 @@ def reactions_of_motion(model: Model, motion: Motion, measured: Array | None = N
 
 
 def subject_model(
-    trial: Trial, measured: Anatomy | Measured, mass_factors: Mapping[str, float] | None = None
+    trial: Trial,
+    measured: Anatomy | Measured,
+    mass_factors: Mapping[str, float] | None = None,
+    near: Model | None = None,
 ) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
-    mass_factors: segment -> factor on its mass.
+    mass_factors: segment -> factor on its mass; near: a model of the same subject with hardly different offsets, whose
+    joints were checked.
     """
     subject = trial.subject
     segments = {
@@ -393,12 +397,11 @@ def subject_model(
         }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
-        model = human_model(
-            *size,
-            segments=segments,
-            topology=topology_of(subject),
-            age=subject.age,
-        )
+        topology, standing, mass = sized_body(*size, None, segments, topology_of(subject), subject.age)
+        if near is None:
+            model = Model(topology, standing, mass, stature=subject.stature)
+        else:
+            model = near.resized(standing, mass)
     except InputError as error:
         if error.where != PLACE:
             raise

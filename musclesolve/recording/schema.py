@@ -27,7 +27,7 @@ from musclesolve.recording.text.text_file import (
     without_detours,
 )
 from musclesolve.settings.schema import KINDS, FileTable, Setting, Settings, listed, tables_of
-from musclesolve.settings.trial import PREDICTED, RecordedSettings
+from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings, is_model_trial
 
 S = TypeVar("S", bound=Settings)
 
@@ -49,13 +49,12 @@ def toml_remedy(line: str) -> str:
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
-    `kind` defines its tables. `sha256` is the hash of the text; `states` the `file_state` of every file that it names,
-    before this file is opened.
+    `kind` defines its tables; unless given, the content does: a trial of a recording or of a model. `sha256` is the
+    hash of the text; `states` the `file_state` of every file that it names, before this file is opened.
     """
 
-    def __init__(self, path: Path, kind: type[Settings] = RecordedSettings) -> None:
+    def __init__(self, path: Path, kind: type[Settings] | None = None) -> None:
         self.path = path
-        self.tables = tables_of(kind)
         raw = read_settings(path)
         self.sha256 = hashlib.sha256(raw).hexdigest()
         self.states: dict[Path, tuple[int, int] | None] = {}
@@ -77,6 +76,13 @@ class Document:
             raise input_error(
                 "recording.number_thousands_digits_brackets", file=path, where=worst + 1
             ) from None
+        self.kind = kind or (ModelSettings if is_model_trial(self.content) else RecordedSettings)
+        self.tables = tables_of(self.kind)
+
+    @property
+    def of_model(self) -> bool:
+        """True of the trial file of an OpenSim model."""
+        return self.kind is ModelSettings
 
     def error(
         self, key: str, table: str, name: str | None = None, index: int = 0, /, **fields: Any
@@ -175,20 +181,17 @@ def file_state(path: Path) -> tuple[int, int] | None:
     return state.st_mtime_ns, state.st_size
 
 
-def trial_document(path: Path, kind: type[Settings] = RecordedSettings) -> Document:
-    """Return the text and content of a trial file."""
+def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
+    """Return the text and content of a trial file; kind: as of `Document`."""
     suffix = path.suffix.casefold()
-    if suffix in RECORDED and suffix != ".toml" and is_file(path):
-        folder = path.parent
-        draft = f"musclesolve init {shlex.quote(str(folder))}"
-        raise input_error(
-            "recording.bad_recording", file=path, draft=draft, quote=shlex.quote(str(folder / "trial.toml"))
-        )
-    if suffix == ".nc" and is_file(path):
+    if suffix not in (".nc", ".osim", *RECORDED) or suffix == ".toml" or not is_file(path):
+        return Document(path, kind)
+    if suffix == ".nc":
         raise input_error("recording.result_no_trial", file=path)
-    if suffix == ".osim" and is_file(path):
+    if suffix == ".osim":
         raise input_error("recording.model_no_trial", file=path)
-    return Document(path, kind)
+    draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / "trial.toml"))
+    raise input_error("recording.bad_recording", file=path, draft=f"musclesolve init {draft}", quote=trial)
 
 
 def validated(document: Document, kind: type[S]) -> S:
@@ -215,13 +218,12 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     # A C3D file has plates by number; a file of text has columns.
     c3d = isinstance(forces, str) and forces.casefold().endswith(".c3d")
     source = PREDICTED if forces == PREDICTED else "plates" if c3d else "columns"
+    tables = document.tables if kind is document.kind else tables_of(kind)
     examination = _Examination(document, source, [])
     for name in document.content:
-        if name not in document.tables:
-            examination.errors.append(
-                document.unknown("recording.no_such_table", name, document.tables, name)
-            )
-    values = {name: examination.table(name, table) for name, table in document.tables.items()}
+        if name not in tables:
+            examination.errors.append(document.unknown("recording.no_such_table", name, tables, name))
+    values = {name: examination.table(name, table) for name, table in tables.items()}
     return kind(**values), examination.errors
 
 

@@ -9,12 +9,10 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import has_hash
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
-from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.files.result_netcdf import trial_path
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
@@ -77,7 +75,8 @@ def recording_state(result: xr.Dataset) -> str:
         return ""  # the files were given to `share`
     if path is None:
         return "The result does not name the trial file that it was computed from."
-    if not listed(result, "inputs"):
+    files = inputs_of(result)
+    if not files:
         return (
             "The result holds no hashes of its files: whether the recording is still the same is not known."
         )
@@ -85,11 +84,16 @@ def recording_state(result: xr.Dataset) -> str:
         return (
             f"The recording is not at hand to see whether it is still the same: {path} does not exist here."
         )
-    try:
-        changed = _changed(result, path)
-    except (InputError, OSError) as fault:
-        first = str(fault).partition("\n")[0]
-        return f"The recording of {path} is not at hand any more as it was analyzed: {first}"
+    folder = path.resolve().parent
+    trial = [sha for role, _, sha in files if role == "trial"]
+    if trial and not has_hash(path, trial[0]):  # it may name other files
+        changed = [path.name]
+    elif absent := [name for _, name, _ in files if not (folder / name).is_file()]:
+        return (
+            f"The recording of {path} is not at hand any more as it was analyzed: {absent[0]} does not exist"
+        )
+    else:
+        changed = [name for _, name, sha in files if not has_hash(folder / name, sha)]
     if changed:
         names = ", ".join(changed)
         return Changed(
@@ -103,18 +107,3 @@ def analyzed_trial(result: xr.Dataset) -> Path | None:
     """The trial file of a result, looked for from the folder of the file that the result was read from."""
     source = result.encoding.get("source")
     return trial_path(result.attrs, Path(source).parent if source else None)
-
-
-def _changed(result: xr.Dataset, path: Path) -> list[str]:
-    """The files of a trial that differ from the files of the result."""
-    before = {}
-    for line in listed(result, "inputs"):
-        role, _, rest = line.partition(" ")
-        before[role] = rest.rpartition("sha256:")[2]
-    if "trial" in before and not has_hash(path, before["trial"]):
-        return [path.name]
-    files = read_trial(path).files
-    missing = [role for role in before if role not in files]
-    return missing + [
-        file.name for role, file in files.items() if role in before and not has_hash(file, before[role])
-    ]

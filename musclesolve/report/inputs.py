@@ -13,7 +13,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.report.content.pieces import DAMAGE
 from musclesolve.results.dataset.checked import MODEL, check_status
-from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.dataset.result_quantities import inputs_of, listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.statements import Statement, say, statements
@@ -195,7 +195,7 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
 
 def identity(data: xr.Dataset) -> frozenset[str]:
     """The hashes of the input files of a dataset; results of earlier versions name their trial file."""
-    hashes = frozenset(each.rpartition("sha256:")[2] for each in listed(data, "inputs"))
+    hashes = frozenset(sha for _, _, sha in inputs_of(data))
     return hashes or frozenset(listed(data, "trial_file"))
 
 

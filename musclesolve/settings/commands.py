@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.constants import FAST
+from musclesolve.constants import FAST, PICTURE_SPEED
 from musclesolve.settings.live import DeskSettings, LiveSettings, WatchSettings
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 from musclesolve.settings.synthetic import SyntheticSettings
@@ -157,12 +157,16 @@ class BodyCalibrationSettings(Settings):
     )
 
 
+BENCHMARK_COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
+"""Costs of a benchmark: three smooth ones, and one that is not."""
+
+
 class BenchmarkSettings(Settings):
     """Options of `benchmark`."""
 
     frames: int = setting("whole", "maximum number of frames per solver", default=10_000, minimum=1)
     costs: tuple[str, ...] = setting(
-        "name_list", "a cost function; default: three smooth ones and min_max", default=(), option="--cost"
+        "name_list", f"a cost function; default: {', '.join(BENCHMARK_COSTS)}", default=(), option="--cost"
     )
     solvers: tuple[str, ...] = setting("name_list", "a solver; default: all", default=(), option="--solver")
 
@@ -222,15 +226,30 @@ class PictureSettings(Settings):
     """Options of `picture`."""
 
     speed: float = setting(
-        "number", "speed of GIF and MP4 as a share of the true one", default=0.5, minimum=0.01, maximum=10.0
+        "number",
+        "speed of GIF and MP4 as a share of the true one",
+        default=PICTURE_SPEED,
+        minimum=0.01,
+        maximum=10.0,
     )
+
+
+EXPORT_FORMATS = {
+    "sto": "OpenSim, a file for each quantity",
+    "mot": "OpenSim, joint angles",
+    "csv": "spreadsheets",
+    "mat": "MATLAB",
+    "parquet": "data frames",
+}
+"""Use of each format of exported data, which is the suffix of its files."""
 
 
 class ExportSettings(Settings):
     """Options of `export`."""
 
     format: str | None = setting(
-        "text", "format of the files: sto, mot, csv, mat or parquet; default: the suffix of the output"
+        "text",
+        f"format of the files: {', '.join(EXPORT_FORMATS)}; default: the suffix of the output",
     )
     variables: tuple[str, ...] | None = setting(
         "name_list",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from musclesolve.constants import FLIGHT_CUTOFF_HZ, WALKING_CUTOFF_HZ
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, SEED, WALKING_CUTOFF_HZ
 from musclesolve.settings.schema import Settings, same, setting, settings_class, settings_of, table
 from musclesolve.settings.trial import FilterSettings, LaboratorySettings
 
@@ -135,7 +135,7 @@ class SyntheticSettings(Settings):
     faults: tuple[str, ...] = setting(
         "name_list", "a fault to plant (`musclesolve faults` lists them)", default=(), option="--fault"
     )
-    seed: int = setting("whole", "seed of the random numbers", default=0, minimum=0)
+    seed: int = setting("whole", "seed of the random numbers", default=SEED, minimum=0)
     decimals: int = setting(
         "whole", "decimals of a marker coordinate in millimeters", default=4, minimum=0, maximum=12
     )

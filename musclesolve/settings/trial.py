@@ -16,7 +16,7 @@ from musclesolve.constants import (
     USUAL_LEAST_ACTIVATION,
     WALKING_CUTOFF_HZ,
 )
-from musclesolve.settings.schema import Settings, same, setting, table, tables_of
+from musclesolve.settings.schema import Settings, same, setting, settings_of, table, tables_of
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
@@ -972,6 +972,15 @@ class ModelSettings(Settings):
 
 TrialSettings = RecordedSettings | ModelSettings
 """The settings of a trial file of either kind."""
+_MODEL_FILES = settings_of(ModelFileSettings).keys() - settings_of(FileSettings).keys()
+
+
+def is_model_trial(content: Mapping[str, Any]) -> bool:
+    """Return whether the tables of a trial file name an OpenSim model instead of recorded markers."""
+    files = content.get("files")
+    return isinstance(files, dict) and "markers" not in files and not _MODEL_FILES.isdisjoint(files)
+
+
 NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty", "questions")
 """Tables in the trial file of a model that options cannot replace: files, measurements, and work after a result."""
 

@@ -80,6 +80,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.kernel.constants import (
@@ -97,6 +98,7 @@ DECIDED = 1e-6
 SAME = 1e-9
 
 
+@objects_checked
 def kkt_residual(
     problem: Problem,
     cost: Cost,

@@ -23,7 +23,7 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, unit_or_zero
 from musclesolve._util.checks import check_integer, check_number, check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
@@ -123,8 +123,8 @@ class FullProblem:
         """
         motions = np.full((*self.needed.shape, self.moment_rows.shape[1]), np.nan)
         for t in np.flatnonzero(self.valid):
-            constraint, moment = _unit(self.jacobian[t]), self.moment_rows[t]
-            stacked, where = np.vstack([constraint, _unit(moment)]), f"FullProblem, frame {t}"
+            constraint, moment = unit_or_zero(self.jacobian[t]), self.moment_rows[t]
+            stacked, where = np.vstack([constraint, unit_or_zero(moment)]), f"FullProblem, frame {t}"
             sizes = np.linalg.svd(stacked, compute_uv=False)
             if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
                 raise input_error("sharing.motion_not_held", where=where)
@@ -159,7 +159,7 @@ class FullProblem:
 
         follow = np.zeros(self.jacobian.shape[:2], dtype=bool)
         for t in np.flatnonzero(self.valid):
-            triangle, order = qr(_unit(self.jacobian[t]).T, mode="r", pivoting=True)
+            triangle, order = qr(unit_or_zero(self.jacobian[t]).T, mode="r", pivoting=True)
             pivots = np.abs(np.diagonal(triangle))
             rank = int((pivots > _RANK * pivots[:1]).sum())
             follow[t, order[rank:]] = True
@@ -169,11 +169,6 @@ class FullProblem:
         """Left-hand side of the equations of motion for lambda (T, c), C a (T, n) [N] and s (T, m) [N m], (T, N)."""
         terms = ((self.jacobian, multiplier), (self.muscle_rows, force), (self.moment_rows, -reserve))
         return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
-
-
-def _unit(rows: Array) -> Array:
-    size = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.where(size > 0, size, 1.0), dtype=np.float64)
 
 
 CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})

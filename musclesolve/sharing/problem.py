@@ -64,6 +64,13 @@ of some meters. In mm the arms of every joint are beyond 10, even those of finge
 most some times the maximum.
 """
 
+WEAK = 30.0
+"""Ratio of moments to the moments that muscles produce at most beyond which the units are looked at."""
+KILONEWTONS = 10.0
+"""Maximum isometric force [N] that the strongest muscle of a limb exceeds; in kN the soleus has 3 to 8."""
+NEWTON_MILLIMETERS = 1e4
+"""Moment [N m] that no joint of a person has; in N mm the moments of a step have up to 200 000."""
+
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
     "optimal_fiber_length": "(n,) [m]",
@@ -115,7 +122,8 @@ class Problem:
             names the array.
 
     Warns:
-        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, or EMG beyond 5.
+        UserWarning: moment arms beyond 10 m, fiber lengths beyond 1 m, EMG beyond 5, or moments far beyond the
+            muscles that forces in kN or moments in N mm explain.
 
     Examples:
         >>> elbow = ms.Problem(
@@ -229,6 +237,33 @@ class Problem:
                 warn(
                     f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=3
                 )
+
+        self._warn_of_weak_muscles()
+
+    def _warn_of_weak_muscles(self) -> None:
+        """Warn where muscles produce so little of every moment that only another unit explains it; of some frames."""
+        if not self.n_frames:
+            return
+        some = slice(None, None, max(1, self.n_frames // 100))
+        tension = np.abs(self.force_capacity[some] * self.upper[some])
+        arms, needed = np.abs(self.moment_arm[some]), np.abs(self.moment[some])
+        tension, arms, needed = (np.where(array < HUGE, array, 0.0) for array in (tension, arms, needed))
+        able, most = np.einsum("tmn,tn->tm", arms, tension).max(axis=0), needed.max(axis=0)
+        shared = np.flatnonzero((able > 0.0) & (most > 0.0))
+        if not len(shared) or (most[shared] < WEAK * able[shared]).any():
+            return
+        k, strongest = int(shared[np.argmax(most[shared])]), self.max_isometric_force.max()
+        if strongest < KILONEWTONS:
+            remedy = "Multiply the forces by 1000 if they are in kN."
+        elif most[k] > NEWTON_MILLIMETERS:
+            remedy = "Multiply the moments by 0.001 if they are in N mm."
+        else:
+            return
+        warn(
+            f"the moment of {(self.dof or ())[k]} is up to {most[k]:.4g} N m, and all muscles together, of at most "
+            f"{strongest:.4g} N, produce at most {able[k]:.4g} N m: N and N m are expected. {remedy}",
+            stacklevel=4,
+        )
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

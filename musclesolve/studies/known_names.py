@@ -19,7 +19,6 @@ from musclesolve.opensim.person_file import person_of_set
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.schema import examined, trial_document
-from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
@@ -62,14 +61,13 @@ class KnownNames:
 
 def known_names(path: Path) -> KnownNames:
     """Find the names of the curves of a trial from its trial file and set, skeleton or model; read no recording."""
-    of_model = is_model_trial(trial_document(path).content)
-    document = trial_document(path, ModelSettings if of_model else RecordedSettings)
+    document = trial_document(path)
     labels: dict[str, set[str]] = {"dof": set(), "joint": set(), "muscle": set()}
 
     def add(dim: str, names: Iterable[str]) -> None:
         labels[dim] |= {split_side(name)[0] for name in names if has_side(name)}
 
-    if of_model:
+    if document.of_model:
         settings = examined(document, ModelSettings)[0]
         model = read_osim(document.input_file("files", "model", settings.files.model))
         add("dof", model.coordinates)

@@ -17,13 +17,20 @@ from musclesolve.checking.check import check
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.replay import replay
 from musclesolve.report.page import write_report
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, judge
+from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report, judge
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic.faults import plant
 
-PLANTED = {"sound": USABLE, "forces_early_30ms": NOT_USABLE, "mass_wrong": None, "plate_baseline": None}
+PLANTED = {
+    "sound": USABLE,
+    "forces_early_30ms": NOT_USABLE,
+    "mass_wrong": None,
+    "plate_baseline": None,
+    "marker_slipped": None,
+}
 """A fault of the bundled stride, or none -> the verdict, where one is due."""
 
 
@@ -36,9 +43,15 @@ def trial(request, tmp_path_factory) -> tuple[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def said(trial) -> Judgement:
+def report(trial) -> Report:
     """Return the output of `check`."""
-    judgement = check(trial[1]).judgement
+    return check(trial[1])
+
+
+@pytest.fixture(scope="module")
+def said(trial, report) -> Judgement:
+    """Return the judgement of `check`."""
+    judgement = report.judgement
     assert judgement is not None
     assert PLANTED[trial[0]] in (None, judgement.verdict), judgement.sentence
     return judgement
@@ -63,6 +76,14 @@ def test_run_says_what_check_says(trial, said, computed):
     assert found.why == said.why
     text = summary(read_result(computed))
     assert said.label in text and all(each in text for each in lines(said))
+
+
+def test_check_has_the_notes_of_the_run(report, computed):
+    """`check` examines the repaired recording, in which markers fit their segments better than in the run."""
+    result = read_result(computed)
+    notes = [each.what for each in report.findings if each.code == "remark" and each.severity == "note"]
+    assert sorted(notes) == sorted(listed(result, "notes"))
+    assert not [each for each in judge(Facts(result)).findings if each.code == "remark"]
 
 
 def test_the_table_of_many_trials_says_what_check_says(said, computed):

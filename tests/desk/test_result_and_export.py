@@ -27,6 +27,7 @@ from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import LABELS
+from musclesolve.settings.commands import EXPORT_FORMATS
 from musclesolve.sharing.status import Status
 from musclesolve.studies import compare_results
 
@@ -186,7 +187,7 @@ def test_results_are_kept_under_a_name_and_compared(desk, monkeypatch):
 
 
 def test_every_format_is_offered_with_its_use():
-    assert set(export_step.FOR) == set(FORMATS)
+    assert list(EXPORT_FORMATS) == list(FORMATS)
 
 
 @pytest.mark.parametrize(

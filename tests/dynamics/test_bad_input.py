@@ -71,6 +71,16 @@ def test_coordinates_that_are_no_motion(model, time, coordinates, words):
         differentiate(model, time, coordinates)
 
 
+def test_degrees_are_no_angles_of_a_person(model):
+    coordinates = np.zeros((FRAMES, 44))
+    coordinates[:, model.dof("knee_flexion_r")] = np.linspace(0.0, 60.0, FRAMES)
+    with refused("bad_number", "knee_flexion_r", "60 rad", "numpy.radians"):
+        differentiate(model, TIME, coordinates)
+    coordinates[:, model.dof("knee_flexion_r")] = np.linspace(0.0, 1.0, FRAMES)
+    coordinates[:, -1] = np.linspace(0.0, 60.0, FRAMES)  # who turns ten times on the spot
+    differentiate(model, TIME, coordinates)
+
+
 def test_rates_are_checked_like_coordinates(model):
     plain, bad = np.zeros((2, 44)), holed((2, 44), 1, 5)
     with refused("not_finite", model.topology.dof_names[5], "frame 1"):

@@ -101,7 +101,7 @@ def test_a_model_is_a_parent_with_its_own_names_or_those_of_the_set(
     for factors in (own, of_set):
         person_file(tmp_path, parent, factors)
         trial = ms.read_trial(write_trial(tmp_path, ('"silva_2003"', '"person.toml"')))
-        assert isinstance(trial, Trial) and trial.files["muscle parent"].samefile(parent)
+        assert isinstance(trial, Trial) and trial.files["muscle_parent"].samefile(parent)
         options = find_options(trial)
         assert options.person is not None
         assert any("ercspn_r" in warning for warning in options.person.warnings) == (factors is own)

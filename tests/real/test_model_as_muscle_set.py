@@ -9,6 +9,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.dataset.result_quantities import inputs_of
 
 SCALED = "rajagopal_walk/reference/rajagopal_lai_uhlrich_2023_scaled.osim"
 MODELS = ("opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim", SCALED)
@@ -46,7 +47,8 @@ def test_activations_agree_with_emg(result) -> None:
 
 
 def test_the_model_is_part_of_the_provenance(result, model: Path) -> None:
-    assert f"muscles {model.name} sha256:{sha256(model)}" in result.attrs["inputs"]
+    (name, sha), *_ = [(name, sha) for role, name, sha in inputs_of(result) if role == "muscles"]
+    assert (Path(result.attrs["trial_file"]).parent / name).samefile(model) and sha == sha256(model)
     assert any(str(each).startswith("knee_flexion ") for each in result.attrs["muscle_coordinates"])
 
 

@@ -15,7 +15,6 @@ from musclesolve.plotting.page.page_style import (
     STANCE_COLOR,
 )
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
-from musclesolve.plotting.study.question_figures import SIDE_COLORS
 from musclesolve.report.dark_scheme import DARK, LIGHT, contrast, dark_color
 from musclesolve.report.page import write_report
 
@@ -98,7 +97,7 @@ def in_words(color):
 
 
 def test_dark_colors_keep_their_contrast():
-    for color in (*SIDE_COLOR.values(), *COST_COLORS, *SIDE_COLORS.values()):
+    for color in (*SIDE_COLOR.values(), *COST_COLORS):
         assert contrast(dark_color(color), DARK) >= 4.5
     for color in (*STANCE_COLOR.values(), *SHADE_COLOR.values(), GRID_COLOR, NOTE_COLOR):
         assert contrast(dark_color(color), DARK) == pytest.approx(contrast(color, LIGHT), rel=0.05)

@@ -13,6 +13,7 @@ from synthetic_result import set_status, with_fascicles
 import musclesolve as ms
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.data.bundled import reference_stride
+from musclesolve.recording.trial.input_hashes import input_lines
 from musclesolve.report.content.methods import (
     Citations,
     as_bibtex,
@@ -25,6 +26,7 @@ from musclesolve.report.content.methods import (
 from musclesolve.report.drawing import recording_state
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.study.study_page import measurement_error
+from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status
@@ -157,6 +159,29 @@ def test_a_recording_that_changed_is_named(computed, tmp_path):
     assert "forces.mot" in found
     (folder / "trial.toml").write_text((folder / "trial.toml").read_text() + "\n# more\n")
     assert "trial.toml" in recording_state(result.assign_attrs(trial_file=str(folder / "trial.toml")))
+
+
+def test_the_files_of_a_recording_are_found_where_the_trial_file_names_them(computed, tmp_path):
+    """In another folder than the trial file; roles such as the parent of a muscle set are one word."""
+    result, trial = computed
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    text = trial.read_text()
+    for name in ("walk.trc", "forces.mot"):
+        shutil.copy(trial.parent / name, raw / name)
+        text = text.replace(f'"{name}"', f'"../raw/{name}"')
+    moved = tmp_path / "trials" / "trial.toml"
+    moved.parent.mkdir()
+    for each in trial.parent.iterdir():
+        shutil.copy(each, moved.parent)
+    moved.write_text(text)
+    result = result.assign_attrs(trial_file=str(moved), inputs=input_lines(ms.read_trial(moved)))
+    assert ("markers", "../raw/walk.trc") in [(role, name) for role, name, _ in inputs_of(result)]
+    assert recording_state(result) == ""
+    (raw / "forces.mot").write_text("other")
+    assert recording_state(result).count("../raw/forces.mot") == 1
+    (raw / "walk.trc").unlink()
+    assert "../raw/walk.trc does not exist" in recording_state(result)
 
 
 def test_a_recording_that_is_elsewhere_is_named():

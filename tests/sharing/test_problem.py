@@ -220,3 +220,15 @@ def test_numbers_in_another_unit_are_warned_of():
         problem(emg=np.array([9.0, 80.0, np.nan]))
     with pytest.warns(UserWarning, match="moment_arm is up to 50 m"):  # where another frame has no number
         problem(moment_arm=np.where(np.arange(4)[:, None, None] == 1, np.nan, 1000.0 * ARM))
+    with pytest.warns(UserWarning, match="if they are in kN"):
+        problem(force_capacity=0.001 * CAPACITY, max_isometric_force=0.001 * STRONGEST)
+    with pytest.warns(UserWarning, match="if they are in N mm"):
+        problem(moment=2000.0 * MOMENT)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_moment_that_muscles_do_not_serve_is_no_other_unit():
+    """Another moment of the problem is produced, no muscle crosses any joint, or the muscles are weak, not in kN."""
+    problem(moment=np.where(np.arange(2) == 1, 1e6, MOMENT))
+    problem(moment_arm=0.0 * ARM)
+    problem(force_capacity=0.001 * CAPACITY)

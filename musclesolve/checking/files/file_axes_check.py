@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, unit_or_zero
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upward
@@ -97,7 +97,7 @@ def forward_axis(case: Case) -> Iterator[Finding]:
             yield finding("walking_direction", "warning", values, where, repair, change=change)
     # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
-        unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
+        unit = unit_or_zero(faced)
         gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
         if gone < -BACKWARDS:
             where = Where(case.trial.markers.path)

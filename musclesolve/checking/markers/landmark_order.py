@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.arrays import Array, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.checking.case import Case
@@ -67,7 +67,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     faced = ahead(trial, markers)
     if faced is None:
         return []
-    forward = _unit(faced * np.array([1.0, 1.0, 0.0]))
+    forward = unit_or_zero(faced * np.array([1.0, 1.0, 0.0]))
     left = vector_product(UP, forward)
     broken = []
     for rule in order():
@@ -77,7 +77,9 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
             # Without heel and toe the pelvis defines the outward direction.
-            left_of_foot = left if heel is None or toe is None else _unit(vector_product(UP, toe - heel))
+            left_of_foot = (
+                left if heel is None or toe is None else unit_or_zero(vector_product(UP, toe - heel))
+            )
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
@@ -88,12 +90,6 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             if along < -CLEARLY:
                 broken.append((*names, rule["direction"], -along))
     return broken
-
-
-def _unit(vectors: Array) -> Array:
-    """Return vectors (T, 3) of length one, NaN for vectors of length zero."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0.0, length, np.nan))
 
 
 @check_at(Stage.LANDMARK_ORDER)
@@ -417,7 +413,7 @@ def front_and_back(case: Case) -> Iterator[Finding]:
         toes, heels = (between(trial, f"{end}_r", f"{end}_l") for end in ("toe", "heel"))
         if pelvis is None or toes is None or heels is None:
             return
-        unit = (toes - heels) / np.maximum(np.linalg.norm(toes - heels, axis=1, keepdims=True), 1e-9)
+        unit = unit_or_zero(toes - heels)
         if float(np.sum(np.diff(pelvis, axis=0) * unit[1:])) <= TRAVELS:
             return
     standing = trial.static is not None and _against_the_others(trial, trial.static) == wrong

@@ -29,6 +29,7 @@ from musclesolve.cli.options import (
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
+from musclesolve.constants import SEED
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
@@ -123,7 +124,7 @@ def analyze(
     output: Path,
     figures: bool | None = None,
     samples: int | str | None = None,
-    seed: int = 0,
+    seed: int = SEED,
     show: bool = False,
     questions: Sequence[str] = (),
     **options: Any,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from musclesolve.results.tables.lines import decimal, names, numbers, words
+from musclesolve.results.tables.lines import decimal, names, numbers, titled_table, words
 
 if TYPE_CHECKING:
     from musclesolve.recording.cameras.camera_file import CameraFile
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 def parameter_table(parameters: Sequence[FoundParameter]) -> Table:
     """A line for each parameter that the trials determine."""
-    table = Table(
-        *words("determined"),
-        *numbers("value", "95 % interval", "prior 95 %"),
-        title="Fitted; what is not here is left at its prior",
-        title_justify="left",
-    )
+    rows = []
     for one in parameters:
         if not one.determined:
             continue
@@ -34,19 +29,13 @@ def parameter_table(parameters: Sequence[FoundParameter]) -> Table:
             low, high = (one.value + sign * 1.96 * one.sd for sign in (-1.0, 1.0))
             prior = f"+-{1.96 * one.prior_sd:.1f}"
         value = f"{one.value:.{digits}f} {'' if one.unit == 'factor' else one.unit}".strip()
-        table.add_row(one.name, value, f"{low:.{digits}f} to {high:.{digits}f}", prior)
-    return table
+        rows.append((one.name, value, f"{low:.{digits}f} to {high:.{digits}f}", prior))
+    columns = (*words("determined"), *numbers("value", "95 % interval", "prior 95 %"))
+    return titled_table("Fitted; what is not here is left at its prior", columns, rows)
 
 
 def trial_table(trials: Sequence[TrialOutcome]) -> Table:
     """A line for each trial: residual at the pelvis, and how much joint moments change."""
-    table = Table(
-        *words("trial"),
-        *numbers("frames", "force before [N]", "after", "by the others", "moment before [N m]", "after"),
-        *numbers("by the others", "hip, knee, ankle change [N m]"),
-        title="Residual at the pelvis, root mean square",
-        title_justify="left",
-    )
 
     def force(size: ResidualSize | None) -> str:
         return "-" if size is None else f"{decimal(size.force, 1)} ({decimal(100.0 * size.share, 1)} %)"
@@ -54,17 +43,25 @@ def trial_table(trials: Sequence[TrialOutcome]) -> Table:
     def moment(size: ResidualSize | None) -> str:
         return "-" if size is None else decimal(size.moment, 1)
 
+    rows = []
     for one in trials:
         greatest: dict[str, float] = {}
         for dof, change in one.moment_change.items():
             joint = dof.partition("_")[0]
             greatest[joint] = max(greatest.get(joint, 0.0), change)
-        table.add_row(
-            *(one.trial.name, str(one.frames), force(one.before), force(one.after), force(one.predicted)),
-            *(moment(one.before), moment(one.after), moment(one.predicted)),
-            ", ".join(decimal(change, 1) for change in greatest.values()) or "-",
+        rows.append(
+            (
+                *(one.trial.name, str(one.frames), force(one.before), force(one.after), force(one.predicted)),
+                *(moment(one.before), moment(one.after), moment(one.predicted)),
+                ", ".join(decimal(change, 1) for change in greatest.values()) or "-",
+            )
         )
-    return table
+    columns = (
+        *words("trial"),
+        *numbers("frames", "force before [N]", "after", "by the others", "moment before [N m]", "after"),
+        *numbers("by the others", "hip, knee, ankle change [N m]"),
+    )
+    return titled_table("Residual at the pelvis, root mean square", columns, rows)
 
 
 def camera_table(recording: CameraFile) -> Table:
@@ -76,10 +73,10 @@ def camera_table(recording: CameraFile) -> Table:
     from musclesolve.recording.cameras.reconstruction import calibration_notes, largest_noise
 
     fits = recording.calibrations
-    listing = Table(
-        *(*names("control point"), *numbers(*(fit.camera.name for fit in fits))),
-        title=f"{recording.path.name}: distance from projected to digitized control points [px]",
-        title_justify="left",
+    listing = titled_table(
+        f"{recording.path.name}: distance from projected to digitized control points [px]",
+        (*names("control point"), *numbers(*(fit.camera.name for fit in fits))),
+        [],
         caption="\n".join(calibration_notes(fits)),
         caption_justify="left",
     )

@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from musclesolve._util.names import shortened
 from musclesolve.results.finding import SEVERITIES, Finding, Severity
 from musclesolve.results.judgement import LABELS, NOT_USABLE, Report
-from musclesolve.results.tables.lines import names, numbers
+from musclesolve.results.tables.lines import names, numbers, titled_table
 
 if TYPE_CHECKING:
     from musclesolve.studies.study.check_study import StudyCheck
@@ -21,11 +21,8 @@ COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim
 def _table(severity: Severity, title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> Table:
     """Findings of a severity, a row each; the remedy, which notes do not have, stands last."""
     remedy = [] if severity == "note" else [Column("how to fix it", ratio=4)]
-    style = {"title_justify": "left", "title_style": COLORS[severity], "show_lines": severity != "note"}
-    table = Table(*names("finding"), *columns, Column("what", ratio=5), *remedy, title=title, **style)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*row)
-    return table
+    columns = (*names("finding"), *columns, Column("what", ratio=5), *remedy)
+    return titled_table(title, columns, rows, title_style=COLORS[severity], show_lines=severity != "note")
 
 
 def trial_tables(report: Report) -> list[Table]:
@@ -50,17 +47,16 @@ def trial_tables(report: Report) -> list[Table]:
 
 def study_tables(found: StudyCheck) -> list[Table]:
     """Trials with errors or warnings and their numbers, then what was found: in several trials alike, once."""
-    counts = Table(*names("trial"), *numbers("errors", "warnings"), *names("verdict"), title_justify="left")
-    for name in found.refused:
-        counts.add_row(name, "1", "", LABELS[NOT_USABLE])
+    counts = [(name, "1", "", LABELS[NOT_USABLE]) for name in found.refused]
     for name, report in found.reports.items():
         of = [
             sum(finding.severity == severity for finding in report.all_findings)
             for severity in SEVERITIES[:2]
         ]
         if any(of) and report.judgement is not None:
-            counts.add_row(name, *map(str, of), report.judgement.label)
-    printed = [counts] if counts.row_count else []
+            counts.append((name, str(of[0]), str(of[1]), report.judgement.label))
+    columns = (*names("trial"), *numbers("errors", "warnings"), *names("verdict"))
+    printed = [titled_table(None, columns, counts)] if counts else []
     for severity in SEVERITIES[:2]:
         alike: dict[tuple[str, str, str], dict[str, str]] = {}  # code, what, remedy -> trial -> where
         if severity == "error":

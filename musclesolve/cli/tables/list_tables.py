@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 
 from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import LEG_DOFS
@@ -16,14 +15,7 @@ from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, 
 from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
-from musclesolve.results.tables.lines import csv_text, names, numbers, words
-
-
-def _table(title: str, *columns: Any, rows: Iterable[Iterable[str]], caption: str | None = None) -> Table:
-    table = Table(*columns, title=title, title_justify="left", caption=caption)
-    for row in rows:
-        table.add_row(*row)
-    return table
+from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table, words
 
 
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:
@@ -35,13 +27,11 @@ def set_table(databases: Iterable[MuscleDatabase]) -> Table:
         counts = (len(database), len(points), moving, len(database.wrap_objects))
         name = f"{database.name} (default)" if database.name == default else database.name
         rows.append((name, *map(str, counts), database.curves, database.source.partition(";")[0]))
-    return _table(
+    counted = numbers("muscles", "points", "moving points", "wrap objects")
+    return titled_table(
         "muscle sets",
-        *names("name"),
-        *numbers("muscles", "points", "moving points", "wrap objects"),
-        *names("curves"),
-        "source",
-        rows=rows,
+        (*names("name"), *counted, *names("curves"), "source"),
+        rows,
         caption="--database NAME lists the muscles of a set, and its source in full",
     )
 
@@ -64,11 +54,11 @@ def muscle_table(database: MuscleDatabase) -> Group:
         )
         for muscle in database.muscles
     )
-    listing = _table(
+    sizes = numbers("F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]", "points", "wraps")
+    listing = titled_table(
         f"{database.name}: {len(database.muscles)} muscles of the {_limb(database)}",
-        *names("name", "short name", "group"),
-        *numbers("F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]", "points", "wraps"),
-        rows=rows,
+        (*names("name", "short name", "group"), *sizes),
+        rows,
         caption="F0 maximum isometric force, L0 optimal fiber length, LT tendon slack length",
     )
     remarks = [f"source: {database.source}"]
@@ -100,9 +90,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
                 f"from a fiber strain of {strain.at_zero_force:g}, norm force at {strain.at_one_norm_force:g}"
             )
     title = f"{muscle.name} of {database.name}"
-    listing = Table(*names(""), "", show_header=False, box=None, title=title, title_justify="left")
-    for label, value in facts.items():
-        listing.add_row(label, value)
+    listing = titled_table(title, (*names(""), ""), facts.items(), show_header=False, box=None)
 
     points = []
     for number, point in enumerate(muscle.path, start=1):
@@ -116,7 +104,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
         points.append((str(number), point.frame, *place, str(point.active or ""), motion))
     axes = numbers("forward [mm]", "left [mm]", "up [mm]")
     title = f"path of the right {_limb(database)}, standing pose"
-    path = _table(title, *numbers("point"), "frame", *axes, "only while", "moves with", rows=points)
+    path = titled_table(title, (*numbers("point"), "frame", *axes, "only while", "moves with"), points)
 
     rows = []
     for wrap in muscle.wraps:
@@ -127,7 +115,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
         between = f"{wrap.first or 1} to {wrap.last or len(muscle.path)}"
         rows.append((own.name, own.kind, own.frame, radii, length, center, own.side, between))
     columns = (*names("object", "kind", "frame"), *numbers("radius [mm]", "length [mm]"))
-    wraps = _table("wrap objects", *columns, "center [mm]", "side", "points", rows=rows)
+    wraps = titled_table("wrap objects", (*columns, "center [mm]", "side", "points"), rows)
 
     if muscle.deviations:
         remarks = [
@@ -169,12 +157,14 @@ def person_table(person: PersonMuscles) -> Group:
     )
     parent = person.parent if person.parent_file is None else person.parent_file.name
     tables = [
-        _table(
+        titled_table(
             f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on the muscles of {parent}",
-            *words("parameter", "muscles"),
-            *numbers("factor", "sd [%]", "before [%]", whole=True),
-            *names("known"),
-            rows=rows,
+            (
+                *words("parameter", "muscles"),
+                *numbers("factor", "sd [%]", "before [%]", whole=True),
+                *names("known"),
+            ),
+            rows,
             caption="sd of the logarithm of the factor, after and before the trials of the calibration; known: whether "
             "they say much about it",
         )
@@ -187,7 +177,7 @@ def person_table(person: PersonMuscles) -> Group:
         )
         title, caption = f"from {parent} to the person", "± standard deviation"
         shown = numbers(*(SHOWN[quantity][0] for quantity in columns))
-        tables.append(_table(title, *names("muscle"), *shown, rows=cells, caption=caption))
+        tables.append(titled_table(title, (*names("muscle"), *shown), cells, caption=caption))
     trials = ", ".join(Path(name).name for name in person.trials)
     calibrated = [f"calibrated with {tendons(person.tendon)} and {trials}"] * bool(trials)
     return Group(*tables, "", *calibrated, *(f"note: {warning}" for warning in person.warnings))
@@ -206,7 +196,7 @@ def marker_set_table() -> Table:
     """One line per bundled marker set."""
     rows = ((name, str(len(chosen.markers)), chosen.description) for name, chosen in marker_sets().items())
     caption = '[markers] set = "name" in a trial file'
-    return _table("marker sets", *names("name"), "markers", "what", rows=rows, caption=caption)
+    return titled_table("marker sets", (*names("name"), "markers", "what"), rows, caption=caption)
 
 
 def marker_set_in_full(name: str) -> Group:
@@ -216,13 +206,14 @@ def marker_set_in_full(name: str) -> Group:
     chosen = marker_sets()[name]
     rows = (
         (
-            *(landmark, landmarks()[landmark].description),
+            landmark,
+            landmarks()[landmark].description,
             "; or ".join(" and ".join(markers_of(way)) for way in ways),
         )
         for landmark, ways in chosen.mapping.items()
     )
-    columns = (*names("landmark"), "what it is", "markers, the first present ones")
-    mapped = _table(f"{name}: {chosen.description}", *columns, rows=rows, caption=chosen.source)
+    columns: list[Column | str] = [*names("landmark"), "what it is", "markers, the first present ones"]
+    mapped = titled_table(f"{name}: {chosen.description}", columns, rows, caption=chosen.source)
     return Group(
         mapped,
         *(f"moves as one body: {name} = {', '.join(own)}" for name, own in chosen.clusters.items()),
@@ -237,7 +228,7 @@ def fault_table() -> Table:
 
     rows = ((name, " ".join(fault.about.split())) for name, fault in faults().items())
     title = "faults for `musclesolve synthesize --fault`"
-    return _table(title, *names("fault"), "what is done wrong", rows=rows)
+    return titled_table(title, (*names("fault"), "what is done wrong"), rows)
 
 
 FILE = "passive_moments.csv"
@@ -247,20 +238,22 @@ Moments = Mapping[str, Sequence[PassiveMoments]]
 
 def passive_moment_table(name: str, moments: Moments) -> Table:
     """A line for each sweep: moments at its ends, and how far the moments of the set are from the published ones."""
-    table = Table(title=f"passive joint moments of {name} [N m]", title_justify="left")
-    table.add_column("joint, the others held at [deg]")
-    for title in ("measured", *(text for rule in moments for text in (rule, "rms"))):
-        table.add_column(title, justify="right")
+    rows = []
     for each in zip(*moments.values(), strict=True):
         sweep = each[0].sweep
         held = ", ".join(f"{_joint(dof)} {angle:g}" for dof, angle in sweep.fixed.items())
         over = f"{_joint(sweep.dof)} {sweep.angle[0]:g} to {sweep.angle[-1]:g}; {held}"
         own = (text for one in each for text in (_ends(one.moment), f"{one.rms:.1f}"))
-        table.add_row(over, _ends(sweep.moment), *own)
+        rows.append((over, _ends(sweep.moment), *own))
     studies = dict.fromkeys((_joint(one.sweep.dof), one.sweep.source) for one in next(iter(moments.values())))
     measured = "; ".join(f"{joint}: {source}" for joint, source in studies)
-    table.caption = f"rms: root mean square difference. Measured, {measured}"
-    return table
+    columns = numbers("measured", *(text for rule in moments for text in (rule, "rms")))
+    return titled_table(
+        f"passive joint moments of {name} [N m]",
+        ("joint, the others held at [deg]", *columns),
+        rows,
+        caption=f"rms: root mean square difference. Measured, {measured}",
+    )
 
 
 def _joint(dof: str) -> str:

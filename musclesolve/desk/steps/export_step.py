@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from nicegui import ui
 
+from musclesolve.constants import PICTURE_SPEED
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
@@ -16,19 +17,10 @@ from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
-from musclesolve.plotting.page.page_style import FORMATS as FIGURE_FORMATS
-from musclesolve.results.export.export import FORMATS
+from musclesolve.plotting.page.page_style import FORMATS
+from musclesolve.settings.commands import EXPORT_FORMATS
 
-FOR = {
-    "csv": "spreadsheets",
-    "sto": "OpenSim, a file for each quantity",
-    "mot": "OpenSim, joint angles",
-    "mat": "MATLAB",
-    "parquet": "data frames",
-}
-"""Use of each format of data."""
 SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
-USUAL_SPEED = 0.5
 
 
 class Export:
@@ -36,7 +28,7 @@ class Export:
 
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
-        self._speed = USUAL_SPEED
+        self._speed = PICTURE_SPEED
 
     def show(self) -> None:
         """Draw it."""
@@ -120,11 +112,11 @@ class Export:
             ).props("outlined dense options-dense").classes("ms-kind")
 
     def _data(self, result: Path) -> None:
-        why = "; ".join(f"{name.upper()}: {use}" for name, use in FOR.items())
+        why = "; ".join(f"{name.upper()}: {use}" for name, use in EXPORT_FORMATS.items())
         path = self.desk.in_folder(result)
         self._part("Data", f"All series over time. {why}.", ["export", path, "--format", "csv"])
         with ui.row():
-            for name in FORMATS:
+            for name in EXPORT_FORMATS:
                 begin = self._begin(f"{name.upper()} files", "export", result=result, file_format=name)
                 ui.button(name.upper(), on_click=begin).props("outline no-caps icon=table_chart")
 
@@ -135,7 +127,7 @@ class Export:
             "Figures", "SVG and PDF for papers, PNG for slides; each replaces the others in figures.", where
         )
         with ui.row():
-            for name in FIGURE_FORMATS:
+            for name in FORMATS:
                 begin = self._begin(
                     f"Figures as {name.upper()}", "plot", result=result, folder=folder, file_format=name
                 )

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, contiguous
+from musclesolve._util.arrays import Array, contiguous, unit_or_zero
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
@@ -178,7 +178,7 @@ class JointResistance:
         # grad = away - slope / sin(latitude) around, times sin(latitude) so that it exists at the poles too
         steepest = across[..., None] * away - slope[..., None] * around
         about = np.cross(line, steepest)
-        about = about / np.maximum(np.linalg.norm(about, axis=2, keepdims=True), 1e-12)
+        about = unit_or_zero(about)
         size = moment * rise((latitude - limit) / margin)
         for c, (parent, child) in enumerate(cones.bodies):
             couples[:, child] -= size[:, c, None] * about[:, c]

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.arrays import Array, Mask, unit_or_zero, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -267,7 +267,7 @@ def induced_accelerations(
 
     shares = {}
     ahead = np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0]
-    ahead /= np.maximum(np.linalg.norm(ahead, axis=2, keepdims=True), 1e-12)
+    ahead = unit_or_zero(ahead)
     upward = np.broadcast_to(UP, ahead.shape)
     held_axes = {
         "point": np.zeros((frames, len(feet), 0, 3)),

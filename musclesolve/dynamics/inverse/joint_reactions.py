@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -51,8 +52,9 @@ class RowReactions:
         return bodies.index(distal)
 
 
+@objects_checked
 def joint_reactions(
-    expanded: ExpandedModel, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
+    expanded: Model, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
 ) -> RowReactions:
     """Joint reactions and net joint moments from the multipliers of the expanded system (Silva 2003, 2.83, 2.86, 2.88).
 
@@ -168,6 +170,7 @@ class ExpandedModel(Model):
         return rows
 
 
+@objects_checked
 def expand(model: Model) -> ExpandedModel:
     """Copy the points and vectors of a model so that no two bodies share one; rows that tie them carry joint reactions.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -42,6 +43,7 @@ class SegmentMotion:
     center_acceleration: Array
 
 
+@objects_checked
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     """Motion of every body as a rigid segment.
 
@@ -94,6 +96,7 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices
     return np.einsum("tbxy,tby->tbx", inertia, twist) + vector_product(spin, momentum)
 
 
+@objects_checked
 def joint_loads(
     model: Model,
     motion: Motion,
@@ -229,6 +232,7 @@ class IntersegmentalMoment:
         return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
 
 
+@objects_checked
 def intersegmental_moment(
     model: Model,
     motion: Motion,
@@ -282,6 +286,7 @@ def intersegmental_moment(
     return IntersegmentalMoment(ground, free, gravity, vector_product(arm, push).sum(axis=1), angular, force)
 
 
+@objects_checked
 def neglected_share(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
 ) -> dict[str, float]:
@@ -334,6 +339,7 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
     return push.sum(axis=1), (vector_product(segments.center, push) + angular).sum(axis=1)
 
 
+@objects_checked
 def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
     """Center of pressure that the motion of the whole body requires, without a force plate (Hof 1992, 12).
 

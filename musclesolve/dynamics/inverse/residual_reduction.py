@@ -43,7 +43,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, differentiate
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import to_cardan
@@ -192,7 +192,7 @@ class MeasuredBody:
         angles, position, rotation = Pose.from_coordinates(before.coordinates).moved(self.model.tree, change)
         cardan = np.column_stack(to_cardan(rotation))
         cardan += 2.0 * np.pi * np.round((before.coordinates[:, -3:] - cardan) / (2.0 * np.pi))
-        moved = differentiate(self.model, before.time, np.column_stack([angles, position, cardan]))
+        moved = splined_motion(self.model, before.time, np.column_stack([angles, position, cardan]))
         return replace(self, motion=moved)
 
 

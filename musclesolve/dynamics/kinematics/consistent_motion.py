@@ -23,11 +23,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate, motion_with
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
     NearestPose,
@@ -42,6 +43,7 @@ from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import input_error
 
 
+@objects_checked
 def drive_pose(
     model: Model,
     targets: Targets,
@@ -84,6 +86,7 @@ def drive_pose(
     return fit_of(nearest, poses[OF_BASE]._replace(angles=angles), sorted(borrowed))
 
 
+@objects_checked
 def consistent_motion(
     model: Model,
     targets: Targets,
@@ -309,6 +312,6 @@ METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": d
 POSITIONS = METHODS | {UNCHANGED: measured_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
-    "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),
+    "constraints": lambda model, time, fit: splined_motion(model, time, fit.coordinates),
     "splines": lambda model, time, fit: differentiate_points(model, time, fit.coordinates, fit.q),
 }

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -55,6 +56,7 @@ class DriverRows(ConstraintRows):
     moment_factor: Array
 
 
+@objects_checked
 def driver_rows(
     model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None, base: bool = True
 ) -> DriverRows:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -134,6 +136,7 @@ class LongMotion(Motion):
 _KEPT = "time", "coordinates", "rates", "second", "q"
 
 
+@objects_checked
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     """Velocities and accelerations of joint coordinates over time, by quintic splines.
 
@@ -148,7 +151,8 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
         The motion, with natural coordinates and their derivatives (T, N, 3).
 
     Raises:
-        InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
+        InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite,
+            angles of a person's joints beyond a full turn.
 
     Examples:
         >>> model, time = ms.dynamics.human_model(), np.linspace(0.0, 1.0, 101)
@@ -158,6 +162,16 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
         >>> round(float(motion.rates[0, model.dof("knee_flexion_r")]), 6)
         0.5
     """
+    motion = splined_motion(model, time, coordinates)
+    if model.stature is not None:  # of a person; other mechanisms may turn often
+        angles = motion.coordinates[:, : model.tree.joint_count]
+        for name, angle in zip(model.topology.dof_names, angles.T, strict=False):
+            check_joint_angle(name, angle)
+    return motion
+
+
+def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
+    """See `differentiate`, for angles of any size: those fitted to mistaken markers may wind up."""
     from scipy.interpolate import make_interp_spline
 
     time = check_increasing(time, 6)
@@ -167,6 +181,18 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     return motion_from(model, time, coordinates, spline(time, 1), spline(time, 2))
 
 
+LARGEST_JOINT_ANGLE = 2.0 * np.pi
+"""Angle [rad] that no joint of a person exceeds; in degrees the angles of a step do."""
+
+
+def check_joint_angle(name: str, angle: Array) -> None:
+    """Refuse an angle (T,) [rad] of a person's joint that only degrees explain."""
+    largest = angle[np.abs(angle).argmax()]
+    if abs(largest) > LARGEST_JOINT_ANGLE:
+        raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=largest)
+
+
+@objects_checked
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
     """Motion of joint coordinates whose derivatives by time are known.
 
@@ -353,8 +379,9 @@ def continuous_branch(model: Model, angles: Array) -> Array:
     is reversed. Frames that were fitted independently may have either.
     """
     angles = angles.copy()
-    for triple in _triples(model.tree):
-        signs = model.tree.sign[triple]
+    tree = model.tree
+    for triple in _triples(*(tuple(numbers.tolist()) for numbers in (tree.parent, tree.child, tree.pivot))):
+        signs = tree.sign[triple]
         same = angles[:, triple]
         other = np.stack([same[:, 0] + np.pi, signs[1] * np.pi - same[:, 1], same[:, 2] + np.pi], axis=1)
         goes_on = np.abs(wrapped(np.diff(same, axis=0))).sum(axis=1)
@@ -362,22 +389,22 @@ def continuous_branch(model: Model, angles: Array) -> Array:
         first = abs(wrapped(same[0, 1])) > 0.5 * np.pi
         switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
         angles[:, triple] = np.where(switched[:, None], other, same)
-    angles = model.tree.unwrapped(angles)
+    angles = tree.unwrapped(angles)
     return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
 
 
-def _triples(tree: Tree) -> list[list[int]]:
-    """Joints about three axes through one pivot, each distal to the one before."""
-    parent, child, pivot = (indices.tolist() for indices in (tree.parent, tree.child, tree.pivot))
-    triples = []
-    for last in range(tree.joint_count):
+@lru_cache(maxsize=16)
+def _triples(parent: tuple[int, ...], child: tuple[int, ...], pivot: tuple[int, ...]) -> list[list[int]]:
+    """Joints about three axes through one pivot, each distal to the one before, by the arrays of `Tree`."""
+    triples, count = [], len(child)
+    for last in range(count):
         chain = [last]
         while len(chain) < 4 and parent[chain[0]] in child:
             before = child.index(parent[chain[0]])
             if pivot[before] != pivot[last]:
                 break
             chain.insert(0, before)
-        beyond = [k for k in range(tree.joint_count) if parent[k] == child[last]]
+        beyond = [k for k in range(count) if parent[k] == child[last]]
         if len(chain) == 3 and pivot[last] not in [pivot[k] for k in beyond]:
             triples.append(chain)
     return triples

@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
@@ -99,6 +100,7 @@ class Fit:
     unfitted: tuple[int, ...] = ()
 
 
+@objects_checked
 def fit_pose(
     model: Model,
     targets: Targets,

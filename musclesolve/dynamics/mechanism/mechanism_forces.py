@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -120,6 +121,7 @@ class MechanismForces:
         return chosen
 
 
+@objects_checked
 def mechanism_forces(
     model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
@@ -29,6 +30,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
 
 
+@objects_checked
 def human_model(
     mass: float = 70.25,
     stature: float = 1.70,
@@ -61,6 +63,22 @@ def human_model(
         >>> len(model.topology.bodies), len(model.topology.dof_names), round(model.mass.total, 6)
         (33, 44, 60.0)
     """
+    body = sized_body(mass, stature, sex, offsets, shoe_mass, lengths, segments, topology, age)
+    return Model(*body, stature=float(stature))
+
+
+def sized_body(
+    mass: float,
+    stature: float,
+    sex: str,
+    offsets: dict[str, Array] | None,
+    shoe_mass: float,
+    lengths: dict[str, float] | None,
+    segments: Mapping[str, StatedSegment] | None,
+    topology: Topology | None,
+    age: float | None,
+) -> tuple[Topology, Array, MassProperties]:
+    """Topology, standing pose and mass properties of the model of a subject; see `human_model`."""
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
@@ -78,7 +96,7 @@ def human_model(
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
         shod = with_stated(topology, standing, shod, segments)
-    return Model(topology, standing, shod, stature=stature)
+    return topology, standing, shod
 
 
 def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
@@ -110,6 +128,7 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
     return replace(bare, mass=factor * bare.mass, inertia=factor[:, None, None] * bare.inertia)
 
 
+@objects_checked
 def forward_human_model(subject: Model | None = None) -> Model:
     """Forward model of a subject (Silva 2003, 3.2.1, Tables 3.5, 3.6).
 

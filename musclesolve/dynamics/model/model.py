@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, contiguous
+from musclesolve._util.arrays import Array, contiguous, unit_or_zero
 from musclesolve._util.checks import check_array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kernel.arrays import MassArrays
@@ -67,15 +67,19 @@ class Model:
 
         No joint depends on them, so that arrays already computed for joints and bodies stay valid.
         """
+        kept = ("constraints", "rigid_bodies", "tree")
+        computed = {name: value for name, value in vars(self).items() if name in kept}
+        return self._with(mass=mass, pelvis_depth=pelvis_depth, **computed)
+
+    def resized(self, standing: Array, mass: MassProperties) -> Model:
+        """The model with other lengths and masses, near enough that its joints need no second check."""
+        return self._with(standing=standing, mass=mass)
+
+    def _with(self, **changed: object) -> Model:
+        """An unchecked copy with other fields; of what was computed it has only what is given."""
         other = copy(self)
-        computed = {
-            name: value
-            for name, value in vars(self).items()
-            if name in ("constraints", "rigid_bodies", "tree")
-        }
         vars(other).clear()
-        vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | computed)
-        vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
+        vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | changed)
         return other
 
     @cached_property
@@ -138,9 +142,6 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     Phi_q D = 0, rank D = K + 6 and rank Phi_q = 3 N - (K + 6).
     """
 
-    def unit(rows: Array) -> Array:
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
-
     def largest(size: Array, names: tuple[str, ...]) -> str:
         order = [k for k in np.argsort(-size)[:_SHOWN] if size[k] > 0.1 * size.max()]
         return ", ".join(names[k] for k in order)
@@ -149,8 +150,8 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     angles = 0.3 + 0.1 * np.sin(np.arange(tree.joint_count))[None]
     q = tree.pose(angles, np.zeros((1, 3)), np.eye(3)[None])
     size = 3 * q.shape[1]
-    directions = unit(tree.allowed(q, np.zeros((1, 3))).reshape(size, -1).T)
-    rows = unit(constraints.jacobian(q).reshape(-1, size))
+    directions = unit_or_zero(tree.allowed(q, np.zeros((1, 3))).reshape(size, -1).T)
+    rows = unit_or_zero(constraints.jacobian(q).reshape(-1, size))
     product = np.abs(rows @ directions.T)
     if product.max(initial=0.0) > _MET:
         row, dof = np.unravel_index(int(np.argmax(product)), product.shape)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.names import unknown_name
@@ -224,6 +225,7 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
+@objects_checked
 def segment_table(model: Model) -> str:
     """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia.
 

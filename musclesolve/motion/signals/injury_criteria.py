@@ -99,7 +99,7 @@ def _signal(time: Array, acceleration: Array) -> tuple[Array, Array]:
     """Times, and the magnitude of the acceleration at them in units of gravity."""
     time = check_increasing(time, 2)
     shape = ("T",) if np.ndim(acceleration) == 1 else ("T", 3)
-    vectors = check_array(acceleration, "acceleration", (len(time), *shape[1:]), axis=0)
+    vectors = check_array(acceleration, "acceleration", (len(time), *shape[1:]), axis=0, real=True)
     level = np.abs(vectors) if vectors.ndim == 1 else np.linalg.norm(vectors, axis=1)
     return time, level / STANDARD_GRAVITY
 

@@ -88,9 +88,11 @@ class Paths:
     def groups(self) -> Groups:
         """Groups of nodes: the nodes of one muscle on one body or moving frame."""
         frame = [self.point_frame, np.repeat(self.objects.frame[self.layout.wrap_object], 2)]
-        key = np.stack([self.layout.node_muscle, self.body, np.concatenate(frame)])
-        (muscle, body, frames), group = np.unique(key, axis=1, return_inverse=True)
-        return Groups(*(contiguous(numbers, np.intp) for numbers in (group.ravel(), muscle, body, frames)))
+        key = self.layout.node_muscle, self.body, np.concatenate(frame) + 1
+        sizes = tuple(int(numbers.max(initial=0)) + 1 for numbers in key)
+        known, group = np.unique(np.ravel_multi_index(key, sizes), return_inverse=True)
+        muscle, body, frames = np.unravel_index(known, sizes)
+        return Groups(*(contiguous(numbers, np.intp) for numbers in (group, muscle, body, frames - 1)))
 
     @cached_property
     def moving_dofs(self) -> Indices:
@@ -335,7 +337,7 @@ class PathState:
         groups, out = self.paths.groups, np.empty((len(qd), self.paths.layout.muscles))
         bodies, motion = self.paths.rigid_bodies.compiled, (contiguous(self.q), contiguous(qd))
         moved = BodyMotions.unset(len(bodies.crossed))
-        of_groups = self.wrench, groups.muscle, groups.body
+        of_groups = self.wrench, groups.muscle, groups.body, self.paths._carried.carriers
         RATES.load()(
             of_groups, bodies, motion, moved, self.explicit, self.moving_dofs, contiguous(rates), out
         )

@@ -12,6 +12,7 @@ from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_state import MuscleState
@@ -154,7 +155,7 @@ class ModelBody:
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[WarningNote, ...] = ()
     beyond: tuple[BeyondRange, ...] = ()
     unserved: Mapping[str, float] = field(default_factory=dict)
     emg: MeasuredActivation | None = None
@@ -403,7 +404,7 @@ def model_body(
     if person is not None:
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
-    warnings = parameter_warnings(muscles)
+    warnings = parameter_warnings([muscles])
     geometry, velocity = geometry_along(model, choice, motion)
     if differing := difference_note(geometry):
         here = (
@@ -432,12 +433,13 @@ def model_body(
     )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
-    warnings += [
+    contradictions = [
         f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
         f"frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted. "
         f'Leave it out: without = ["{name}"], --without {name}.'
         for name, share in unserved.items()
     ]
+    contradictions += [f"{leaving.sentence}: moment arms there are extrapolated." for leaving in beyond]
     return ModelBody(
         model=model,
         settings=settings,
@@ -458,7 +460,7 @@ def model_body(
         moment_table=table,
         warnings=(
             *warnings,
-            *(f"{leaving.sentence}: moment arms there are extrapolated." for leaving in beyond),
+            *(WarningNote(sentence, "model") for sentence in contradictions),
         ),
         beyond=beyond,
         unserved=unserved,

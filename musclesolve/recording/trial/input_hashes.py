@@ -12,7 +12,7 @@ from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, file_state
-from musclesolve.recording.text.text_file import has_hash, sha256
+from musclesolve.recording.text.text_file import has_hash, name_in, sha256
 
 
 def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
@@ -31,9 +31,21 @@ def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, s
     return hashes
 
 
-def hashes_of(trial: AnyTrial) -> dict[str, str]:
-    """Return role -> SHA-256 as read; for a trial that is not from `read_trial`, of the present files."""
-    return {role: trial.hashes.get(role) or sha256(path) for role, path in trial.files.items()}
+def named_hashes(trial: AnyTrial) -> dict[str, tuple[str, str]]:
+    """Return role -> path of a file from the folder of the trial file, and SHA-256 of the file as read.
+
+    For a trial that is not from `read_trial` the files are hashed as they are now.
+    """
+    folder, read = trial.path.resolve().parent, trial.hashes
+    return {
+        role: (name_in(folder, path.resolve()), read.get(role) or sha256(path))
+        for role, path in trial.files.items()
+    }
+
+
+def input_lines(trial: AnyTrial) -> list[str]:
+    """Return the lines "role path sha256:..." of `named_hashes`; no role contains a space."""
+    return [f"{role} {name} sha256:{sha}" for role, (name, sha) in named_hashes(trial).items()]
 
 
 def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:

@@ -1,9 +1,7 @@
 """Trial files of OpenSim models: a model, its coordinates, and its joint moments or the loads on it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import AnyTrial
@@ -12,9 +10,6 @@ from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.settings import check_errors, check_strain, muscle_files
 from musclesolve.settings.trial import ModelSettings, TrialSettings, is_predicted
-
-MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
-"""Keys of [files] that only trials of a model have."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,16 +32,10 @@ class ModelTrial(AnyTrial):
         return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
 
 
-def is_model_trial(content: Mapping[str, Any]) -> bool:
-    """Return whether the tables of a trial file name an OpenSim model instead of recorded markers."""
-    files = content.get("files")
-    return isinstance(files, dict) and "markers" not in files and not MODEL_FILES.isdisjoint(files)
-
-
 def names_model(path: Path) -> bool:
     """Return whether a file is the trial file of an OpenSim model; False for a file that cannot be read."""
     try:
-        return is_model_trial(trial_document(path).content)
+        return trial_document(path).of_model
     except InputError:
         return False
 
@@ -61,9 +50,8 @@ def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
     }
 
 
-def read_model_trial(path: Path) -> ModelTrial:
-    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths."""
-    document = trial_document(path, ModelSettings)
+def read_model_trial(document: Document) -> ModelTrial:
+    """Read what the trial file of an OpenSim model names, its EMG and fascicle lengths."""
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)
     with_loads = settings.files.loads is not None

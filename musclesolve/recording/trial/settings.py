@@ -209,7 +209,7 @@ def muscle_files(path: Path) -> dict[str, Path]:
     file = None if parent is None or not is_own_set(parent) else without_detours(path.parent / parent)
     # a missing parent is refused with its line when the factors are read
     return (
-        {"muscles": path} if file is None or not is_file(file) else {"muscles": path, "muscle parent": file}
+        {"muscles": path} if file is None or not is_file(file) else {"muscles": path, "muscle_parent": file}
     )
 
 

@@ -38,7 +38,7 @@ from musclesolve.recording.trial.emg_channels import check_overlap, check_signal
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
-from musclesolve.recording.trial.model_trial import is_model_trial, read_model_trial
+from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     check_consistency,
@@ -94,8 +94,8 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
-    if is_model_trial(document.content):
-        trial = read_model_trial(Path(path))
+    if document.of_model:
+        trial = read_model_trial(document)
         return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
     recorded, remarks = _recording(document)
     return as_read(recorded, examined=not remarks)
@@ -330,10 +330,10 @@ class TrialReader:
         # Sources of the marker files, such as the pixels of cameras.
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
-        files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
+        files |= {f"markers_part_{k}": source for k, source in enumerate(sources, start=1)}
         files |= body_path(document)
         if marker_set is not None and marker_set not in marker_sets():
-            files["marker set"] = document.path.parent / marker_set
+            files["marker_set"] = document.path.parent / marker_set
         return files if own is None else files | muscle_files(own)
 
 

@@ -21,7 +21,14 @@ from musclesolve.constants import DESIGNED, RIGID
 from musclesolve.errors import InputError
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text
+from musclesolve.results.dataset.result_quantities import (
+    choice_name,
+    inputs_of,
+    is_elastic,
+    listed,
+    number,
+    text,
+)
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
@@ -109,7 +116,7 @@ def _sentences(trial: TrialFiles) -> list[str]:
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
-        roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
+        roles = {role for role, _, _ in inputs_of(result)}
         moments = [model[role] for role in ("loads", "moments") if role in roles]
         if text(result, "ground_reactions") == PREDICTED:
             moments = [always["inverse_predicted"]]

@@ -32,7 +32,7 @@ from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set, sh
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     along_heading,
-    listed,
+    inputs_of,
     number,
     text,
     without_turns,
@@ -134,7 +134,9 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         "sex": text(result, "subject_sex"),
         "each shoe": f"{shoes:.2f} kg, part of the body mass" if shoes else "",
         "trial": PurePath(text(result, "trial_file").replace("\\", "/")).name,
-        "files": ", ".join(f"{name} ({role})" for role, name, _ in _files(result) if role != "trial"),
+        "files": ", ".join(
+            f"{name} ({role.replace('_', ' ')})" for role, name, _ in inputs_of(result) if role != "trial"
+        ),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
         "legs analyzed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
         "EMG": f"{channels} channels" if channels else "none in this file",
@@ -162,16 +164,6 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         else None,
         "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
     }
-
-
-def _files(result: xr.Dataset) -> list[tuple[str, str, str]]:
-    """Role, name and hash of the files that a result was computed from."""
-    files = []
-    for line in listed(result, "inputs"):
-        named, _, hashed = line.rpartition(" sha256:")
-        role, _, name = named.partition(" ")
-        files.append((role, name, hashed))
-    return files
 
 
 def joints(trial: TrialFiles) -> dict[str, object]:
@@ -495,7 +487,7 @@ def provenance(trial: TrialFiles) -> dict[str, object]:
     stored = PageTable(
         "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True
     )
-    files = [(role, name, digest(hashed)) for role, name, hashed in _files(trial.base)]
+    files = [(role.replace("_", " "), name, digest(sha)) for role, name, sha in inputs_of(trial.base)]
     named = (
         [PageTable("Files that the result was computed from", ("role", "file", "SHA-256"), files)]
         if files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,14 +26,6 @@ class Surface:
     vertices: Array
     faces: Indices
     closed: bool
-
-    @cached_property
-    def hull(self) -> Indices:
-        """Triangles (H, 3) of the convex hull."""
-        from scipy.spatial import ConvexHull
-
-        # joggled, so that a flat surface has a hull, too
-        return np.asarray(ConvexHull(self.vertices, qhull_options="QJ").simplices, np.intp)
 
 
 @dataclass(frozen=True, eq=False)

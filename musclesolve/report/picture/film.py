@@ -20,6 +20,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
 from musclesolve.report.picture.encoded import heads_of, hoops, ribs_of, shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
@@ -47,7 +48,9 @@ GROUND_SCALE = 0.5
 """Length of the ground force of one body weight, or of one kilonewton [m]."""
 
 
-def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress | None = None) -> bytes:
+def film(
+    result: xr.Dataset, kind: str, speed: float = PICTURE_SPEED, progress: Progress | None = None
+) -> bytes:
     """The content of a GIF or MP4 file.
 
     Args:

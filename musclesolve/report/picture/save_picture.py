@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
 from musclesolve.report.picture.film import RATES, film
 from musclesolve.report.picture.moving_picture import picture_page
@@ -30,7 +31,7 @@ PAGES = ("html", "htm")
 def save_picture(
     shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
     path: str | Path,
-    speed: float = 0.5,
+    speed: float = PICTURE_SPEED,
     progress: Progress | None = None,
     *,
     muscles: MuscleForces | Sequence[MuscleForces] = (),

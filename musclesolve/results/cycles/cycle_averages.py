@@ -17,7 +17,7 @@ from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.result_dataset import ResultDataset
-from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.dataset.result_quantities import inputs_of, listed
 
 STATISTICS = ("std", "median", "count")
 """Suffixes of the statistics beside the mean, such as ``activation_std``."""
@@ -108,8 +108,7 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
     """
     strides: dict[object, list[tuple[float, float, str]]] = defaultdict(list)  # start, end [s], name
     for cycle in cycles:
-        inputs = listed(cycle, "inputs")
-        markers = frozenset(file.rpartition("sha256:")[2] for file in inputs if file.startswith("markers "))
+        markers = frozenset(sha for role, _, sha in inputs_of(cycle) if role == "markers")
         if markers:
             file = cycle.encoding.get("source")
             place = f" ({short_path(file)})" if file else ""

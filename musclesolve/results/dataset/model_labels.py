@@ -7,7 +7,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
@@ -19,7 +18,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.recording.trial.input_hashes import change_notes, input_lines
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
@@ -85,7 +84,7 @@ def model_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
-            *(WarningNote(warning, "model") for warning in body.warnings),
+            *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
@@ -206,20 +205,17 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
 def _provenance(body: ModelBody) -> dict[str, object]:
     motion, model, muscles, time = body.motion, body.model, body.settings.muscles, body.settings.time
     source = "moments" if body.dynamics is None else "loads"
-    hashes = dict[str, str]()
-    files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
     if body.trial is not None:
-        files, hashes = dict(body.trial.files), hashes_of(body.trial)
-    elif body.person is not None:
-        files |= {"muscles": body.person.path, "muscle parent": body.person.parent_file}
+        inputs = input_lines(body.trial)
+    else:
+        files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
+        if body.person is not None:
+            files |= {"muscles": body.person.path, "muscle_parent": body.person.parent_file}
+        inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path]
     attributes: dict[str, object] = {
         "subject": model.name,
         "model_file": os.path.realpath(model.file),
-        "inputs": [
-            f"{role} {path.name} sha256:{hashes.get(role) or sha256(path)}"
-            for role, path in files.items()
-            if path
-        ],
+        "inputs": inputs,
         "muscle_database": model.file.name,
         **person_attributes(body.person),
         "passive": muscles.passive,

@@ -21,7 +21,7 @@ from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
-from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.recording.trial.input_hashes import change_notes, input_lines
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
@@ -77,11 +77,7 @@ def recording_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
             *(WarningNote(str(warning), warning.code) for warning in mechanics.warnings(body.trial)),
-            *dict.fromkeys(
-                WarningNote(sentence)
-                for each in analysis.parts
-                for sentence in parameter_warnings(each.part.state.parameters)
-            ),
+            *parameter_warnings(each.part.state.parameters for each in analysis.parts),
             *fiber_notes(analysis, body.options),
             *measured.notes,
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
@@ -234,7 +230,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "ground_reactions": _origin(body),
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
-        "inputs": [f"{role} {trial.files[role].name} sha256:{sha}" for role, sha in hashes_of(trial).items()],
+        "inputs": input_lines(trial),
         **emg_attributes(trial.emg, trial.settings.emg.weight),
         **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,

@@ -24,6 +24,19 @@ def listed(data: xr.Dataset, name: str) -> list[str]:
     return texts(data.attrs.get(name))
 
 
+def inputs_of(data: xr.Dataset) -> list[tuple[str, str, str]]:
+    """Return role, path and SHA-256 of the files that a result was computed from.
+
+    Paths of a trial are relative to the folder of the trial file.
+    """
+    files = []
+    for line in listed(data, "inputs"):
+        named, _, sha = line.rpartition(" sha256:")
+        role, _, name = named.partition(" ")
+        files.append((role, name, sha))
+    return files
+
+
 def number(data: xr.Dataset, name: str) -> float | None:
     """An attribute that holds a finite number; None where there is none."""
     try:

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from rich.table import Column, Table
 
@@ -53,9 +54,11 @@ def numbers(*headings: str, whole: bool = False) -> list[Column]:
     return [Column(heading, justify="right", no_wrap=whole, overflow="fold") for heading in headings]
 
 
-def titled_table(title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> Table:
-    """A table with its title on the left above it."""
-    made = Table(*columns, title=title, title_justify="left")
+def titled_table(
+    title: str | None, columns: Iterable[Column | str], rows: Iterable[Iterable[str]], **style: Any
+) -> Table:
+    """A table with its title on the left above it; style: as of `rich.table.Table`."""
+    made = Table(*columns, title=title, title_justify="left", **style)
     for row in rows:
         made.add_row(*row)
     return made

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
@@ -237,6 +238,7 @@ def _decided(problem: Problem, thoroughly: Mask | None = None) -> tuple[Mask, Ma
     return status == Status.SOLVED, status == Status.INFEASIBLE, proofs
 
 
+@objects_checked
 def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
     """The problem of muscles whose maximum isometric forces are multiplied by factors, (n,) or (T, n) [1].
 

@@ -17,7 +17,7 @@ from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.tables.lines import csv_text
-from musclesolve.settings.commands import BenchmarkSettings
+from musclesolve.settings.commands import BENCHMARK_COSTS, BenchmarkSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
@@ -36,7 +36,6 @@ from musclesolve.studies.benchmark.measure import (
 )
 
 RULES = settings_of(BenchmarkSettings)
-COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
 CALLS = 3000
 """Largest number of calls with a single frame."""
 BUDGET = 1.0
@@ -67,12 +66,12 @@ def benchmark(
     Args:
         trial: the trial file; default: the bundled reference stride.
         frames: largest number of frames.
-        costs: names, with options or without; default: three smooth ones and min_max.
+        costs: names, with options or without; default: `BENCHMARK_COSTS`.
         solvers: names; default: all.
         progress: called with the next step and the share of the work that is done.
     """
     check_value(frames, RULES["frames"], "frames")
-    named = tuple(find_cost(name).label for name in costs) or COSTS
+    named = tuple(find_cost(name).label for name in costs) or BENCHMARK_COSTS
     for name in solvers:
         find_solver(name)
     if len(set(solvers)) < len(solvers):

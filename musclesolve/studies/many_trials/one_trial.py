@@ -16,6 +16,7 @@ from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of, judged_result, run
+from musclesolve.constants import SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.pipeline.run import prepare
 from musclesolve.plotting.figure_names import (
@@ -131,7 +132,7 @@ def analyze_with_uncertainty(
     figures: bool,
     progress: Progress,
     samples: int | str | None,
-    seed: int = 0,
+    seed: int = SEED,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
     """Analyze a trial as `analyze` does, with samples over the sources of error, as in `uncertainty`, unless None:
     uncertainty.nc.

@@ -13,8 +13,8 @@ from typing import Any
 
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.text.text_file import has_hash, name_in
-from musclesolve.recording.trial.input_hashes import hashes_of
+from musclesolve.recording.text.text_file import has_hash
+from musclesolve.recording.trial.input_hashes import named_hashes
 from musclesolve.version import __version__
 
 ATTRIBUTE = "recipe"
@@ -23,8 +23,7 @@ ATTRIBUTE = "recipe"
 
 def input_hashes(trial: AnyTrial) -> dict[str, str]:
     """Hash of every file of a trial as it was read, by its path from the folder of the trial file."""
-    folder = trial.path.resolve().parent
-    return {name_in(folder, trial.files[role].resolve()): sha for role, sha in hashes_of(trial).items()}
+    return dict(named_hashes(trial).values())
 
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:

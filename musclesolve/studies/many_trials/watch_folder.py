@@ -35,11 +35,10 @@ from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.other_files import CameraFileSettings
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
+from musclesolve.settings.trial import RecordedSettings, is_predicted
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import find_name, write_table
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
@@ -98,11 +97,9 @@ class Template:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.realpath(path))
-        self.is_model = names_model(self.path)
-        kind = ModelSettings if self.is_model else RecordedSettings
-        document = trial_document(self.path, kind)
-        validated(document, kind)
-        self.content = document.content
+        document = trial_document(self.path)
+        validated(document, document.kind)
+        self.is_model, self.content = document.of_model, document.content
         self.cameras: Document | None = None
         self.place: Place = ("files", "coordinates" if self.is_model else "markers")
         recording = self._path("files", str(self.place[1]))

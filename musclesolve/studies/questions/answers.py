@@ -21,7 +21,6 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
-from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
@@ -35,10 +34,7 @@ from musclesolve.results.judgement import Report, sorted_findings
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
 from musclesolve.settings.trial import (
     QUESTIONS,
-    ModelSettings,
     QuestionSettings,
-    RecordedSettings,
-    TrialSettings,
 )
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
@@ -58,11 +54,9 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
         if name not in QUESTIONS:
             raise unknown_name(name, "question", QUESTIONS)
     try:
-        content = trial_document(path).content
-        kind: type[TrialSettings] = ModelSettings if is_model_trial(content) else RecordedSettings
-        document = trial_document(path, kind)
-        examination, faults = examined(document, kind)
-        settings: QuestionSettings = examination.questions
+        document = trial_document(path)
+        examination, faults = examined(document, document.kind)
+        settings: QuestionSettings = examination["questions"]
     except InputError:
         return ()
     if any("[questions]" in str(fault.where) for fault in faults):

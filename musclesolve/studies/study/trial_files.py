@@ -9,7 +9,6 @@ from pathlib import Path
 
 from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.toml_text import tables_text, value_text
-from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
@@ -44,7 +43,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
         content = with_paths(document.content, own.parent, path)
-        of_model = is_model_trial(document.content)
+        of_model = document.of_model
         if "files" not in content:
             raise document.error(
                 "studies.study_file" if "trials" in content else "studies.not_a_trial_file", "files"

@@ -16,7 +16,7 @@ from musclesolve._util.checks import check_integer, check_keywords
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
-from musclesolve.constants import FAST
+from musclesolve.constants import FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -73,7 +73,7 @@ class Computing(TypedDict, total=False):
 def uncertainty(
     trial: AnyTrial | RecordedBody | ModelBody | str | Path,
     samples: int | str = 1000,
-    seed: int = 0,
+    seed: int = SEED,
     sd: Mapping[str, float] | None = None,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,

@@ -39,7 +39,7 @@ from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
-from musclesolve.muscles.scaling.scaled_paths import adjust_switches
+from musclesolve.muscles.scaling.scaled_paths import adjust_switches, frame_maps
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
@@ -163,7 +163,8 @@ class RecordedReplay(Replay):
         trial, how = self.trial, self.trial.settings.consistency
         tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, False, tilt)
-        model = self.model if seen.same_dimensions(self.measured) else subject_model(trial, seen)
+        same = seen.same_dimensions(self.measured)
+        model = self.model if same else subject_model(trial, seen, near=self.model)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         fitting = how.method, how.derivatives, self.start, self.rest
         return model, consistent_motion(model, targets, walk.time, *fitting)[1]
@@ -200,7 +201,7 @@ class RecordedReplay(Replay):
         moments = known_moments(self.trial, model, motion, generalized_loads(model, motion, loads))
         rows = [model.dof(dof) for dof in self.layout.dofs]
         # segments of other masses change no muscle, a heavier body the strength by its rule
-        muscles = self.placed if still and model is skeleton else self.options.muscles(model)
+        muscles = self._placed_on(model) if model is skeleton else self.options.muscles(model)
         ground = np.full((len(motion.time), len(self.layout.sides), 3), np.nan)
         for place, side in enumerate(self.layout.sides):
             for wrench in wrenches:
@@ -209,6 +210,30 @@ class RecordedReplay(Replay):
                     ground[known, place] = wrench.force[known]
         still = still and self.reduction is None
         return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground, still)
+
+    def _placed_on(self, model: Model) -> Sequence[ScaledMuscles]:
+        """The muscles on a skeleton of the subject; placed again only where dimensions differ on which they depend."""
+        if model.rigid_bodies is self.model.rigid_bodies:
+            return self.placed
+        if not all(map(np.array_equal, self._maps(model), self._nominal_maps)):
+            return self.options.muscles(model)
+        paths = (replace(group.paths, rigid_bodies=model.rigid_bodies) for group in self.placed)
+        return [replace(group, paths=some) for group, some in zip(self.placed, paths, strict=True)]
+
+    def _maps(self, model: Model) -> list[Array]:
+        """Dimensions that place the muscles on a skeleton: maps of bones, and the bodies that their joints move."""
+        sided = [frame_maps(model, self.options.database, side).values() for side in self.options.sides]
+        joints = [model.joint(dof) for group in self.placed for dof in group.dof_names]
+        bodies, slot = model.topology.bodies, model.topology.slot
+        moved = np.flatnonzero(model.tree.distal_frames[: len(bodies), joints].any(axis=1))
+        members = [slot[name] for body in moved for name in bodies[body].members]
+        whole = [array for maps in sided for on in maps for array in (on.rotation, on.scale, on.origin)]
+        return [*whole, model.standing[members]]
+
+    @cached_property
+    def _nominal_maps(self) -> list[Array]:
+        """`_maps` without errors."""
+        return self._maps(self.model)
 
     def _wrenches(self, model: Model, motion: Motion, errors: Errors) -> list[Wrench]:
         """Forces on the feet in the analyzed frames of a motion over all frames of the markers.

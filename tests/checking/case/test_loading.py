@@ -14,6 +14,7 @@ from thorough import examples
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough, time_spans
+from musclesolve.checking.loading import case_of, load
 from musclesolve.pipeline.run import prepare
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -271,3 +272,12 @@ def test_landmarks_of_a_missing_cluster_are_not_reported_beside_it(
     assert [str(each.where.field) for each in found.of("error") if each.code == "mapping"] == [
         "[carried] RKNM"
     ]
+
+
+def test_a_recording_and_its_file_have_the_same_facts_where_forces_are_predicted(tmp_path: Path) -> None:
+    write_trial(tmp_path)
+    path = tmp_path / "trial.toml"
+    tables = path.read_text().split("[[force]]")[0].replace('"forces.mot"', '"predicted"')
+    path.write_text(tables)
+    (case, _), read = load(path), ms.read_trial(path)
+    assert case is not None and case.unknown == case_of(read).unknown == frozenset()

@@ -323,6 +323,7 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
     assert failed.reserve_share is not None and failed.with_reserve > 0
 
 
+@pytest.mark.filterwarnings("ignore:the moment of")  # the moments are feasible for the strong muscle
 def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimModel) -> None:
     assert not any("one_r" in warning for warning in found(small).warnings)
     strong = replace(

@@ -100,8 +100,8 @@ def test_a_trial_file_names_the_person_and_the_result_says_so(tmp_path: Path) ->
         assert result.attrs["muscle_person"] == "person.toml"
         assert any("4 numbers of 3 muscles" in note for note in result.attrs["notes"])
         roles = [line.split()[:2] for line in result.attrs["inputs"]]
-        assert ["muscles", "person.toml"] in roles and ["muscle", "parent"] in roles
-    assert ms.read_trial(path).files["muscle parent"] == model
+        assert ["muscles", "person.toml"] in roles and ["muscle_parent", "small.osim"] in roles
+    assert ms.read_trial(path).files["muscle_parent"] == model
 
 
 def test_elastic_tendons_have_the_factor_on_the_slack_length_that_is_used(model_folder: Path) -> None:

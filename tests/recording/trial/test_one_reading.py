@@ -11,8 +11,11 @@ import pytest
 from musclesolve.checking.loading import load
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
+from musclesolve.recording import schema
 from musclesolve.recording.faults import Faults
 from musclesolve.recording.text.opensim_text import read_mot, read_trc
+from musclesolve.recording.text.text_file import read_settings
+from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 
 FAULTS = {
@@ -88,3 +91,14 @@ def test_a_repeated_row_is_refused_or_left_out(tmp_path, file, reader):
     assert [stage for stage, _ in faults.found] == ["repeated_times"]
     whole = reader(reference_stride().with_name(file))
     np.testing.assert_array_equal(repaired.time, whole.time)
+
+
+@pytest.mark.parametrize("of_model", [False, True])
+def test_the_text_of_a_trial_file_is_read_once(tmp_path, monkeypatch, of_model):
+    path, read = changed(tmp_path), list[Path]()
+    if of_model:
+        (tmp_path / "any.osim").touch()
+        path.write_text('[files]\nmodel = "any.osim"\ncoordinates = "walk.trc"\nmoments = "walk.trc"\n')
+    monkeypatch.setattr(schema, "read_settings", lambda file: read.append(file) or read_settings(file))
+    assert isinstance(read_trial(path), ModelTrial) == of_model
+    assert read == [path]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from scipy.spatial.transform import Rotation
 from synthetic_result import result as without_points
 
-from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, json_text
+from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, json_text, quaternions
 from musclesolve.report.picture.moving_picture import NOTHING, picture_fragment, picture_page
 from musclesolve.report.picture.picture_data import BYTES, MOST_BYTES, picture_data
 
@@ -244,3 +245,17 @@ def test_texts_of_a_result_cannot_break_the_page(stride: xr.Dataset) -> None:
     assert "<script>alert" not in page and "<img src=x" not in page
     assert "alert(1)" in json_text(as_dict(picture_data(evil), evil))
     assert as_dict(picture_data(evil), evil)["title"] == evil.attrs["subject"]
+
+
+def test_quaternions_turn_as_their_rotations() -> None:
+    """Half turns about every axis, where the real part is zero, as well as any rotation."""
+    vectors = np.concatenate(
+        [np.random.default_rng(1).normal(size=(60, 3)), np.pi * np.eye(3), 1e-9 * np.eye(3), np.zeros((1, 3))]
+    )
+    rotation = Rotation.from_rotvec(vectors).as_matrix()
+    found = quaternions(rotation[:, None])
+    assert found.shape == (len(vectors), 1, 4)
+    np.testing.assert_allclose(Rotation.from_quat(found[:, 0]).as_matrix(), rotation, atol=1e-14)
+    rotation[0, 1, 2] = np.nan
+    np.testing.assert_array_equal(quaternions(rotation)[0], [0.0, 0.0, 0.0, 1.0])
+    assert quaternions(np.empty((5, 0, 3, 3))).shape == (5, 0, 4)

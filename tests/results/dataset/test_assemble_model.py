@@ -102,6 +102,7 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     assert len(save_figures(result, tmp_path / "figures")) == 6
 
 
+@pytest.mark.filterwarnings("ignore:the moment of .* if they are in N mm")
 def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
     """The note states the excess and the share of the frames; it is a cause only where frames need reserves."""
     from small_model import TEXT

@@ -290,6 +290,14 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
         r"loaded - free: ([+-][\d.]+) N m/kg, ([+-]\d+) % of the reference", found
     ).groups()
     assert abs(float(amount)) == pytest.approx(own.max(), rel=5e-3) and abs(int(share)) > 5
+    stretches = [each for each in study_document(whole)["clusters"] if each["name"] == "knee_angle"]
+    assert {each["units"] for each in stretches if each["variable"] == "joint_moment"} == {"N m/kg"}
+    assert any(f"{each['mean_difference']:+.2f}" in found for each in stretches)
+    angles = replace(
+        whole, comparisons=tests.assign(units=tests["units"].copy(data=["rad"] * tests.sizes["test"]))
+    )
+    (degrees,) = {each["units"] for each in study_document(angles)["clusters"]}
+    assert degrees == "deg"
     single = tests.assign(start=tests["start"] * 0 + 92.8, end=tests["end"] * 0 + 93.2)
     text = study_page(replace(whole, comparisons=single))
     assert "at 93 % of the cycle" in text and "93 to 93" not in text and "93-93" not in text

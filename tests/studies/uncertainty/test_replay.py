@@ -123,6 +123,22 @@ def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) 
     )
 
 
+def test_muscles_are_placed_again_only_where_the_legs_have_other_dimensions(replay: RecordedReplay) -> None:
+    """Soft tissue changes the arms, which are measured in motion; a misplaced marker of a knee changes the thigh."""
+    (plain,), joints = replay.placed, replay.markers.placed
+    arms = replay.body(errors_of(replay, soft_tissue=0.004))
+    assert not np.array_equal(arms.model.standing, replay.model.standing)
+    (kept,), (again,) = arms.muscles, replay.options.muscles(arms.model)
+    assert kept.parameters is plain.parameters
+    assert np.array_equal(again.parameters.tendon_slack_length, kept.parameters.tendon_slack_length)
+    lengths = [each.paths.lengths(arms.motion.q, arms.motion.coordinates) for each in (kept, again)]
+    assert np.array_equal(*lengths)
+    shift = np.zeros((len(joints), 3))
+    shift[joints.index("knee_medial_r"), 2] = 0.004
+    (moved,) = replay.body(errors_of(replay, marker_placement=shift)).muscles
+    assert np.abs(moved.parameters.tendon_slack_length - plain.parameters.tendon_slack_length).max() > 1e-4
+
+
 def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: RecordedReplay) -> None:
     markers = replay.markers
     shift = np.zeros((len(markers.placed), 3))

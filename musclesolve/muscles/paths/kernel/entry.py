@@ -138,12 +138,12 @@ def explicit_rates(wrench, muscle, frame, column, frames, rate):
 def length_rates(groups, bodies, motion, moved, explicit, dofs, rates, out):
     """dL/dt (T, n): the power of the wrenches of groups of nodes on bodies of the model, and the explicit part.
 
-    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work array for
-    all bodies.
+    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups, and the bodies of any of them; motion: q and qd
+    (T, N, 3); moved: work array for all bodies.
     """
-    wrench, muscle, body = groups
+    wrench, muscle, body, carriers = groups
     for t in range(out.shape[0]):
-        for b in range(bodies.crossed.size):
+        for b in carriers:
             move_body(motion[0][t], motion[1][t], bodies, b, moved, b)
         for n in range(out.shape[1]):
             out[t, n] = 0.0
@@ -260,7 +260,7 @@ EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS,
 RATES = _on_disk(
     length_rates,
     *(
-        types.Tuple([_array(_REAL, 3), _GROUPS, _GROUPS]),
+        types.Tuple([_array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS]),
         _BODIES,
         types.UniTuple(_array(_REAL, 3), 2),
         _MOVED,

@@ -1,4 +1,4 @@
-// Surfaces of bones, each fixed to a segment, and the shadows of their convex hulls on the floor.
+// Surfaces of bones, each fixed to a segment, and their shadows on the floor.
 
 const BEHIND = 300;  // steps of the depth buffer that bones lie farther back: muscles that run along a bone are seen
 
@@ -12,13 +12,12 @@ class Bones {
     flat.position.z = data.floor + 1e-3;
     scene.add(flat);
     this.meshes = data.bones.map((bone) => {
-      const position = new THREE.BufferAttribute(bone.vertices, 3);
-      const [surface, hull] = [bone.faces, bone.hull].map((faces) => new THREE.BufferGeometry()
-        .setAttribute("position", position).setIndex(new THREE.BufferAttribute(faces, 1)));
+      const surface = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(bone.vertices, 3))
+        .setIndex(new THREE.BufferAttribute(bone.faces, 1));
       surface.computeVertexNormals();
       const both = [new THREE.Mesh(surface, bone.closed ? closed : open)];
       scene.add(both[0]);
-      if (data.level) flat.add(both[1] = new THREE.Mesh(hull, shadow));
+      if (data.level) flat.add(both[1] = new THREE.Mesh(surface, shadow));
       for (const mesh of both) mesh.frustumCulled = false;
       return both;
     });

@@ -16,8 +16,7 @@ class PictureData {
     }
     this.bones = json.bones.map((bone) => ({
       ...bone, vertices: Float32Array.from(unpacked(bone.vertices, Int16Array), (each) => each * bone.step),
-      faces: unpacked(bone.faces, bone.long ? Uint32Array : Uint16Array),
-      hull: unpacked(bone.hull, bone.long ? Uint32Array : Uint16Array) }));
+      faces: unpacked(bone.faces, bone.long ? Uint32Array : Uint16Array) }));
     const ends = [...this.muscles.slice(1).map((muscle) => muscle.first), this.pathPoints];
     this.muscles.forEach((muscle, m) => { muscle.count = ends[m] - muscle.first; });
     this.take(json);
