@@ -57,6 +57,7 @@ def test_sizes_that_make_no_problem_are_refused(frames, dofs, muscles):
         random_problem(frames, dofs, muscles)
 
 
+@pytest.mark.filterwarnings("ignore:the moment of .* if they are in N mm")
 def test_varied_frames_follow_the_pattern_and_can_be_solved():
     """One of four frames is out of reach and one is not a number: the others come again and again."""
     leg = random_problem(4, seed=2)
