@@ -64,15 +64,18 @@ class Hands:
                 """marker => {
                     const canvas = document.querySelector(".ms-scene canvas");
                     const scene = getElement(canvas.id.slice(1) || canvas.parentElement.id.slice(1));
-                    const [, u, v] = scene.seen.find(([k]) => scene.names[k] === marker);
+                    const found = scene.seen.find(([k]) => scene.names[k] === marker);
+                    if (!found) return null;  // it is not drawn yet
+                    const [, u, v] = found;
                     const box = canvas.getBoundingClientRect();
                     return [box.left + u, box.top + v];
                 }""",
                 marker,
             )
-            if now == before:
+            if now is not None and now == before:
                 break
             before = now
+        assert now is not None, f"{marker} is not in the picture"
         return tuple(now)
 
     def cell(self, landmark: str, page: Any) -> Any:
