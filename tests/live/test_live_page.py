@@ -427,6 +427,18 @@ def test_a_port_that_is_taken_is_refused(live, page):
 
 # ---- in a browser
 
+LIGHT = """() => {
+  const light = (r, g, b) => r + g + b > 384, canvas = document.querySelector(".lp-curve canvas");
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const dots = copy.getImageData(0, 0, canvas.width, canvas.height).data, drawn = [];
+  for (let k = 0; k < dots.length; k += 4) if (dots[k + 3] > 100) drawn.push(light(...dots.slice(k, k + 3)));
+  const { backgroundColor, color } = getComputedStyle(document.body);
+  const colors = [backgroundColor, color].map((each) => light(...each.match(/\\d+/g).map(Number)));
+  return [...colors, drawn.filter(Boolean).length > drawn.length / 2];
+}"""
+"""Whether these are light: the ground, the text, and most of what is drawn of a curve, that is its grid."""
+
 SCALES = """() => {
   const scale = (value) => {
     const curves = new document.body.page.curves.constructor(), range = {};
@@ -495,6 +507,10 @@ def test_in_a_browser(live, frames):
             assert tab.evaluate(SCALES) == [[0, 4], [0, 1]], (
                 "an outlier does not stretch it, the ends are shown"
             )
+            assert tab.evaluate(LIGHT) == [True, False, True]
+            tab.emulate_media(color_scheme="dark")
+            tab.evaluate("document.body.page.draw()")
+            assert tab.evaluate(LIGHT) == [False, True, False]
             subject = opened(page.address.replace("/?", "/subject?"))
             subject.wait_for_function(shows, arg=len(taken) - 1)
             zeros = "() => [-0.004, 0.004, -0.006].map((each) => numberText(each, { decimals: 2 }))"

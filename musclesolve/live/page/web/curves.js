@@ -26,7 +26,7 @@ class Curves {
 
   // One quantity on its canvas; `range` keeps the ends of its axis from one drawing to the next.
   draw(canvas, column, span, settings, banded, range) {
-    const [pen, width, height] = sheet(canvas), [left, right, top, bottom] = [46, width - 4, 5, height - 5];
+    const [pen, width, height, ink] = sheet(canvas), [left, right, top, bottom] = [46, width - 4, 5, height - 5];
     const { time, values } = this, newest = time[time.length - 1], across = (at) => right - (newest - at) / span * (right - left);
     let first = 0;
     while (time[first] < newest - span) first++;
@@ -39,26 +39,26 @@ class Curves {
     pen.textAlign = "right";
     for (let k = 0; low + k * step <= high + 1e-9 * step; k++) {
       const value = low + k * step;
-      pen.strokeStyle = Math.abs(value) < 1e-9 ? "#aab2bb" : "#e7eaee";
+      pen.strokeStyle = ink(Math.abs(value) < 1e-9 ? "edge" : "grid");
       pen.beginPath();
       pen.moveTo(left, at(value));
       pen.lineTo(right, at(value));
       pen.stroke();
-      pen.fillStyle = "#5b6672";
+      pen.fillStyle = ink("soft");
       pen.fillText(Number(value.toPrecision(6)).toString(), left - 5, Math.min(Math.max(at(value) + 4, 10), height - 1));
     }
     if (!time.length) return;
-    pen.strokeStyle = "#eef0f3";
+    pen.strokeStyle = ink("grid");
     for (let second = Math.ceil(newest - span); second <= newest; second++) {
       pen.beginPath();
       pen.moveTo(across(second), top);
       pen.lineTo(across(second), bottom);
       pen.stroke();
     }
-    if (banded) drawBand(pen, settings, at, left, right, top, bottom);
-    this.gaps(pen, column, first, across, top, bottom);
+    if (banded) drawBand(pen, ink, settings, at, left, right, top, bottom);
+    this.gaps(pen, ink, column, first, across, top, bottom);
     // Of several samples in one column of dots the least and the greatest are joined.
-    pen.strokeStyle = "#1d232b";
+    pen.strokeStyle = ink("ink");
     pen.lineWidth = 1.5;
     pen.beginPath();
     let [pixel, from, to, drawing] = [null, 0, 0, false];
@@ -79,8 +79,8 @@ class Curves {
   }
 
   // Stretches without valid values.
-  gaps(pen, column, first, across, top, bottom) {
-    pen.fillStyle = "rgba(61, 67, 75, .16)";
+  gaps(pen, ink, column, first, across, top, bottom) {
+    pen.fillStyle = ink("gap");
     let begin = null;
     for (let k = first; k <= this.time.length; k++) {
       const lost = k < this.time.length && this.values[k][column] !== this.values[k][column];

@@ -1,11 +1,11 @@
 // Biofeedback: the value and its band in words, colors that differ for every kind of color vision, bars of steps, tones.
 
 const PLACES = {
-  in: { color: "#0072b2", words: "in the band" },
-  above: { color: "#d55e00", words: "above the band ▲" },
-  below: { color: "#d55e00", words: "below the band ▼" },
-  open: { color: "#1d232b", words: "" },
-  unknown: { color: "#5b6672", words: "not valid" },
+  in: { color: "within", words: "in the band" },
+  above: { color: "beyond", words: "above the band ▲" },
+  below: { color: "beyond", words: "below the band ▼" },
+  open: { color: "ink", words: "" },
+  unknown: { color: "soft", words: "not valid" },
 };
 const SIDE_LABELS = { r: "right", l: "left" };
 const STATISTICS = { now: "now", peak: "peak of each", lowest: "lowest of each", mean: "mean of each" };
@@ -22,7 +22,7 @@ function bandText(settings, quantity) {
   return high === null ? `at least ${low} ${unit}` : `${low} to ${high} ${unit}`;
 }
 
-// A canvas with as many dots as the screen has for it; its pen, width and height [px].
+// A canvas with as many dots as the screen has for it; its pen, width and height [px], and its colors by their names in live.css.
 function sheet(canvas) {
   const scale = Math.min(devicePixelRatio || 1, 2), [width, height] = [canvas.clientWidth, canvas.clientHeight];
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -31,7 +31,8 @@ function sheet(canvas) {
   const pen = canvas.getContext("2d");
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   pen.clearRect(0, 0, width, height);
-  return [pen, width, height];
+  const style = getComputedStyle(canvas);
+  return [pen, width, height, (name) => style.getPropertyValue(`--${name}`)];
 }
 
 // A step of 1, 2 or 5 times a power of ten, of which about `count` lie in a range.
@@ -40,13 +41,13 @@ function niceStep(range, count) {
   return [1, 2, 5, 10].find((each) => each * power >= raw) * power;
 }
 
-function drawBand(pen, settings, at, left, right, top, bottom) {
+function drawBand(pen, ink, settings, at, left, right, top, bottom) {
   const { low, high } = settings;
   if (low === null && high === null) return;
   const [from, to] = [high === null ? top : Math.max(top, at(high)), low === null ? bottom : Math.min(bottom, at(low))];
-  pen.fillStyle = "rgba(0, 114, 178, .13)";
+  pen.fillStyle = ink("band");
   if (to > from) pen.fillRect(left, from, right - left, to - from);
-  pen.strokeStyle = "#0072b2";
+  pen.strokeStyle = ink("within");
   pen.setLineDash([5, 4]);
   for (const edge of [low, high]) {
     if (edge === null || at(edge) < top - 1 || at(edge) > bottom + 1) continue;
@@ -60,12 +61,12 @@ function drawBand(pen, settings, at, left, right, top, bottom) {
 
 // The last steps of both legs as bars; what is out of the band has another color and a mark, what is not valid a cross.
 function drawSteps(canvas, feedback, settings, quantity) {
-  const [pen, width, height] = sheet(canvas), size = Math.max(12, height / 14);
+  const [pen, width, height, ink] = sheet(canvas), size = Math.max(12, height / 14);
   const [top, bottom, left] = [1.3 * size, height - 1.5 * size, 3.2 * size];
   const every = ["r", "l"].flatMap((side) => feedback.steps[side].map((step) => step.value));
   const known = [...every.filter((value) => value !== null), ...[settings.low, settings.high].filter((edge) => edge !== null)];
   pen.font = `${size}px system-ui, sans-serif`;
-  pen.fillStyle = "#5b6672";
+  pen.fillStyle = ink("soft");
   if (!known.length && !every.length) {
     pen.textAlign = "center";
     pen.fillText("No steps yet.", width / 2, height / 2);
@@ -74,7 +75,7 @@ function drawSteps(canvas, feedback, settings, quantity) {
   const [least, most] = [Math.min(0, ...known), Math.max(0, ...known)], step = niceStep(most - least || 1, 4);
   const [low, high] = [Math.floor(least / step) * step, Math.ceil(most / step - 1e-9) * step || step];
   const at = (value) => bottom - (value - low) / (high - low) * (bottom - top);
-  pen.strokeStyle = "#e1e5e9";
+  pen.strokeStyle = ink("grid");
   pen.textAlign = "right";
   for (let k = 0; low + k * step <= high + 1e-9; k++) {
     const value = low + k * step, y = at(value);
@@ -84,16 +85,16 @@ function drawSteps(canvas, feedback, settings, quantity) {
     pen.stroke();
     pen.fillText(Number(value.toPrecision(6)).toString(), left - 5, y + 4);
   }
-  drawBand(pen, settings, at, left, width, top, bottom);
+  drawBand(pen, ink, settings, at, left, width, top, bottom);
   pen.textAlign = "center";
   const group = (width - left) / 2, slot = (group - 12) / 10;
   ["r", "l"].forEach((side, number) => {
     const begin = left + number * group + 6, steps = feedback.steps[side];
-    pen.fillStyle = "#1d232b";
+    pen.fillStyle = ink("ink");
     pen.fillText(SIDE_LABELS[side], begin + (group - 12) / 2, height - 0.35 * size);
     steps.forEach(({ value, place }, k) => {
       const x = begin + (10 - steps.length + k) * slot, wide = slot * 0.72;
-      pen.fillStyle = PLACES[place].color;
+      pen.fillStyle = ink(PLACES[place].color);
       if (value === null) {
         pen.fillText("×", x + wide / 2, at(0) - 4);
         return;

@@ -158,7 +158,7 @@ class OperatorPage {
     });
     const { feedback } = message, quantity = this.quantities.get(settings.quantity), place = PLACES[feedback.place];
     this.part("now").textContent = withUnit(feedback.value, quantity);
-    this.part("now").style.color = place.color;
+    this.part("now").style.color = `var(--${place.color})`;
     this.part("place").textContent = feedback.value === null && settings.value !== "now" && !feedback.done ? "no step yet" : place.words;
     if (settings.value !== "now") drawSteps(this.part("steps"), feedback, settings, quantity);
     while (this.frames[0] < now - 2 * SECOND) this.frames.shift();
