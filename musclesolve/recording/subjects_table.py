@@ -95,6 +95,15 @@ def read_subjects(path: Path) -> SubjectsTable:
         texts = [_text(cell) for cell in row]
         if not any(texts):
             continue
+        if any(texts[len(keys) :]):
+            raise input_error(
+                "recording.subject_cells",
+                file=path,
+                where=f"row {number}",
+                count=len(keys) + max(k for k, text in enumerate(texts[len(keys) :], start=1) if text),
+                headings=len(keys),
+            )
+        texts = [*texts, *[""] * len(keys)][: len(keys)]
         name = texts[keys.index("name")]
         if not name or name in rows:
             raise input_error(
@@ -104,7 +113,7 @@ def read_subjects(path: Path) -> SubjectsTable:
                 fault=f"the subject {name!r} has a second row" if name else "the row names no subject",
             )
         stated: dict[str, Any] = {}
-        for k, text in enumerate(texts[: len(keys)]):
+        for k, text in enumerate(texts):
             key = keys[k]
             folded = text.casefold()
             if key == "name" or (folded in _EMPTY and not (folded == "none" and key == "affected_side")):

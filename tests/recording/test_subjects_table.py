@@ -63,6 +63,8 @@ def test_names_alike(tmp_path: Path) -> None:
         ("ID,Height (cm)\nS1,1.77\n", "bad_value", ("row 2", "'1.77'", "0.0177 m")),
         ("ID,Mass [lb]\nS1,1500\n", "bad_value", ("row 2", "'1500'", "680.389 kg")),
         ("ID,Affected side\nS1,up\n", "bad_value", ("row 2", "up")),
+        ("ID,Height\nS0,1.80\nS1,1,82\n", "bad_format", ("row 3", "3 cells", "at most 2", "decimal comma")),
+        ("Height,ID\n1.80\n", "bad_value", ("row 2", "names no subject")),
     ],
 )
 def test_what_cannot_be_right(text: str, code: str, parts: tuple[str, ...], tmp_path: Path) -> None:
