@@ -211,6 +211,8 @@ TOGETHER, BACK = 5, 0.25
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
+# Duration of a walking stride [s]: a shorter range before the first slip is no remedy.
+A_STRIDE = 1.0
 
 
 @check_at(Stage.SLIPS)
@@ -290,10 +292,12 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
             "size": max(1000 * float(np.linalg.norm(moved)) for *_, moved in slips),
             "times": f", {len(slips)} times" if len(slips) > 1 else "",
             "reach": REACH,
+            "first": float(time[slips[0][1]]),
         }
         times = tuple((float(time[stop]), float(time[-1])) for _, stop, _ in slips)
         where, repair = Where(markers.path, markers=(name,), times=times), move_back(name, slips)
-        yield finding("marker_slipped", "error", values, where, repair)
+        early = time[slips[0][0]] - REACH - time[0] < A_STRIDE
+        yield finding("marker_slipped.early" if early else "marker_slipped", "error", values, where, repair)
     if ghosts:
         values = {"name": name, "size": max(far for *_, far in events)}
         where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))

@@ -102,6 +102,18 @@ def test_two_slips_of_one_marker_are_reported(tmp_path: Path) -> None:
     assert len(report.findings[0].where.times) == 2
 
 
+@pytest.mark.parametrize(("second", "early"), [(0.6, True), (1.1, True), (1.5, False)])
+def test_a_range_before_the_slip_is_the_remedy_only_where_a_stride_fits(
+    second: float, early: bool, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    time = recorded_walk_trial.markers.time
+    moved(copy, "R.Elbow", second / (time[-1] - time[0]), (40.0, 0.0, 0.0), None)
+    remedy = found(copy, tmp_path)[0].findings[0].remedy
+    assert ("choose a range" in remedy) is not early
+    assert ("too early" in remedy) is early
+
+
 def test_noise_in_some_frames_is_no_slip(recorded_walk_trial: Trial, tmp_path: Path) -> None:
     for number, trial in enumerate((recorded_walk_trial.path, STRIDE)):
         copy = open_copy(trial)
