@@ -56,6 +56,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesk]:
             )
             page.set_default_timeout(SOON)
             page.on("console", lambda line: line.type == "error" and errors.append(line.text))
+            page.on("response", lambda got: got.ok or errors.append(f"{got.status} {got.url}"))
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.on(
                 "request",
