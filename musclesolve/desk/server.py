@@ -115,6 +115,7 @@ def _application(desk: Desk, token: str) -> FastAPI:
         ui.colors(primary="#0b5c8c", negative="#8a1c1c", positive="#2e6b34")
         ui.add_css(style)
         ui.add_body_html(f"<script>{script}</script>")
+        desk.look_at_file()  # the window begins with the file as it is, and is not drawn anew under a click
         view = View(desk, STEPS, {"step": step, "trial": trial})
         ui.context.client.on_delete(lambda: desk.forget(view))
         view.show()

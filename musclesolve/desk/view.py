@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from musclesolve.desk.desk import Change, Desk
+from musclesolve.desk.text_editor import TextEditor
 from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
@@ -84,12 +85,14 @@ class View:
 
     Attributes:
         focus: what the step that is shown should look at.
+        editor: of the texts of trial and study.
     """
 
     def __init__(self, desk: Desk, steps: tuple[Step, ...], place: Mapping[str, str] | None = None) -> None:
         self.desk, self.steps, self.focus = desk, steps, Focus()
         self.step = steps[0]
         self._take_place(place or {})
+        self.editor = TextEditor()
         self._buttons = dict[str, ui.button]()
         self._error: ui.notification | None = None
         self._mended: Mapping[str, Any] | None = None
@@ -345,10 +348,7 @@ class View:
         ui.label("What this page has written, and all that it goes by. You may change it here, too.").classes(
             "ms-about"
         )
-        text = ui.codemirror(trial.text, language="TOML", theme="githubLight").classes("ms-text")
-        with ui.row():
-            ui.button("Apply", on_click=lambda: self._apply(text.value)).props("no-caps")
-            ui.button("Discard", on_click=self._trial_text.refresh).props("flat no-caps")
+        self.editor.show(trial.path, trial.text, self._apply, self._trial_text.refresh, "Apply")
         ui.label(f"The same by hand: {self.desk.command}").classes("ms-command")
 
     # ---- what happens

@@ -468,14 +468,19 @@ class StudyStep:
         return address(self.desk.folder.path, page)
 
     def _text(self, document: StudyDocument, opened: bool = False) -> None:
-        def apply() -> None:
-            with self._changing():
-                document.write(text.value)
-                self.view.refresh()  # only then: a faulty text stays in the field
+        editor, path, redraw = self.view.editor, document.path, self.view.refresh
 
-        with ui.expansion(f"Text of {NAME}", value=opened).classes("w-full"):
-            text = ui.codemirror(document.text, language="TOML", theme="githubLight").classes("ms-text")
-            ui.button("Apply to the study", on_click=apply).props("no-caps")
+        def apply(text: str) -> None:
+            with self._changing():
+                document.write(text)
+                redraw()  # only then: a faulty text stays in the field
+
+        def keep_open(event: events.ValueChangeEventArguments) -> None:
+            (editor.opened.add if event.value else editor.opened.discard)(path)
+
+        shown = opened or path in editor.opened
+        with ui.expansion(f"Text of {NAME}", value=shown, on_value_change=keep_open).classes("w-full"):
+            editor.show(path, document.text, apply, redraw, "Apply to the study")
 
 
 def _cell(tag: str, text: str) -> ui.element:
