@@ -6,23 +6,33 @@ import os
 import signal
 from collections.abc import Iterator
 
-THREADS = (
-    *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
-    "NUMBA_NUM_THREADS",
-)
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Environment variables of the number of threads of the libraries of linear algebra, read when these are loaded."""
+THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(THREADS, "1")
 """Environment variables of the number of threads, read by libraries when loaded: processes that each use all cores
 slow each other down.
 """
 
 
-ALLOCATIONS = 300_000
-"""Number of container objects between two collections of cyclic garbage: imports make a million permanent ones."""
+ALLOCATIONS = 700_000
+"""Number of container objects between two collections of cyclic garbage: imports make half a million permanent ones,
+which a collection searches for a tenth of a second.
+"""
 
 
 def collect_rarely() -> None:
     """Collect cyclic garbage rarely, in processes of the program: it takes a fifth of the time of drawing figures."""
     gc.set_threshold(ALLOCATIONS)
+
+
+def one_blas_thread() -> None:
+    """Let libraries of linear algebra that are loaded later use one thread, unless the environment states a number.
+
+    Matrices of a frame are small: further threads wait for work, a fifth of the processor time of a run.
+    """
+    if not any(os.environ.get(name) for name in BLAS_THREADS):
+        os.environ.update(dict.fromkeys(BLAS_THREADS[:1] + BLAS_THREADS[2:], "1"))
 
 
 def cores() -> int:

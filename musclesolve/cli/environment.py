@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from musclesolve._util.processes import collect_rarely
+from musclesolve._util.processes import collect_rarely, one_blas_thread
 
 MOST_DIGITS = 11
 """Largest number of digits that fits a machine integer of a library."""
@@ -19,23 +19,34 @@ MOST_DIGITS = 11
 LOG = logging.getLogger("musclesolve")
 
 
+WITHOUT_TABLES = ("check", "compare", "demo", "picture", "report", "run", "share")
+"""Commands that write no tables in columns (Parquet)."""
+
+
 def prepare() -> None:
-    """Set up a command before numba, xarray or matplotlib are imported; a library leaves this to its user."""
+    """Set up a command before numpy, numba, xarray or matplotlib are imported; a library leaves this to its user."""
     collect_rarely()
-    if not any(word.startswith("--scheduler") for word in sys.argv):
-        # xarray imports dask.array wherever it is installed, a quarter of a second; None reads as "not installed".
-        sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
+    one_blas_thread()
+    # xarray imports dask.array, and pandas pyarrow, wherever they are installed: a quarter and a fifteenth of a second.
+    needed = {
+        "dask": any(word.startswith("--scheduler") for word in sys.argv),
+        "pyarrow": not any(word in WITHOUT_TABLES for word in sys.argv[1:2]),
+    }
+    for name in needed:
+        if not needed[name]:
+            sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # None reads as "not installed"
     correct_variables()
 
 
 def finish() -> None:
     """Skip the last collections of cyclic garbage: the operating system takes the memory back anyway.
 
-    In a program that has called `main` dask can be imported again.
+    In a program that has called `main` dask and pyarrow can be imported again.
     """
     gc.freeze()
-    if sys.modules.get("dask", LOG) is None:
-        del sys.modules["dask"]
+    for name in ("dask", "pyarrow"):
+        if sys.modules.get(name, LOG) is None:
+            del sys.modules[name]
 
 
 def correct_variables() -> None:

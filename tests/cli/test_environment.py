@@ -13,6 +13,7 @@ from many_trials import write_stride
 from synthetic_result import result
 from typer.testing import CliRunner
 
+from musclesolve._util.processes import BLAS_THREADS
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import figure_sets as save
@@ -144,14 +145,39 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
         assert not (tmp_path / "out").exists()
 
 
-def test_a_program_that_has_run_a_command_can_import_dask():
+def test_a_program_that_has_run_a_command_can_import_what_the_command_did_not_need():
     code = """
 import sys
 from musclesolve.cli import environment
+sys.argv = ["musclesolve", "run", "trial.toml"]
 environment.prepare()
-assert sys.modules["dask"] is None
+assert sys.modules["dask"] is None and sys.modules["pyarrow"] is None
 environment.finish()
-assert "dask" not in sys.modules
+assert not {"dask", "pyarrow"} & set(sys.modules)
+sys.argv = ["musclesolve", "study", "study.toml"]  # which writes Parquet
+environment.prepare()
+assert "pyarrow" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("stated", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "3"}, None)])
+def test_linear_algebra_of_a_command_has_one_thread_unless_the_environment_says_otherwise(stated, threads):
+    code = """
+from musclesolve.cli import environment
+environment.prepare()
+import numpy
+from threadpoolctl import threadpool_info
+print(*{each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"})
+import os
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+    free = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=free | stated, capture_output=True, text=True, check=True
+    )
+    in_use, variable = done.stdout.split()
+    assert variable == str(threads)
+    if threads:
+        assert in_use == "1"
