@@ -15,6 +15,8 @@ import numba
 import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 
 from musclesolve._util import joined_compilation
 from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler, without_detours
@@ -164,16 +166,30 @@ class CompiledFunction:
             return self.dispatcher
         if self._beside is not None:
             self._beside.wait()
-        if not self.is_kept():
+        kept = self.is_kept()
+        if not kept:
             self._report()
         try:
-            self.dispatcher.compile(self.signature)
+            if not (kept and self._from_disk()):
+                self.dispatcher.compile(self.signature)
         except OSError:  # the folder exists, but is not writable
             return self._in_memory()
         except DAMAGED as error:
             return self._recompiled(error)
         self.dispatcher.disable_compile()
         return self.dispatcher
+
+    def _from_disk(self) -> bool:
+        """Load machine code as numba does, without its rules of compilation for every known function and type, which
+        take several times as long; returns whether there is any.
+        """
+        target = self.dispatcher.targetctx
+        with global_compiler_lock:
+            rtsys.initialize(target)  # the C functions that take arrays from Python
+            found = self.dispatcher._cache._load_overload(self.signature, target)
+            if found is not None:
+                self.dispatcher.add_overload(found)
+        return found is not None
 
     def _recompiled(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import parse_assembly  # type: ignore[import-untyped]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
@@ -89,6 +90,18 @@ class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
                     waiting += library._linking_libraries
         self._linking_libraries = list(parts)
         super().finalize()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Machine code for numba's cache, without the LLVM code by which other functions could call this one.
+
+        None does, and reading it takes most of the time of loading a function. Of LLVM code numba reads the names of
+        the functions alone, which here stop the program.
+        """
+        self._ensure_finalized()
+        names = [each.name for each in self._get_module_for_linking().functions if not each.is_declaration]
+        stops = [f'define void @"{name}"() {{ call void @llvm.trap() unreachable }}' for name in names]
+        code = parse_assembly("\n".join(["declare void @llvm.trap()", *stops]))
+        return self.name, "object", (self._get_compiled_object(), code.as_bitcode())
 
 
 class _OwnLibrary(AnalysisPass):  # type: ignore[misc]

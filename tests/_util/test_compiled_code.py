@@ -45,6 +45,31 @@ def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog):
     assert made().load()(3.0) == 6.0 and not caplog.text
 
 
+KEPT = """
+import sys
+from numba import types
+from musclesolve._util.compiled_code import CompiledFunction
+def sum_of(x):
+    total = 0.0
+    for each in x:
+        total += each
+    return total
+import numpy
+function = CompiledFunction(sum_of, (types.float64[::1],), {}, "1", "compiling")
+print(function.is_kept(), function.load()(numpy.arange(4.0)), "numba.np.arraymath" in sys.modules)
+"""
+
+
+def test_code_on_disk_is_loaded_without_the_rules_of_compilation(tmp_path):
+    """These take several times as long as the code."""
+    (tmp_path / "kept.py").write_text(KEPT)
+    shown = [
+        subprocess.run([sys.executable, "kept.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert [each.stdout.split() for each in shown] == [["False", "6.0", "True"], ["True", "6.0", "False"]]
+
+
 @pytest.mark.parametrize("name", ["FUNCTION", "no_such_name"])
 def test_another_process_compiles_beside_this_one(name, tmp_path, monkeypatch):
     """Where it fails, this one compiles."""
@@ -113,12 +138,13 @@ def test_the_path_engine_is_made_of_its_own_folder_and_the_motion_of_bodies():
         assert outside <= {"musclesolve._util.compiled_code", "musclesolve._util.arrays"}, path.name
 
 
-def test_the_path_engine_is_compiled_once():
+def test_the_path_engine_of_a_path_is_compiled_once():
     layout = PathLayout(np.zeros(2, dtype=int))
     ends = np.array([[[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]]])
     found = solve_paths(layout, ends, np.ones((1, 2), bool), np.zeros((1, 0, 3)), np.zeros((1, 0, 3, 3)))
     assert found.length[0, 0] == 5.0
-    assert entry.PATHS.is_kept() and len(entry.PATHS.load().signatures) == 1
+    kernel = entry.OVER_CYLINDERS
+    assert kernel.is_kept() and len(kernel.load().signatures) == 1
 
 
 SMALL = """
