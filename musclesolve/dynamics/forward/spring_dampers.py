@@ -95,7 +95,9 @@ class SpringDampers:
                 body = model.body(name)
                 c = bodies.inverse[body] @ (place - bodies.origin[body])
                 coefficients = np.array([1.0 - c[0], *c])
-                weights[k] += sign * bodies.combination(model.topology, body, coefficients)
+                weights[k] += (
+                    sign * bodies.combinations(model.topology, np.array([body]), coefficients[None])[0]
+                )
         return cls(tuple(springs), weights, shift)
 
     @cached_property

@@ -4,7 +4,6 @@ The forward model has twelve bodies and 29 degrees of freedom; hands and feet ar
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -109,8 +108,7 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
         raise unknown_name(name, "segment", topology.segments)
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= table.total / float((factor * table.mass).sum())
-    weighed = replace(table, mass=factor * table.mass, inertia=factor[:, None, None] * table.inertia)
-    return model.weighing(weighed, model.pelvis_depth)
+    return model.weighing(table.scaled(factor), model.pelvis_depth)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:
@@ -125,7 +123,7 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
     for side in SIDES:
         foot = topology.body_index[f"foot_{side}"]
         factor[foot] += shoe_mass / bare.mass[foot]
-    return replace(bare, mass=factor * bare.mass, inertia=factor[:, None, None] * bare.inertia)
+    return bare.scaled(factor)
 
 
 @objects_checked

@@ -86,7 +86,7 @@ class Constraints:
             slot = topology.slot[name]
             point = slot < topology.point_count
             c = rigid_bodies.inverse[k] @ (standing[slot] - point * rigid_bodies.origin[k])
-            row[:] = rigid_bodies.combination(topology, k, np.array([point - c[0], *c]))
+            row[:] = rigid_bodies.combinations(topology, np.array([k]), np.array([[point - c[0], *c]]))[0]
             row[slot] -= 1.0
         names = [f"{name} in {topology.bodies[k].name}" for k, name in extra]
         return rows.with_linear(names, weights, np.zeros((len(extra), 3)))

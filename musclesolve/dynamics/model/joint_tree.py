@@ -11,7 +11,8 @@ parent (angle times axis), and its three speeds the relative angular velocity, b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -57,48 +58,20 @@ class Tree:
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Tree:
         """Joint arrays of a topology for a standing layout (N, 3)."""
-        frames, dofs = topology.frame_index, topology.dofs
-        parent = np.array([frames[dof.parent] for dof in dofs], dtype=int)
-        child = np.array([frames[dof.child] for dof in dofs], dtype=int)
-        axis = np.array([topology.slots_of(dof.axis) for dof in dofs], dtype=int).reshape(-1, 2)
-        length = np.linalg.norm(lines_of(standing[None], axis)[0], axis=1)
-
+        numbers = joint_numbers(topology)
+        length = np.linalg.norm(lines_of(standing[None], numbers["axis"])[0], axis=1)
         # The axes of spherical joints, fixed in the parent, as combinations of its points and vectors.
-        balls = [k for k, dof in enumerate(dofs) if dof.fixed_axis is not None]
-        fixed_axes = np.array([dofs[k].fixed_axis for k in balls], dtype=float).reshape(-1, 3)
-        fixed_weights = np.zeros((len(balls), len(standing)))
-        if balls:
-            rigid_bodies = RigidBodies.build(topology, standing)
-            for k, fixed_axis, weights in zip(balls, fixed_axes, fixed_weights, strict=True):
-                body = topology.body_index[dofs[k].parent]
-                c = rigid_bodies.inverse[body] @ fixed_axis
-                weights[:] = rigid_bodies.combination(topology, body, np.array([-c[0], *c]))
+        balls, fixed_axes = numbers["spherical"].ravel(), numbers["fixed_axes"].reshape(-1, 3)
+        fixed_weights = np.zeros((0, len(standing)))
+        if balls.size:
+            rigid_bodies, bodies = RigidBodies.build(topology, standing), numbers["parent"][balls]
+            c = (rigid_bodies.inverse[bodies] @ fixed_axes[..., None])[..., 0]
+            fixed_weights = rigid_bodies.combinations(topology, bodies, np.column_stack([-c[:, 0], c]))
             length[balls] = 1.0
-
-        distal = np.zeros((len(frames), len(dofs)))
-        for k, (p, c) in enumerate(zip(parent, child, strict=True)):
-            distal[c] = np.maximum(distal[c], distal[p])
-            distal[c, k] = 1.0
-        # A slot belongs to the body nearest the base among those that hold it.
-        owner: dict[str, int] = {}
-        for body in np.argsort(distal[: len(topology.bodies)].sum(axis=1), kind="stable").tolist():
-            owner = dict.fromkeys(topology.bodies[body].members, body) | owner
-        owners = np.array([owner[name] for name in topology.coordinate_names])
         return cls(
-            root=frames[topology.root],
-            parent=parent,
-            child=child,
-            axis=axis,
+            **numbers,
             axis_length=length,
-            sign=np.array([dof.sign for dof in dofs], dtype=int),
-            pivot=np.array([topology.slot[dof.pivot] for dof in dofs], dtype=int),
-            owner=owners,
-            distal_slots=distal[owners],
-            distal_frames=distal,
             standing=standing,
-            point_count=topology.point_count,
-            spherical=np.array(balls, dtype=int).reshape(-1, 3),
-            fixed_axes=fixed_axes.reshape(-1, 3, 3),
             fixed_weights=fixed_weights.reshape(-1, 3, len(standing)),
         )
 
@@ -349,6 +322,39 @@ class Tree:
         )
         moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
         return moved
+
+
+@lru_cache(maxsize=8)
+def joint_numbers(topology: Topology) -> dict[str, Any]:
+    """Fields of a `Tree` that no length changes."""
+    frames, dofs = topology.frame_index, topology.dofs
+    parent = np.array([frames[dof.parent] for dof in dofs], dtype=int)
+    child = np.array([frames[dof.child] for dof in dofs], dtype=int)
+    axis = np.array([topology.slots_of(dof.axis) for dof in dofs], dtype=int).reshape(-1, 2)
+    balls = [k for k, dof in enumerate(dofs) if dof.fixed_axis is not None]
+    distal = np.zeros((len(frames), len(dofs)))
+    for k, (p, c) in enumerate(zip(parent, child, strict=True)):
+        distal[c] = np.maximum(distal[c], distal[p])
+        distal[c, k] = 1.0
+    # A slot belongs to the body nearest the base among those that hold it.
+    owner: dict[str, int] = {}
+    for body in np.argsort(distal[: len(topology.bodies)].sum(axis=1), kind="stable").tolist():
+        owner = dict.fromkeys(topology.bodies[body].members, body) | owner
+    owners = np.array([owner[name] for name in topology.coordinate_names])
+    return {
+        "root": frames[topology.root],
+        "parent": parent,
+        "child": child,
+        "axis": axis,
+        "sign": np.array([dof.sign for dof in dofs], dtype=int),
+        "pivot": np.array([topology.slot[dof.pivot] for dof in dofs], dtype=int),
+        "owner": owners,
+        "distal_slots": distal[owners],
+        "distal_frames": distal,
+        "point_count": topology.point_count,
+        "spherical": np.array(balls, dtype=int).reshape(-1, 3),
+        "fixed_axes": np.array([dofs[k].fixed_axis for k in balls], dtype=float).reshape(-1, 3, 3),
+    }
 
 
 def _applied(matrices: Array, vectors: Array) -> Array:

@@ -4,6 +4,9 @@ In all functions q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd 
 and `basic` (B, 4, 4) the mass matrices of the basic bodies.
 """
 
+from __future__ import annotations
+
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +60,12 @@ class MassProperties:
 
     def _body_name(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
+
+    def scaled(self, factor: Array | float) -> MassProperties:
+        """Masses and inertias times factors (B,) or one factor, 0 or more, which make no possible body impossible."""
+        other, by = copy(self), np.broadcast_to(factor, self.mass.shape)
+        vars(other).update(mass=by * self.mass, inertia=by[:, None, None] * self.inertia)
+        return other
 
     @property
     def total(self) -> float:

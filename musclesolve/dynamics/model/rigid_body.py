@@ -19,7 +19,7 @@ Forces become generalized forces by virtual power, without a matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb
 
 import numpy as np
@@ -56,8 +56,7 @@ class RigidBodies:
     def build(cls, topology: Topology, standing: Array) -> RigidBodies:
         """Arrays of every body from the standing layout (N, 3)."""
         none = len(standing)
-        slots = np.array([body_slots(body, topology.slot, none) for body in topology.bodies])
-        crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in topology.bodies])
+        slots, crossed, incidence = body_numbers(topology)
         padded = np.vstack([standing, np.zeros(3)])
         r_ij = padded[slots[:, 1]] - padded[slots[:, 0]]
         u = padded[slots[:, 3]] - padded[slots[:, 2]]
@@ -76,12 +75,8 @@ class RigidBodies:
                 points=list(body.points),
                 vectors=list(body.vectors),
             )
-        incidence = np.zeros((none + 1, len(slots), PLACES))
-        for place in range(PLACES):
-            incidence[slots[:, place], np.arange(len(slots)), place] = 1.0
-        return cls(
-            slots, crossed, length_u, length_v, np.linalg.inv(base), standing[slots[:, 0]], incidence[:none]
-        )
+        inverse = np.linalg.inv(base)
+        return cls(slots, crossed, length_u, length_v, inverse, standing[slots[:, 0]], incidence)
 
     def subset(self, bodies: Indices) -> RigidBodies:
         """The arrays of some bodies, by number, in the given order (a body may come more than once)."""
@@ -102,16 +97,18 @@ class RigidBodies:
         c = np.einsum("bij,bj->bi", self.inverse, standing_point - self.origin)
         return np.column_stack([1.0 - c[:, 0], c])
 
-    def combination(self, topology: Topology, body: int, coefficients: Array) -> Array:
-        """Weights (N,) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of one body.
+    def combinations(self, topology: Topology, bodies: Indices, coefficients: Array) -> Array:
+        """Weights (n, N) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of bodies (n,); c (n, 4).
 
         Raises InputError where v is a cross product, which no linear combination can express (2.19, 2.64).
         """
-        if self.crossed[body]:
+        if self.crossed[bodies].any():
+            body = bodies[self.crossed[bodies].argmax()]
             raise input_error("dynamics.too_few_points_of_body", name=topology.bodies[body].name)
-        c_i, c_j, c_u, c_v = coefficients
-        c_u, c_v = c_u / self.length_u[body], c_v / self.length_v[body]
-        return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])
+        c_i, c_j, c_u, c_v = coefficients.T
+        c_u, c_v = c_u / self.length_u[bodies], c_v / self.length_v[bodies]
+        slots = np.stack([c_i, c_j, -c_u, c_u, -c_v, c_v], axis=1)
+        return np.asarray((self.incidence[:, bodies] * slots).sum(axis=2).T)
 
     @cached_property
     def compiled(self) -> BodyArrays:
@@ -213,6 +210,18 @@ class RigidBodies:
         basic = self.moment_forces(q, moment - vector_product(q[:, self.slots[:, 0]], force))
         basic[:, :, 0] += force
         return basic
+
+
+@lru_cache(maxsize=8)
+def body_numbers(topology: Topology) -> tuple[Indices, Mask, Array]:
+    """Slots, crossed and incidence of `RigidBodies`, which no length changes."""
+    bodies, none = topology.bodies, len(topology.coordinate_names)
+    slots = np.array([body_slots(body, topology.slot, none) for body in bodies])
+    incidence = np.zeros((none + 1, len(slots), PLACES))
+    for place in range(PLACES):
+        incidence[slots[:, place], np.arange(len(slots)), place] = 1.0
+    crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in bodies])
+    return slots, crossed, incidence[:none]
 
 
 def body_slots(body: RigidBody, slot: dict[str, int], none: int) -> list[int]:

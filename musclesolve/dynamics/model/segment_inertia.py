@@ -13,12 +13,13 @@ The head of the table is head and neck; `divided` divides it into two parts with
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
@@ -105,45 +106,92 @@ def segment_inertia(
     line from mid-hip to the root of the neck, at the table's heights scaled by stature (the layout's unless given). The
     printed mass fractions are rounded; they are divided by their sum.
     """
-    rows = segment_rows(sex, age)
-    adults = read_table("anthropometry", "de_leva_1996.toml")[sex]
-    places = read_table("definitions", "human_segments.toml")
+    parts, where = inertia_parts(topology, sex, age), named_points(topology, standing)
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
-    where = named_points(topology, standing)
-    step = height / adults["stature"] * where["neck_base"] / np.linalg.norm(where["neck_base"])
+    step = height / parts.stature * where["neck_base"] / np.linalg.norm(where["neck_base"])
     level = np.zeros(3)
-    for trunk, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
-        level = where[name] = level + step * rows[trunk]["length"]
-    mass = mass / sum(rows[place["source"]]["mass_fraction"] for place in places["segment"])
-    parts: dict[str, list[InertiaPart]] = {}
-    for place in places["segment"]:
-        row, start, end = rows[place["source"]], where[place["start"]], where[place["end"]]
-        axes, length = segment_axes(start, end, place["transverse"]), float(np.linalg.norm(end - start))
-        part_mass = mass * row["mass_fraction"]
-        principal = part_mass * (np.array(row["gyration_fraction"]) * length) ** 2
-        part = part_mass, start + row["com_fraction"] * (end - start), axes @ np.diag(principal) @ axes.T
-        parts.setdefault(place["name"], []).append(part)
-    whole = {name: compose(pieces) for name, pieces in parts.items()}
-    chosen = [whole[body.segment] for body in topology.bodies]
-    share = np.array([body.share for body in topology.bodies])
+    for length, name in zip(parts.levels, _TRUNK_LEVELS, strict=True):
+        level = where[name] = level + step * length
+    start, end = (np.array([where[name] for name in names]) for names in (parts.start, parts.end))
+    line = end - start
+    axes, length = segment_axes(start, end, parts.transverse), np.linalg.norm(line, axis=1)
+    masses = mass * parts.mass
+    principal = masses[:, None] * (parts.gyration * length[:, None]) ** 2
+    inertia = (axes * principal[:, None]) @ axes.swapaxes(1, 2)
+    center = start + parts.center[:, None] * line
+    # the parts of a segment as one (parallel-axis theorem), of which each body has its share
+    whole = parts.within @ masses
+    middle = (parts.within * masses) @ center / whole[:, None]
+    arm = center - middle[parts.segment]
+    about = np.vecdot(arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None]
+    inertia = (parts.within @ (inertia + masses[:, None, None] * about).reshape(-1, 9)).reshape(-1, 3, 3)
     return MassProperties(
-        mass=share * np.array([m for m, _, _ in chosen]),
-        center=np.array([c for _, c, _ in chosen]),
-        inertia=share[:, None, None] * np.array([i for _, _, i in chosen]),
+        mass=parts.share * whole[parts.body],
+        center=middle[parts.body],
+        inertia=parts.share[:, None, None] * inertia[parts.body],
         names=tuple(body.name for body in topology.bodies),
     )
 
 
-def segment_axes(start: Array, end: Array, transverse: str) -> Array:
-    """Sagittal, transverse and longitudinal axis of a segment in the standing pose, as columns (3, 3).
+@dataclass(frozen=True, eq=False)
+class InertiaParts:
+    """Rows of a table of inertia (P,) and the bodies (B) of a model, which no length changes.
 
-    start, end (3,) [m]: its ends; transverse: the global axis "x", "y" or "z" nearest to the transverse axis.
+    stature, levels: of the adult in the table, and lengths of the parts of the trunk; start, end: names of the ends of
+    each part, transverse: see `segment_axes`; mass, center, gyration (P, 3): shares of the mass of the body and of the
+    length of the part; segment (P,): the segment of each part, within (S, P): one for the parts of a segment; body,
+    share (B,): the segment of each body and its share of the segment.
     """
-    longitudinal = (end - start) / float(np.linalg.norm(end - start))
-    across = np.eye(3)["xyz".index(transverse)]
-    across = across - (across @ longitudinal) * longitudinal
-    across /= np.linalg.norm(across)
-    return np.column_stack([np.cross(across, longitudinal), across, longitudinal])
+
+    stature: float
+    levels: tuple[float, ...]
+    start: tuple[str, ...]
+    end: tuple[str, ...]
+    transverse: list[str]
+    mass: Array
+    center: Array
+    gyration: Array
+    segment: Indices
+    within: Array
+    body: Indices
+    share: Array
+
+
+@lru_cache(maxsize=8)
+def inertia_parts(topology: Topology, sex: str, age: float | None) -> InertiaParts:
+    """The parts of a table, by sex and age (`segment_rows`), with the places of `human_segments.toml`."""
+    rows, places = segment_rows(sex, age), read_table("definitions", "human_segments.toml")["segment"]
+    chosen = [rows[place["source"]] for place in places]
+    names = list(dict.fromkeys(place["name"] for place in places))
+    segment, fraction = (
+        np.array([names.index(place["name"]) for place in places]),
+        np.array([row["mass_fraction"] for row in chosen]),
+    )
+    return InertiaParts(
+        stature=read_table("anthropometry", "de_leva_1996.toml")[sex]["stature"],
+        levels=tuple(rows[part]["length"] for part in _TRUNK_PARTS),
+        start=tuple(place["start"] for place in places),
+        end=tuple(place["end"] for place in places),
+        transverse=[place["transverse"] for place in places],
+        mass=fraction / fraction.sum(),
+        center=np.array([row["com_fraction"] for row in chosen]),
+        gyration=np.array([row["gyration_fraction"] for row in chosen]),
+        segment=segment,
+        within=np.eye(len(names))[:, segment],
+        body=np.array([names.index(body.segment) for body in topology.bodies]),
+        share=np.array([body.share for body in topology.bodies]),
+    )
+
+
+def segment_axes(start: Array, end: Array, transverse: str | list[str]) -> Array:
+    """Sagittal, transverse and longitudinal axis of segments in the standing pose, as columns (..., 3, 3).
+
+    start, end (..., 3) [m]: their ends; transverse: the global axis "x", "y" or "z" nearest to each transverse axis.
+    """
+    longitudinal = unit(end - start)
+    across = np.eye(3)[np.searchsorted(["x", "y", "z"], transverse)]
+    across = unit(across - np.vecdot(across, longitudinal)[..., None] * longitudinal)
+    return np.stack([vector_product(across, longitudinal), across, longitudinal], axis=-1)
 
 
 def compose(pieces: list[InertiaPart]) -> InertiaPart:

@@ -105,6 +105,9 @@ class Topology:
     universal: tuple[tuple[str, str], ...]
     dofs: tuple[Dof, ...]
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.root, len(self.points), len(self.dofs)))
+
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the points, then of the unit vectors, in the order of the generalized coordinates (2.1)."""
