@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
@@ -33,6 +34,7 @@ from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.nearest_pose import (
     SUMS,
     add_target,
+    carry,
     find_nearest,
     place_frames,
     set_equations,
@@ -134,11 +136,19 @@ def solve(state, rows, out, kind):
     return constrained(state, rows, out, kind)
 
 
-def nearest(tree, targets, values, rests, poses, limits, work, largest):
-    """Steps to the nearest pose of every frame: `find_nearest`; poses: angles, positions and rotations of the base."""
+def nearest(tree, targets, values, rests, starts, poses, limits, work, largest):
+    """Steps to the nearest pose of every frame: `find_nearest`; poses: angles, positions and rotations of the base.
+
+    With starts (else they are empty), where the poses begin, every frame starts from where the frames before it were
+    moved.
+    """
     angles, position, base = poses
     for t in range(largest.size):
         pose, rest = (angles[t], position[t], base[t]), (rests[0][t], rests[1][t])
+        limits[2] = np.inf
+        if starts[0].size > 0 and t > 0 and largest[t - 1] < limits[0]:
+            carry(starts, poses, t, 2 if t > 1 and largest[t - 2] < limits[0] else 1, work)
+            limits[2] = 0.0
         largest[t] = find_nearest(tree, targets, values[t], rest, *pose, limits, work)
 
 
@@ -228,7 +238,7 @@ RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)
 _POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
 _RESTS = types.UniTuple(_MATRIX, 2)
-NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _RESTS, _POSES, _ROW, _POSE_WORK, _ROW)
+NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _RESTS, _POSES, _POSES, _ROW, _POSE_WORK, _ROW)
 _FOUR = types.Array(types.float64, 4, "C")
 _PLACED_TREE = _tuple_type(PlacedTree, "r3 r2 r2")
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)

@@ -259,15 +259,51 @@ def move_pose(tree, angles, position, base, work):
 
 
 @compiled
+def add_turn(share, rotation, start, turn):
+    """Add a share of a small rotation from one matrix (3, 3) to another to a rotation vector (3,)."""
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        for k in range(3):
+            turn[x] += 0.5 * share * (rotation[z, k] * start[y, k] - rotation[y, k] * start[z, k])
+
+
+@compiled
+def carry_numbers(start, array, t, back):
+    """See `carry`, of numbers (T, k)."""
+    for k in range(array.shape[1]):
+        moved = array[t - 1, k] - start[t - 1, k]
+        array[t, k] += 2.0 * moved - (array[t - back, k] - start[t - back, k])
+
+
+@compiled
+def carry(starts, poses, t, back, work):
+    """Move the start of a frame as the frame before it was moved, and as much further as it was than `back` frames ago.
+
+    starts, poses: angles, positions and rotations of the base, at the starts and as found in the frames before.
+    """
+    first_angles, first_position, start = starts
+    angles, position, base = poses
+    carry_numbers(first_angles, angles, t, back)
+    carry_numbers(first_position, position, t, back)
+    for x in range(3):
+        work.arm[x] = 0.0
+    add_turn(2.0, base[t - 1], start[t - 1], work.arm)
+    add_turn(-1.0, base[t - back], start[t - back], work.arm)
+    set_rotation(work.arm[0], work.arm[1], work.arm[2], work.turn)
+    set_product(work.turn, start[t], base[t])
+
+
+@compiled
 def find_nearest(tree, targets, values, rest, angles, position, base, limits, work):
     """Take steps from a pose to the nearest one, in place; return the length of the last step [rad or m].
 
     Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse. rest: see
-    `find_misfit`. limits: the length of a step that ends the search, and the largest number of steps.
+    `find_misfit`. limits: the length of a step that ends the search, the largest number of steps, and the distance of
+    the optimum as far as it is known.
     """
     joints, free = tree.parent.size, targets.free
     toward, weight = rest
-    damping, largest = DAMPING, np.inf
+    damping, largest = DAMPING, limits[2]
     place_frames(tree, angles, position, base, work)
     misfit = find_misfit(tree, targets, values, rest, angles, work)
     for _ in range(int(limits[1])):

@@ -140,19 +140,21 @@ def fit_pose(
         >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
         True
     """
-    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time)
+    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time, rest)
     measured = _measured_base(model, targets)
 
-    def settled(pose: Pose, share: float = 0.0) -> Fit:
-        """The fit from poses near it; up to a share of the frames may have no fitting pose."""
-        nearest = problem if rest is None else replace(problem, rest=rest)
+    def settled(pose: Pose, share: float = 0.0, carried: bool = False) -> Fit:
+        """The fit from poses near it; up to a share of the frames may have no fitting pose. carried: see
+        `NearestPose.converged`.
+        """
+        nearest = problem
         found = np.ones(frames, bool)
         # The part of a rotation that points show depends on the pose: repeat from the new pose.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
                 nearest, pose = problem.with_hinges(pose, time)
-            pose, found = nearest.converged(pose, tolerance, max_iterations)
+            pose, found = nearest.converged(pose, tolerance, max_iterations, carried)
             if (~found).sum() > share * frames:
                 raise nearest.failure(pose, found)
             pose = _across(pose, found)
@@ -166,7 +168,7 @@ def fit_pose(
     if start is not None:
         start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
         try:
-            fit = settled(Pose.from_coordinates(start))
+            fit = settled(Pose.from_coordinates(start), carried=True)
         except MuscleSolveError:
             pass
         else:
@@ -237,8 +239,8 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
 def generic_directions(model: Model, targets: Targets) -> Array:
     """Allowed directions D (n, 3, K+6) of the targets in a general pose."""
     tree = model.tree
-    generic = np.full((1, tree.joint_count), 0.3)
-    q = tree.pose(generic, np.zeros((1, 3)), np.eye(3)[None])
+    generic = Pose(np.full((1, tree.joint_count), 0.3), np.zeros((1, 3)), np.eye(3)[None])
+    q, _ = generic.placed(model)
     return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
 
 
@@ -338,18 +340,23 @@ class NearestPose:
     names: Array | Indices
 
     @classmethod
-    def from_targets(cls, model: Model, targets: Targets, time: Array | None = None) -> NearestPose:
+    def from_targets(
+        cls, model: Model, targets: Targets, time: Array | None = None, rest: Rest | None = None
+    ) -> NearestPose:
         """The problem of all frames, at times (T,) [s].
 
         Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn toward zero by
-        the weights of the model, except where the driven direction is measured.
+        the weights of the model, except where the driven direction is measured, unless `rest` is given.
         """
         free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
         frames, joints = len(targets.values), model.tree.joint_count
-        rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))
-        for k, dof in enumerate(model.topology.dofs):
-            measured = dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
-            rest.weights[:, k] = 0.0 if measured else dof.rest**2
+        if rest is None:
+            rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))
+            for k, dof in enumerate(model.topology.dofs):
+                measured = (
+                    dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
+                )
+                rest.weights[:, k] = 0.0 if measured else dof.rest**2
         return cls(model, targets, free, rest, np.arange(frames) if time is None else time)
 
     @cached_property
@@ -442,10 +449,13 @@ class NearestPose:
             raise self.failure(after, converged)
         return after
 
-    def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:
+    def converged(
+        self, pose: Pose, tolerance: float, max_iterations: int, carried: bool = False
+    ) -> tuple[Pose, Mask]:
         """Poses after steps until no frame moves by more than `tolerance` [rad or m], and which frames converged (T,).
 
-        Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse.
+        Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse. carried: each
+        frame starts as far from its pose as the frames before it were moved from theirs.
         """
         from musclesolve.dynamics.kernel.entry import NEAREST
 
@@ -455,11 +465,12 @@ class NearestPose:
         # positions would exceed the progress of the last steps.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
-        after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
-        largest, limits = np.empty(len(start)), np.array([tolerance, max_iterations])
+        begin = Pose(contiguous(pose.angles), np.zeros_like(start), contiguous(pose.rotation))
+        after = Pose(*map(np.array, begin))
+        largest, limits = np.empty(len(start)), np.array([tolerance, max_iterations, np.inf])
         NEAREST.load()(
             *(tree.compiled, targets, contiguous(values), tuple(map(contiguous, self.rest))),
-            *(tuple(map(contiguous, after)), limits, work, largest),
+            *(tuple(begin if carried else begin.frames(slice(0))), tuple(after), limits, work, largest),
         )
         after = after._replace(position=after.position + start)
         return after, np.asarray(largest < tolerance)
