@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, place
 from musclesolve.errors import InputError
-from musclesolve.muscles.scaling.scaled_paths import refined_edge, search_grid
+from musclesolve.muscles.scaling.scaled_paths import SEARCH, least_gap, reachable, search_grid
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""
@@ -137,10 +137,16 @@ def _switches(
     point = np.array([index for index, _ in found], dtype=int)
     for distal in np.unique(joint):
         own = np.flatnonzero(joint == distal)
-        angles = search_grid(edges[own].ravel())
+        ends = edges[own][reachable(edges[own])]
+        if not ends.size:
+            continue
+        angles = search_grid(ends)
         gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
-        for c in own:
-            edges[c] = [refined_edge(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
+        of_end = np.broadcast_to(lines.line[point[own]][:, None], edges[own].shape)[reachable(edges[own])]
+        least = least_gap(angles, gap[:, of_end].T, np.abs(angles - ends[:, None]) <= SEARCH)
+        moved = edges[own]
+        moved[reachable(moved)] = np.where(np.isnan(least), ends, least)
+        edges[own] = moved
     rotated = np.sort(sense[:, None] * edges, axis=1)
     return Switches(point, joint, rotated[:, 0], rotated[:, 1])
 

@@ -1,6 +1,6 @@
 """Options of a run, looked up by name before anything is computed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -70,16 +70,24 @@ class Options:
         """Scaling rule of fiber and tendon lengths: `fiber_lengths`, or the rule of the muscle set."""
         return self.fiber_lengths or self.database.fiber_lengths
 
-    def muscles(self, model: Model) -> tuple[ScaledMuscles, ...]:
-        """The groups of muscles on the analyzed sides of a subject (see `scale_muscles`, `ScaledMuscles.apart`)."""
-        rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
-        sides = [scale_muscles(model, self.database, side, *rules) for side in self.sides]
+    def muscles(self, model: Model, near: Sequence[ScaledMuscles] | None = None) -> tuple[ScaledMuscles, ...]:
+        """The groups of muscles on the analyzed sides of a subject (see `scale_muscles`, `ScaledMuscles.apart`).
+
+        near: the muscles of each side (`on_sides`) of a nearly equal subject.
+        """
+        sides = self.on_sides(model, near)
         served = [set(each.dof_names) for each in sides]
         if len(sides) > 1 and set.intersection(*served):  # joints of the trunk, which both sides move
             sides = [joined(sides)]
         if self.person is not None:
             sides = [each.of_person(self.person) for each in sides]
         return tuple(group for each in sides for group in each.apart())
+
+    def on_sides(self, model: Model, near: Sequence[ScaledMuscles] | None = None) -> list[ScaledMuscles]:
+        """The muscles of the set on each analyzed side of a subject, without the factors of a person."""
+        rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
+        known = dict(zip(self.sides, near or (), strict=False))
+        return [scale_muscles(model, self.database, side, *rules, known.get(side)) for side in self.sides]
 
 
 def find_options(

@@ -137,19 +137,34 @@ class PathLayout:
             contiguous(method, np.intp),
         )
 
-    def subset(self, muscles: Indices) -> PathLayout:
-        """Some muscles (k,), increasing, with all objects."""
-        points, wraps = np.isin(self.point_muscle, muscles), np.isin(self.wrap_muscle, muscles)
-        place = np.cumsum(points) - 1
-        return replace(
+    def sized(self, radii: Array, half_length: Array) -> PathLayout:
+        """The layout with objects of other sizes; the rest of its arrays stays."""
+        other = replace(self, radii=radii, half_length=half_length)
+        arrays = self.arrays._replace(radii=contiguous(radii), half_length=contiguous(half_length))
+        vars(other).update(node_muscle=self.node_muscle, cylinders_alone=self.cylinders_alone, arrays=arrays)
+        return other
+
+    def picked(self, muscles: Indices) -> tuple[PathLayout, Indices]:
+        """Some muscles (k,), in any order and more than once, with all objects; and the numbers of their points."""
+        first_point, first_wrap = self.arrays.first_point, self.arrays.first_wrap
+        points, wraps = (
+            np.concatenate([np.arange(first[m], first[m + 1]) for m in muscles])
+            for first in (first_point, first_wrap)
+        )
+        of_point, of_wrap = (
+            np.repeat(np.arange(len(muscles)), np.diff(first)[muscles]) for first in (first_point, first_wrap)
+        )
+        shift = np.searchsorted(of_point, np.arange(len(muscles))) - first_point[muscles]
+        picked = replace(
             self,
-            point_muscle=np.searchsorted(muscles, self.point_muscle[points]),
-            wrap_muscle=np.searchsorted(muscles, self.wrap_muscle[wraps]),
+            point_muscle=of_point,
+            wrap_muscle=of_wrap,
             wrap_object=self.wrap_object[wraps],
-            wrap_first=place[self.wrap_first[wraps]],
-            wrap_last=place[self.wrap_last[wraps]],
+            wrap_first=self.wrap_first[wraps] + shift[of_wrap],
+            wrap_last=self.wrap_last[wraps] + shift[of_wrap],
             wrap_method=None if self.wrap_method is None else self.wrap_method[wraps],
         )
+        return picked, points
 
 
 class PathNodes(NamedTuple):

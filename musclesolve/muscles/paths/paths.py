@@ -136,10 +136,16 @@ class Paths:
         return {}
 
     @cached_property
+    def _carriers(self) -> Indices:
+        """Bodies that carry points, objects or frames."""
+        bodies = self.point_body, self.objects.body, self.frames.body
+        return np.unique(np.concatenate(bodies)).astype(np.intp)
+
+    @cached_property
     def _carried(self) -> CarriedArrays:
         """Points, wrap objects and moving frames and the bodies that carry them, as arrays for compiled code."""
         return CarriedArrays(
-            np.unique(np.concatenate([self.point_body, self.objects.body, self.frames.body])).astype(np.intp),
+            self._carriers,
             contiguous(self.point_body, np.intp),
             contiguous(self.point_frame, np.intp),
             contiguous(self.standing),
@@ -187,18 +193,24 @@ class Paths:
         on[:, self.switched] = (angle >= self.switch_lower) & (angle <= self.switch_upper)
         return on
 
+    def moved(self, **changed: Any) -> Paths:
+        """The paths with other places, sizes and angles; the arrays that follow from numbers alone stay."""
+        other = replace(self, **changed)
+        vars(other).update({name: getattr(self, name) for name in _OF_NUMBERS})
+        return other
+
     def subset(self, muscles: Indices) -> Paths:
         """The paths of some muscles (k,), increasing."""
-        points = np.isin(self.layout.point_muscle, muscles)
-        chosen, number = points[self.switched], np.cumsum(points) - 1
+        layout, points = self.layout.picked(muscles)
+        chosen = np.isin(self.switched, points)
         of_switches = ("switch_dof", "switch_lower", "switch_upper")
         return replace(
             self,
-            layout=self.layout.subset(muscles),
+            layout=layout,
             point_body=self.point_body[points],
             standing=self.standing[points],
             point_frame=self.point_frame[points],
-            switched=number[self.switched[chosen]],
+            switched=np.searchsorted(points, self.switched[chosen]),
             **{name: getattr(self, name)[chosen] for name in of_switches},
         )
 
@@ -260,6 +272,10 @@ class Paths:
         for part in blocks(len(q), _LINES):
             position[part] = self._traced(q[part], coordinates[part]).trimmed(most).position
         return position
+
+
+_OF_NUMBERS = "body", "groups", "moving_dofs", "moving_columns", "_moved", "_on", "_carriers"
+"""Properties of `Paths` that follow from its numbers of muscles, bodies and frames."""
 
 
 def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:

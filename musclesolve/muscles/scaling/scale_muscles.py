@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -183,26 +184,36 @@ def scale_muscles(
     fiber_lengths: str | None = None,
     curves: str | None = None,
     tendon_strain: TendonStrain | None = None,
+    near: ScaledMuscles | None = None,
 ) -> ScaledMuscles:
     """Put the muscles of a set on the side "r" or "l" of a subject.
 
     Positions scale by segment (scaled_paths.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, the set's rule
     unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`; curves: name of a
-    family of Hill curves instead of the set's; tendon_strain: see `set_tendon_strains`.
+    family of Hill curves instead of the set's; tendon_strain: see `set_tendon_strains`; near: the same muscles on a
+    nearly equal subject, by the same rules, from which they keep what no length changes.
 
     Raises:
         InputError: a muscle for which no fiber and tendon lengths can be found; an unknown family, muscle or group.
     """
-    muscles, family = database.sides[side], curve_family(curves or database.curves)
     maps = frame_maps(model, database, side)
-    paths = adjust_switches(model, scaled_paths(model, database, side, maps))
+    paths = scaled_paths(model, database, side, maps)
+    paths = adjust_switches(model, paths, None if near is None else near.paths)
     optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
+    own: dict[str, Any] = {
+        "max_isometric_force": strengths(database, optimal, model.mass.total, model.stature, strength),
+        "optimal_fiber_length": optimal,
+        "tendon_slack_length": slack,
+    }
+    scales = {f"{frame} {side}": placed.scale for frame, placed in maps.items()}
+    if near is not None:
+        parameters = replace(near.parameters, **own)
+        return replace(near, parameters=parameters, paths=paths, segment_scale=scales)
+    muscles, family = database.sides[side], curve_family(curves or database.curves)
     parameters = MuscleParameters.from_values(
         [muscle.name for muscle in muscles],
         family,
-        max_isometric_force=strengths(database, optimal, model.mass.total, model.stature, strength),
-        optimal_fiber_length=optimal,
-        tendon_slack_length=slack,
+        **own,
         pennation_angle=[muscle.pennation_angle for muscle in muscles],
         max_shortening_velocity=[muscle.max_shortening_velocity for muscle in muscles],
         tendon_strain=set_tendon_strains(database, tendon_strain),
@@ -217,7 +228,7 @@ def scale_muscles(
         short_names=tuple(muscle.short_name for muscle in muscles),
         groups=tuple(muscle.group for muscle in muscles),
         paths=paths,
-        segment_scale={f"{frame} {side}": placed.scale for frame, placed in maps.items()},
+        segment_scale=scales,
         acts=acts,
     )
 

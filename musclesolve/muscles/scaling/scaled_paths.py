@@ -19,24 +19,84 @@ examined with the others as tabulated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
 from muscle_db import MuscleDatabase, ReferenceSkeleton, Segment
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.topology import Topology, standing_layout
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
 from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
 from musclesolve.muscles.paths.paths import Paths
 
 
 def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
-    """Paths with points, moving frames and wrap objects mapped to the subject; conditional ranges as tabulated.
+    """Paths with points, moving frames and wrap objects mapped to the subject; conditional ranges as tabulated."""
+    of_set = set_paths(model.topology, database, side)
+    paths, layout, objects = of_set.paths, of_set.paths.layout, of_set.paths.objects
+    bones = [maps[name] for name in database.reference.names]
+    rotation, scale, origin = (np.array([getattr(bone, name) for bone in bones]) for name in FrameMap.parts)
+    shift = rotation * scale[:, None]
+    standing = (shift[of_set.of_point] @ paths.standing[..., None])[..., 0] + origin[of_set.of_point]
+    pivot, motion = origin[of_set.of_frame], list[NaturalSpline]()
+    for k, (bone, p) in enumerate(zip(of_set.of_frame, of_set.moving, strict=True)):
+        both, away = np.zeros((6, 6)), np.zeros(6)
+        both[:3, :3] = shift[bone]
+        if p < 0:
+            both[3:, 3:] = rotation[bone]
+        else:
+            pivot[k], away[:3] = standing[p], origin[bone] - standing[p]
+        motion.append(paths.frames.motion[k].mapped(both, away))
+
+    # how much longer the frame becomes along the axes of an object; sphere and cylinder by the mean, as in OpenSim
+    bone = of_set.of_object
+    stretch = np.linalg.norm(scale[bone][:, :, None] * objects.axes, axis=1)
+    mean = np.where(layout.kind == CYLINDER, stretch[:, :2].mean(axis=1), stretch.mean(axis=1))
+    radii = np.where(layout.kind[:, None] == ELLIPSOID, stretch, mean[:, None]) * layout.radii
+    for k, (distant, axis, share) in of_set.beside.items():
+        # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
+        distance = np.linalg.norm(vector_product(scale[bone[k]] * distant, axis), axis=1)
+        radii[k] = np.minimum(radii[k], (share * distance).min())
+    center = (shift[bone] @ objects.center[..., None])[..., 0] + origin[bone]
+    return paths.moved(
+        rigid_bodies=model.rigid_bodies,
+        layout=layout.sized(radii, stretch[:, 2] * layout.half_length),
+        standing=standing,
+        objects=replace(objects, center=center, axes=rotation[bone] @ objects.axes),
+        frames=replace(paths.frames, pivot=pivot, motion=tuple(motion)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SetPaths:
+    """The paths of a set on one side of a model before they are scaled: what all subjects have in common.
+
+    paths: places, axes and motions are in the frames of the bones. The bone of each point (P,), object (O,) and moving
+    frame (F,), by number in the set; moving (F,): the point that a frame moves, -1 for a frame of the set. beside: by
+    number of a cylinder, the points (k, 3) of muscles that wrap over it, on its own bone and from its center, its axis,
+    and the share (k,) of the distance of each point that the radius may be.
+    """
+
+    paths: Paths
+    of_point: Indices
+    of_object: Indices
+    of_frame: Indices
+    moving: Indices
+    beside: dict[int, tuple[Array, Array, Array]]
+
+
+@lru_cache(maxsize=16)
+def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPaths:
+    """The paths of a set before they are scaled.
 
     The moving frames of the set come first, then a translating frame for each moving point.
     """
@@ -44,71 +104,49 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     if side == "l":
         frames = {name: frame.mirrored() for name, frame in frames.items()}
         wraps = {name: wrap.mirrored() for name, wrap in wraps.items()}
-    bone = {frame: frame for frame in maps} | {name: frame.body for name, frame in frames.items()}
-    map_of = {name: maps[bone[name]] for name in bone}
+    bone = {name: k for k, name in enumerate(database.reference.names)}
+    bone |= {name: bone[frame.body] for name, frame in frames.items()}
     # of a leg bodies 7, 4 (10), 3 (11) and 1 (13) of the thesis (correction A9)
-    bodies = {
-        segment.name: sided(segment.body, side, model.topology.body_index)
-        for segment in database.reference.segments
-    }
-    body = {name: model.body(bodies[bone[name]]) for name in bone}
+    body = np.array(
+        [
+            topology.body_index[sided(segment.body, side, topology.body_index)]
+            for segment in database.reference.segments
+        ]
+    )
 
     def dof(name: str) -> int:
-        return model.joint(sided(name, side, model.topology.joint_index))
+        return topology.joint_index[sided(name, side, topology.joint_index)]
+
+    def numbers(some: Iterable[int]) -> Indices:
+        return np.array(list(some), np.intp)
 
     number = {name: k for k, name in enumerate(frames)}
-
-    moving = []  # body, coordinate, pivot and motion of each frame
-    for frame in frames.values():  # its pivot is the origin of the frame that it moves in
-        on = maps[frame.body]
-        both = _block_map(on.rotation * on.scale, on.rotation)
-        spline = _spline(frame.angles, frame.translations, frame.rotations).mapped(both, np.zeros(6))
-        moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
-    position, within = np.array([point.position for _, point in points]), [point.frame for _, point in points]
-    standing = np.empty_like(position)
-    for name in set(within):
-        in_frame = [frame == name for frame in within]
-        standing[in_frame] = map_of[name].place(position[in_frame])
     carrier = [number.get(point.frame, -1) for _, point in points]
+    moving = [
+        (bone[frame.body], dof(frame.dof), -1, _spline(frame.angles, frame.translations, frame.rotations))
+        for frame in frames.values()
+    ]
     for p, (_, point) in enumerate(points):
         if point.moving is not None:
-            on = map_of[point.frame]
-            both = _block_map(on.rotation * on.scale, np.zeros((3, 3)))
-            away = np.concatenate([on.origin - standing[p], np.zeros(3)])
-            spline = _spline(point.moving.angles, point.moving.positions).mapped(both, away)
             carrier[p] = len(moving)
-            moving.append((body[point.frame], dof(point.moving.dof), standing[p], spline))
+            spline = _spline(point.moving.angles, point.moving.positions)
+            moving.append((bone[point.frame], dof(point.moving.dof), p, spline))
 
-    # the points (k, 3) of muscles that wrap over an object, on its own bone
-    beside = {
-        name: [
+    beside = {}
+    for k, wrap in enumerate(wraps.values()):
+        near = [
             point.position
             for muscle in muscles
             for over in muscle.wraps
-            if over.object == name
+            if over.object == wrap.name
             for point in muscle.path[(over.first or 1) - 1 : over.last]
             if point.frame == wrap.frame
         ]
-        for name, wrap in wraps.items()
-    }
-    objects = []
-    for name, wrap in wraps.items():
-        # how much longer the frame becomes along the axes of the object; sphere and cylinder by the mean, as in OpenSim
-        on = map_of[wrap.frame]
-        stretch = np.linalg.norm(on.scale[:, None] * np.array(wrap.axes), axis=0)
-        across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
-        radii = across * np.array(wrap.radii)
-        if wrap.kind == "cylinder" and beside[name]:
-            # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
-            away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
-            set_distance, subject_distance = (
-                np.linalg.norm(np.cross(line, axis), axis=1) for line in (away, on.scale * away)
-            )
-            # share of the distance that the radius may be
-            nearest = np.maximum(wrap.radii[0] / set_distance, CLEARANCE)
-            radii = np.minimum(radii, (nearest * subject_distance).min())
-        objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
+        if wrap.kind == "cylinder" and near:
+            distant, axis = np.array(near) - wrap.center, np.array(wrap.axes)[:, 2]
+            distance = np.linalg.norm(vector_product(distant, axis), axis=1)
+            beside[k] = distant, axis, np.maximum(wrap.radii[0] / distance, CLEARANCE)
     names = list(wraps)
     over = [
         (n, names.index(wrap.object), wrap.first, wrap.last, wrap.method)
@@ -116,41 +154,36 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         for wrap in muscle.wraps
     ]
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
-    carried = [(wrap, map_of[wrap.frame]) for wrap in wraps.values()]
-    return Paths(
-        rigid_bodies=model.rigid_bodies,
-        layout=PathLayout.from_points(np.array([n for n, _ in points]), objects, over),
-        point_body=np.array([body[point.frame] for _, point in points]),
-        standing=standing,
-        switched=np.array([p for p, _ in ranges], dtype=int),
-        switch_dof=np.array([dof(active.dof) for _, active in ranges], dtype=int),
+    of_point, of_object, of_frame = (
+        numbers(bone[each.frame] for _, each in points),
+        numbers(bone[wrap.frame] for wrap in wraps.values()),
+        numbers(each[0] for each in moving),
+    )
+    objects = [(wrap.kind, wrap.radii, wrap.length, wrap.side) for wrap in wraps.values()]
+    paths = Paths(
+        rigid_bodies=RigidBodies.build(topology, standing_layout(topology)),
+        layout=PathLayout.from_points(numbers(n for n, _ in points), objects, over),
+        point_body=body[of_point],
+        standing=np.array([point.position for _, point in points]),
+        switched=numbers(p for p, _ in ranges),
+        switch_dof=numbers(dof(active.dof) for _, active in ranges),
         switch_lower=np.array([active.lower for _, active in ranges]),
         switch_upper=np.array([active.upper for _, active in ranges]),
         objects=WrapObjects(
-            body=np.array([body[wrap.frame] for wrap, _ in carried]),
-            center=np.stack([on.place(np.array(wrap.center)) for wrap, on in carried]),
-            axes=np.stack([on.rotation @ np.array(wrap.axes) for wrap, on in carried]),
-            frame=np.array([number.get(wrap.frame, -1) for wrap, _ in carried]),
-        )
-        if carried
-        else WrapObjects(),
+            body=body[of_object],
+            center=np.array([wrap.center for wrap in wraps.values()]).reshape(-1, 3),
+            axes=np.array([wrap.axes for wrap in wraps.values()]).reshape(-1, 3, 3),
+            frame=numbers(number.get(wrap.frame, -1) for wrap in wraps.values()),
+        ),
         frames=MovingFrames(
-            np.array([frame[0] for frame in moving]),
-            np.array([frame[1] for frame in moving]),
-            np.stack([frame[2] for frame in moving]),
-            tuple(frame[3] for frame in moving),
-        )
-        if moving
-        else MovingFrames(),
-        point_frame=np.array(carrier),
+            body[of_frame],
+            numbers(each[1] for each in moving),
+            np.zeros((len(moving), 3)),
+            tuple(each[3] for each in moving),
+        ),
+        point_frame=numbers(carrier),
     )
-
-
-def _block_map(shifts: Array, turns: Array) -> Array:
-    """The matrix (6, 6) that maps translations by one (3, 3) and rotation vectors by the other."""
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3], matrix[3:, 3:] = shifts, turns
-    return matrix
+    return SetPaths(paths, of_point, of_object, of_frame, numbers(each[2] for each in moving), beside)
 
 
 @lru_cache(maxsize=256)
@@ -186,6 +219,8 @@ class FrameMap:
     rotation: Array
     scale: Array
     origin: Array
+
+    parts: ClassVar = ("rotation", "scale", "origin")
 
     def place(self, points: Array) -> Array:
         """Standing positions (..., 3) [m] of points (..., 3) [m] of the frame."""
@@ -268,81 +303,90 @@ def reference_model(reference: ReferenceSkeleton) -> Model:
 SEARCH = np.deg2rad(30.0)
 """Range of the search around the tabulated angle [rad]."""
 
-_SEARCH_STEP = np.deg2rad(2.0)
+_BESIDE = np.deg2rad(10.0)
+"""Range of the search around the angle of nearly the same paths [rad]."""
+_STEP = np.deg2rad(2.0)
 _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 
 
-def adjust_switches(model: Model, paths: Paths) -> Paths:
-    """Paths with every reachable end of a conditional range moved to the angle at which the path does not jump."""
+def adjust_switches(model: Model, paths: Paths, near: Paths | None = None) -> Paths:
+    """Paths with every reachable end of a conditional range moved to the angle at which the path does not jump.
+
+    near: nearly the same paths, already adjusted. The least gap is sought beside their angles first, and in the whole
+    range if it is at an end of these.
+    """
     edges = np.stack([paths.switch_lower, paths.switch_upper])
     muscle = paths.layout.point_muscle[paths.switched]
-    searches = []  # coordinate, its angles (P,), and the ends (2, C) that are sought among them
-    for dof in np.unique(paths.switch_dof):
-        reachable = (paths.switch_dof == dof) & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
-        if not reachable.any():
-            continue
-        # of a muscle whose points switch at several angles, one angle after the other
-        rank = np.zeros(edges.shape, dtype=int)
-        for n in np.unique(muscle[reachable.any(axis=0)]):
-            mine = reachable & (muscle == n)
-            rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
-        angles = search_grid(edges[reachable])
-        searches += [(dof, angles, reachable & (rank == k)) for k in range(int(rank.max()) + 1)]
-    if not searches:
+    # of a muscle whose points switch at several angles, one angle after the other: which ends (2, C)
+    switches: dict[tuple[int, int, float], Mask] = {}
+    for end, c in np.argwhere(reachable(edges)).tolist():
+        switch = int(paths.switch_dof[c]), int(muscle[c]), float(edges[end, c])
+        switches.setdefault(switch, np.zeros(edges.shape, bool))[end, c] = True
+    if not switches:
         return paths
+    dof, of, edge = (np.array(each) for each in zip(*switches, strict=True))
+    ends = np.array(list(switches.values()))
+    known = edge
+    if near is not None:
+        known = (ends * [near.switch_lower, near.switch_upper]).sum(axis=(1, 2)) / ends.sum(axis=(1, 2))
 
-    # the poses of all searches, one search after the other, and in them the muscles that have conditional points
-    sizes, joints = [len(angles) for _, angles, _ in searches], model.tree.joint_count
-    rows = [slice(end - size, end) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
-    moved = np.repeat([dof for dof, _, _ in searches], sizes)
-    coordinates = np.zeros((len(moved), joints))
-    coordinates[np.arange(len(moved)), moved] = np.concatenate([angles for _, angles, _ in searches])
-    upright = np.broadcast_to(np.eye(3), (len(moved), 3, 3))
-    q, _ = Pose(coordinates, np.zeros((len(moved), 3)), upright).placed(model)
-    few = np.unique(muscle)
-    some, column = paths.subset(few), np.searchsorted(few, muscle)
-    switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
-    (position, _, center, axes), _ = some.place(q, coordinates)
-    on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
-    for row, (_, angles, ends) in zip(rows, searches, strict=True):
-        at = np.zeros(len(few))
-        at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
-        others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
-        on[0, row][:, switched] = others | switching
-        on[1, row][:, switched] = others & ~switching
-        # only the muscles of this search, and near their edges
-        sought = np.zeros((len(few), len(angles)), dtype=bool)
-        sought_muscles = np.broadcast_to(column, ends.shape)[ends]
-        sought[sought_muscles] = np.abs(angles - edges[ends][:, None]) <= SEARCH
-        on[:, row] &= sought[some.layout.point_muscle].T
-    through, past = (solve_paths(some.layout, position, points_on, center, axes).length for points_on in on)
+    # the poses of all searches, and which of them belong to each switch
+    turned, angles = list[Array](), list[Array]()
+    for joint in np.unique(dof):
+        angles.append(search_grid(edge[dof == joint]))
+        turned.append(np.full(len(angles[-1]), joint))
+    joint, angle = np.concatenate(turned), np.concatenate(angles)
+    sought = (joint == dof[:, None]) & (np.abs(angle - edge[:, None]) <= SEARCH)
+    if near is not None:
+        sought &= np.abs(angle - known[:, None]) <= _BESIDE
+    few = sought.any(axis=0)
+    joint, angle, sought = joint[few], angle[few], sought[:, few]
+    coordinates = np.zeros((len(angle), model.tree.joint_count))
+    coordinates[np.arange(len(angle)), joint] = angle
+    upright = np.broadcast_to(np.eye(3), (len(angle), 3, 3))
+    q, _ = Pose(coordinates, np.zeros((len(angle), 3)), upright).placed(model)
+    (position, _, center, axes), _ = paths.place(q, coordinates)
 
+    # in each pose the muscles that switch there, once through the points and once past them
+    others = (edges[0] <= edge[:, None]) & (edges[1] >= edge[:, None])
+    switching = ends.any(axis=1)
+    layout, points = paths.layout.picked(np.tile(of, 2))
+    through = np.ones((2, len(of), paths.layout.points), bool)
+    through[:, :, paths.switched] = others | switching, others & ~switching
+    on = (
+        through.reshape(2 * len(of), -1)[layout.point_muscle, points]
+        & np.tile(sought, (2, 1)).T[:, layout.point_muscle]
+    )
+    length = solve_paths(layout, position[:, points], on, center, axes).length
+    least = least_gap(angle, (length[:, : len(of)] - length[:, len(of) :]).T, sought)
+    if near is not None and np.isnan(least).any():
+        return adjust_switches(model, paths)
     adjusted = edges.copy()
-    for row, (_, angles, ends) in zip(rows, searches, strict=True):
-        gap = (through - past)[row]
-        for end, c in np.argwhere(ends):
-            adjusted[end, c] = refined_edge(edges[end, c], angles, gap[:, column[c]])
-    return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
+    for some, value in zip(ends, least, strict=True):
+        if not np.isnan(value):
+            adjusted[some] = value
+    return paths.moved(switch_lower=adjusted[0], switch_upper=adjusted[1])
+
+
+def reachable(edges: Array) -> Mask:
+    """Whether ends of ranges [rad] can be reached, so that an angle is sought for them."""
+    return np.asarray((edges > _REACHABLE[0]) & (edges < _REACHABLE[1]))
 
 
 def search_grid(edges: Array) -> Array:
-    """Angles (P,) [rad] around all reachable ends (E,) [rad] of ranges."""
-    inside = edges[(edges > _REACHABLE[0]) & (edges < _REACHABLE[1])]
-    if not inside.size:
-        return np.zeros(1)
-    return np.arange(inside.min() - SEARCH, inside.max() + SEARCH + _SEARCH_STEP, _SEARCH_STEP)
+    """Angles (P,) [rad] around ends (E,) [rad] of ranges, one or more."""
+    return np.arange(edges.min() - SEARCH, edges.max() + SEARCH + _STEP, _STEP)
 
 
-def refined_edge(edge: float, angles: Array, gap: Array) -> float:
-    """Angle [rad] of the smallest gap (P,) [m] within the search range of the angles (P,), by a parabola.
+def least_gap(angles: Array, gap: Array, sought: Mask) -> Array:
+    """Angle (E,) [rad] of the smallest gap (E, P) [m] among those sought (E, P) of the angles (P,), by a parabola.
 
-    The edge itself if there is no minimum, or if it cannot be reached.
+    NaN where it is the first or the last of them, or none is sought.
     """
-    near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
-    if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
-        return edge
-    best = int(near[np.argmin(gap[near])])
-    if best in (near[0], near[-1]):
-        return edge
-    before, at, after = gap[best - 1 : best + 2]
-    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * at + after))
+    found, row = np.full(len(gap), np.nan), np.arange(len(gap))
+    best = np.where(sought, gap, np.inf).argmin(axis=1)
+    first, last = sought.argmax(axis=1), len(angles) - 1 - sought[:, ::-1].argmax(axis=1)
+    inside = (best > first) & (best < last)
+    before, at, after = (gap[row[inside], best[inside] + k] for k in (-1, 0, 1))
+    found[inside] = angles[best[inside]] + 0.5 * _STEP * (before - after) / (before - 2.0 * at + after)
+    return found

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import (
@@ -39,7 +39,7 @@ from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
-from musclesolve.muscles.scaling.scaled_paths import adjust_switches, frame_maps
+from musclesolve.muscles.scaling.scaled_paths import adjust_switches, sided
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
@@ -183,9 +183,8 @@ class RecordedReplay(Replay):
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]).tolist(), strict=True))
             model = skeleton = with_mass_factors(model, factors)
         if "body_mass" in errors and errors["body_mass"].any():
-            factor, mass = float(np.exp(errors["body_mass"][0])), model.mass
-            heavier = replace(mass, mass=factor * mass.mass, inertia=factor * mass.inertia)
-            model = model.weighing(heavier, model.pelvis_depth)
+            factor = float(np.exp(errors["body_mass"][0]))
+            model = model.weighing(model.mass.scaled(factor), model.pelvis_depth)
         if self.reduction is not None:
             body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
             motion = self.reduction.reduced(body).body.motion
@@ -201,7 +200,7 @@ class RecordedReplay(Replay):
         moments = known_moments(self.trial, model, motion, generalized_loads(model, motion, loads))
         rows = [model.dof(dof) for dof in self.layout.dofs]
         # segments of other masses change no muscle, a heavier body the strength by its rule
-        muscles = self._placed_on(model) if model is skeleton else self.options.muscles(model)
+        muscles = self._placed_on(model) if model is skeleton else self.options.muscles(model, self._on_sides)
         ground = np.full((len(motion.time), len(self.layout.sides), 3), np.nan)
         for place, side in enumerate(self.layout.sides):
             for wrench in wrenches:
@@ -215,25 +214,29 @@ class RecordedReplay(Replay):
         """The muscles on a skeleton of the subject; placed again only where dimensions differ on which they depend."""
         if model.rigid_bodies is self.model.rigid_bodies:
             return self.placed
-        if not all(map(np.array_equal, self._maps(model), self._nominal_maps)):
-            return self.options.muscles(model)
-        paths = (replace(group.paths, rigid_bodies=model.rigid_bodies) for group in self.placed)
+        same = np.array_equal(model.standing[self._bones], self.model.standing[self._bones])
+        if not (same and model.pelvis_depth == self.model.pelvis_depth):
+            return self.options.muscles(model, self._on_sides)
+        paths = (group.paths.moved(rigid_bodies=model.rigid_bodies) for group in self.placed)
         return [replace(group, paths=some) for group, some in zip(self.placed, paths, strict=True)]
 
-    def _maps(self, model: Model) -> list[Array]:
-        """Dimensions that place the muscles on a skeleton: maps of bones, and the bodies that their joints move."""
-        sided = [frame_maps(model, self.options.database, side).values() for side in self.options.sides]
-        joints = [model.joint(dof) for group in self.placed for dof in group.dof_names]
-        bodies, slot = model.topology.bodies, model.topology.slot
-        moved = np.flatnonzero(model.tree.distal_frames[: len(bodies), joints].any(axis=1))
-        members = [slot[name] for body in moved for name in bodies[body].members]
-        whole = [array for maps in sided for on in maps for array in (on.rotation, on.scale, on.origin)]
-        return [*whole, model.standing[members]]
+    @cached_property
+    def _on_sides(self) -> Sequence[ScaledMuscles]:
+        """The muscles of the set on each side of the subject without errors."""
+        return self.options.on_sides(self.model)
 
     @cached_property
-    def _nominal_maps(self) -> list[Array]:
-        """`_maps` without errors."""
-        return self._maps(self.model)
+    def _bones(self) -> Indices:
+        """The points and vectors that place the muscles: of their bones, and of the bodies that their joints move."""
+        topology, reference = self.model.topology, self.options.database.reference
+        joints = [self.model.joint(dof) for group in self.placed for dof in group.dof_names]
+        moved = self.model.tree.distal_frames[: len(topology.bodies), joints].any(axis=1)
+        names = {name for body in np.flatnonzero(moved) for name in topology.bodies[body].members}
+        of_bones = (
+            name for bone in reference.segments for name in (bone.origin, bone.end, bone.forward) if name
+        )
+        names |= {sided(name, side, topology.slot) for name in of_bones for side in SIDES}
+        return np.sort([topology.slot[name] for name in names])
 
     def _wrenches(self, model: Model, motion: Motion, errors: Errors) -> list[Wrench]:
         """Forces on the feet in the analyzed frames of a motion over all frames of the markers.
@@ -323,7 +326,8 @@ class RecordedReplay(Replay):
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
-    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
+    moved = muscles.paths.moved(standing=muscles.paths.standing + offset)
+    paths = adjust_switches(model, moved)
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
     longer = paths.lengths(still, angles)[0] / muscles.paths.lengths(still, angles)[0]
     parameters = replace(

@@ -60,3 +60,18 @@ def test_on_the_own_skeleton_little_changes():
     q, coordinates = sampled_poses(model, "r")
     change = np.abs(adjusted.evaluate(q, coordinates).length - tabulated.evaluate(q, coordinates).length)
     assert np.sqrt(np.mean(change**2)) < 1e-3
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize("name", ["silva_2003", "gait2392", "gait2392_hip", "silva_2003_wrapped"])
+@pytest.mark.parametrize("off", [0.0, np.radians(12.0), np.radians(40.0)])
+def test_a_search_beside_known_angles_finds_the_same(name, side, off):
+    """Beside the angles of another subject, and in the whole range where these are far off."""
+    database = muscle_db.load(name)
+    tabulated, wide = both(human_model(75.0, 1.78), database, side)
+    _, near = both(human_model(), database, side)
+    near = near.moved(switch_lower=near.switch_lower + off, switch_upper=near.switch_upper + off)
+    narrow = adjust_switches(human_model(75.0, 1.78), tabulated, near)
+    np.testing.assert_array_equal(narrow.switch_lower, wide.switch_lower)
+    np.testing.assert_array_equal(narrow.switch_upper, wide.switch_upper)
+    assert (wide.switch_upper != tabulated.switch_upper).any()

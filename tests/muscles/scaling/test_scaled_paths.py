@@ -49,7 +49,7 @@ def test_a_pelvis_twice_as_wide(along):
     assert axes[along, 2] == 1.0
     brim = list(DATABASE.wrap_objects).index("il_at_brim")
     own, wide = (
-        layout_with(scale, axes=axes, radii=(0.005, 0.005, 0.0))
+        layout_with(scale, axes=tuple(map(tuple, axes)), radii=(0.005, 0.005, 0.0))
         for scale in ([1.0, 1.0, 1.0], [1.0, 2.0, 1.0])
     )
     thicker, longer = (1.0, 2.0) if along == 1 else (1.5, 1.0)
