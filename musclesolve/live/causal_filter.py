@@ -14,7 +14,9 @@ newest one. N, the rate, the cut-off and the lag do not change, so the three num
   the result.
 
 A sample that was lost is left out of the spline: with the smoother S, g = S y, the missing samples M have the values
-v = (I - S_MM)^-1 S_MO y_O that the spline through all others gives them.
+v = (I - S_MM)^-1 S_MO y_O that the spline through all others gives them. Across a long hole these values are a guess: a
+heel strike in a hole of 0.08 s changed a muscle force by 480 N. While the weights of long holes M,
+sum_M |W_dj| / sum_j |W_dj|, are more than `HOLE_SHARE`, the filter gives no result.
 """
 
 import numpy as np
@@ -26,6 +28,9 @@ from musclesolve.motion.signals.smoothing_spline import smoothing_spline
 
 HALF_ORDER = 3
 """Half order m of the spline: quintic, the lowest whose accelerations do not vanish at the newest sample."""
+HOLE_SHARE = 0.25
+"""Largest share of long holes in the weights: after holes of up to 0.2 s in the ground forces of two walks no muscle
+force was off by more than 80 N, less than with a hole of three samples, which is bridged (150 N)."""
 PERIODS = 3.0
 """Length of the window in periods of the cut-off: the weight of samples falls as exp(-0.58 w_c t), to 2e-5 at its end,
 where w_c is 1.16 times the cut-off in radians a second (pole of 1 + (w / w_c)^6 nearest to the real axis)."""
@@ -64,6 +69,8 @@ class CausalFilter:
     Args:
         signals: number k of signals.
         rate_hz, cutoff_hz, lag: as in `spline_weights`.
+        longest: longest hole that is bridged [s].
+        orders: highest derivative that is read.
 
     Attributes:
         lag: how far behind the newest sample results are [s].
@@ -72,9 +79,19 @@ class CausalFilter:
             standard deviation 1.
     """
 
-    def __init__(self, signals: int, rate_hz: float, cutoff_hz: float, lag: float) -> None:
+    def __init__(
+        self,
+        signals: int,
+        rate_hz: float,
+        cutoff_hz: float,
+        lag: float,
+        longest: float = np.inf,
+        orders: int = 2,
+    ) -> None:
         self.weights, self._smoother = spline_weights(rate_hz, cutoff_hz, lag)
-        self.lag = lag
+        self.lag, self._longest = lag, longest * rate_hz + 1e-6
+        own = np.abs(self.weights[: orders + 1])
+        self._shares = own / own.sum(axis=1, keepdims=True)
         self.noise_gain: Array = np.linalg.norm(self.weights, axis=1)
         self._length = self.weights.shape[1]
         # Every sample occurs twice, N apart, so that the last N samples are one piece of memory.
@@ -88,9 +105,21 @@ class CausalFilter:
 
     @property
     def ready(self) -> bool:
-        """Whether the window is full, the newest sample was not lost, and at most half of the others were."""
+        """Whether the window is full, the newest sample was not lost, at most half of the others were, and long holes
+        have little weight.
+        """
         newest_lost = self._missing[self._next + self._length - 1]
-        return self.count >= self._length and not newest_lost and 2 * self._lost <= self._length
+        full = self.count >= self._length and not newest_lost and 2 * self._lost <= self._length
+        return full and (self._lost <= self._longest or not self._holes_weigh())
+
+    def _holes_weigh(self) -> bool:
+        """Whether holes that are not bridged have more than `HOLE_SHARE` of the weights."""
+        _, missing = self._window()
+        edges = np.flatnonzero(np.diff(missing, prepend=False, append=False)).reshape(-1, 2)
+        share = sum(
+            self._shares[:, first:stop].sum(axis=1) for first, stop in edges if stop - first > self._longest
+        )
+        return bool(np.max(share) > HOLE_SHARE)
 
     def push(self, sample: ArrayLike | None) -> None:
         """Take the next sample (k,); None, or one with a number that is not finite, was lost."""

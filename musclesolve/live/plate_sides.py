@@ -69,9 +69,12 @@ class PlateSides:
         self._repeated = np.where(same, self._repeated + 1.0, 0.0)
         self._before, self.stuck = plates.copy(), np.asarray(self._repeated >= self._most_repeated)
         lost = silent | self.stuck
-        for which, what in ((silent, "sends no numbers"), (self.stuck, "repeats its numbers")):
-            for k in np.flatnonzero(which).tolist():
-                amiss = f"plate {k + 1} {what}"
+        for which, what in (
+            (silent, "no numbers of {} came in time"),
+            (self.stuck, "the numbers of {} repeat"),
+        ):
+            if which.any():
+                amiss = what.format(" and ".join(f"plate {k + 1}" for k in np.flatnonzero(which)))
         wrench[lost] = np.nan
         loaded = np.asarray(wrench.any(axis=1))
         (borne,) = np.nonzero(loaded & ~lost)  # plates whose force on a foot was measured

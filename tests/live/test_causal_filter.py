@@ -89,6 +89,20 @@ def test_nothing_is_said_before_the_window_is_full_or_when_most_of_it_was_lost()
     assert not each.ready
 
 
+def test_a_long_hole_is_not_bridged_until_it_has_left_the_recent_samples():
+    """Whatever a signal did in the hole, what the filter says then is of the samples around it."""
+    each = CausalFilter(1, RATE, CUTOFF, 0.0, longest=3.0 / RATE)
+    count = window_length(RATE, CUTOFF)
+    ready = []
+    for k in range(count + 60):
+        hidden = k in (count + 2, count + 3, count + 4) or count + 10 <= k < count + 16
+        each.push(None if hidden else [1.0])
+        ready.append(each.ready)
+    assert all(ready[count : count + 2]) and all(ready[count + 5 : count + 10]), "three samples are bridged"
+    after = ready[count + 16 :]
+    assert not after[0] and after == sorted(after) and after[-1]
+
+
 @pytest.mark.parametrize(
     ("settings", "code"),
     [((0.0, 6.0, 0.0), "bad_number"), ((100.0, 60.0, 0.0), "bad_number"), ((100.0, 6.0, 2.0), "bad_number")],

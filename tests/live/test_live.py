@@ -123,6 +123,33 @@ def test_measured_activations_are_followed_as_offline(default_walk_trial):
     assert np.sqrt(np.mean(off**2)) < 0.05
 
 
+def test_emg_that_is_silent_for_a_while_is_said_and_no_line_is_drawn_across(default_walk_trial):
+    """As if EMG had never been there: not by a straight line to what comes after the silence."""
+    live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))
+    whole = list(samples(live, live.trial))
+    silent = range(45, 45 + round(0.2 * live.rate))
+    live.clear()
+    frames = [
+        live.step(*each._replace(emg=None if k in silent else each.emg)) for k, each in enumerate(whole)
+    ]
+    live.clear()
+    without = [live.step(*each._replace(emg=None)) for each in whole]
+    delayed = round((live.lag + live.body.emg.delay) * live.rate) + 1
+    valid = [k for k in range(silent.start + delayed, silent.stop + delayed - 1) if frames[k].valid.all()]
+    assert len(valid) > 10
+    for k in valid:
+        assert "no EMG came in time: forces follow the cost alone" in frames[k].notes
+        assert np.allclose(frames[k].force, without[k].force, atol=1e-6)
+    after = frames[silent.stop + delayed + 1]
+    assert not after.notes and np.abs(after.force - without[silent.stop + delayed + 1].force).max() > 1.0
+    live.clear()
+    some = [
+        live.step(*each._replace(emg=np.where(np.arange(len(each.emg)) == 1, np.nan, each.emg)))
+        for each in whole
+    ]
+    assert f"no EMG of {live.channels[1]} came in time" in some[60].notes
+
+
 def run_through(live, changed=lambda k, sample: [sample]):
     """The frames of all samples of the stride, each replaced by those that `changed` makes of it."""
     frames = []
@@ -254,6 +281,32 @@ def test_a_plate_without_numbers_is_not_measured_for_its_leg_alone(live):
     right, left = live.sides.index("r"), live.sides.index("l")
     assert frame.status[left] == Status.NOT_MEASURED and frame.status[right] in SOLVED
     assert np.isnan(frame.pelvis_residual).all() and np.isfinite(frame.force).any()
+
+
+@pytest.mark.parametrize("missing", [2, 5, 10, 20])
+def test_plates_that_were_silent_for_a_moment_give_no_wrong_forces(live, missing):
+    """Wherever in the stride: across a heel strike the forces are a guess, and their frames are not valid."""
+    plain = run_through(live)
+    scale = max(frame.force.max() for frame in plain if frame.valid.all())
+    compared = 0
+    for first in range(55, len(plain) - missing - 12, 9):
+        live.clear()
+
+        def changed(k, sample, silent=range(first, first + missing)):
+            return [sample._replace(plates=np.full_like(sample.plates, np.nan)) if k in silent else sample]
+
+        frames = run_through(live, changed)
+        for k in range(first, len(frames)):
+            both = frames[k].valid & plain[k].valid
+            own = [name[-1] in np.array(live.sides)[both] for name in live.muscles]
+            if both.any():
+                off = np.abs(frames[k].force - plain[k].force)[own].max()
+                assert off < 0.1 * scale, (first, k)
+                compared += 1
+        said = {note for frame in frames[first : first + missing] for note in frame.notes}
+        assert "no numbers of plate 1 and plate 2 came in time" in said
+        assert not any("no plate carries" in note for frame in frames for note in frame.notes)
+    assert compared > 10
 
 
 def test_a_foot_on_the_floor_that_no_plate_carries_is_not_measured(live):

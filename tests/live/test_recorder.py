@@ -395,8 +395,8 @@ def test_exchanged_markers_are_exchanged_back_in_the_recording(live, tmp_path):
 
 def test_a_plate_that_drops_is_named_and_does_not_spoil_the_recording(live, tmp_path):
     passed, recorder, frames = faulty_session(live, tmp_path, lambda sample: sample.plates[1].fill(np.nan))
-    assert "plate 2 sends no numbers" in {note for frame in frames for note in frame.notes}
-    assert "sends no numbers" in passed.reason
+    assert "no numbers of plate 2 came in time" in {note for frame in frames for note in frame.notes}
+    assert "no numbers of plate 2" in passed.reason
     report = examined(recorder.trials[0])
     assert not {"force_without_contact", "pressure_outside", "gait_events"} & set(report.codes), str(report)
 
@@ -409,7 +409,7 @@ def test_a_plate_that_repeats_its_numbers_measures_nothing(live, tmp_path):
         sample.plates[1] = np.array([3.0, -2.0, 400.0, *loads[0][3:]])
 
     _, _, frames = faulty_session(live, tmp_path, plant)
-    seen = [k for k, frame in enumerate(frames) if "plate 2 repeats its numbers" in frame.notes]
+    seen = [k for k, frame in enumerate(frames) if "the numbers of plate 2 repeat" in frame.notes]
     assert FROM < seen[0] <= FROM + 0.2 * live.rate and seen[-1] == TO - 1
     left = live.sides.index("l")
     assert all(frames[k].status[left] == Status.NOT_MEASURED for k in range(seen[0] + 4, TO))
