@@ -143,6 +143,27 @@ def test_a_stream_that_vanishes_and_comes_back_goes_on(live):
     stream.close()
 
 
+def test_a_connection_that_delivers_nothing_is_opened_anew(live, monkeypatch):
+    name, channels, inlets = uuid.uuid4().hex, marker_channels(live, "m"), list[pylsl.StreamInlet]()
+
+    class Deaf(pylsl.StreamInlet):
+        def pull_chunk(self, *args, **settings):
+            inlets[:] = [*inlets, self] if self not in inlets else inlets
+            samples, stamps = super().pull_chunk(*args, **settings)
+            return (samples[:0], stamps[:0]) if self is inlets[0] else (samples, stamps)
+
+    monkeypatch.setattr(pylsl, "StreamInlet", Deaf)
+    monkeypatch.setattr(lsl, "REOPENED", 0.5)
+    sender = outlet(name, channels, live.rate)
+    stream, found, until = LslStream(name, Wanted.from_live(live)), [], perf_counter() + 30.0
+    while not found and perf_counter() < until:
+        sender.push_sample(np.ones(len(channels)))
+        found = stream.read(0.1)
+    stream.close()
+    assert found and len(inlets) > 1 and stream.remarks == []
+    del sender
+
+
 def test_a_stream_that_is_not_there_is_named_with_those_that_are(live, monkeypatch):
     monkeypatch.setattr(lsl, "RESOLVED_WITHIN", 0.3)
     name = uuid.uuid4().hex

@@ -43,6 +43,8 @@ POLL_INTERVAL = 0.1
 """Interval of polling LSL [s], because Ctrl-C does not interrupt the waiting of LSL."""
 BUFFER = 10
 """Duration of samples that are buffered while nobody reads [s]."""
+REOPENED = 5.0
+"""Silence of a stream after which it is opened anew [s]: a connection may deliver nothing and never break."""
 SMOOTHED = 2.0
 """Length of the stretch whose stamps are smoothed [s]."""
 
@@ -87,7 +89,7 @@ class EvenTimes:
 class LslStream:
     """Readings of an LSL stream.
 
-    A stream that vanishes is searched by its name until it appears again.
+    A stream that vanishes is searched by its name until it appears again; one that is silent is opened anew.
 
     Args:
         address: name of the stream.
@@ -146,7 +148,7 @@ class LslStream:
         self._even = EvenTimes(rate) if rate > 0.0 and self._layout.markers is not None else None
         _answered(inlet.open_stream)
         _answered(inlet.time_correction)
-        self._inlet = inlet
+        self._inlet, self._heard = inlet, perf_counter()
 
     def read(self, timeout: float) -> list[Reading]:
         """See Stream."""
@@ -163,6 +165,10 @@ class LslStream:
             self._inlet = None
             return []
         received, readings = perf_counter(), list[Reading]()
+        if len(samples):
+            self._heard = received
+        elif received - self._heard > REOPENED:
+            self._inlet = None
         for sample, stamp in zip(samples, stamps.tolist(), strict=True):
             time = stamp if self._even is None else self._even(stamp)
             readings += self._layout.readings(sample, time, received)
