@@ -4,7 +4,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -51,9 +51,14 @@ def busy_sentence() -> str | None:
 
 
 class StatusLine:
-    """A sink that shows on a terminal the rate of the samples, the latency and the status of the newest frame."""
+    """A sink that shows on a terminal the rate of the samples, the latency and the status of the newest frame.
 
-    def __init__(self) -> None:
+    Args:
+        say: called with a sentence where the computer is too busy; default: the log of the package.
+    """
+
+    def __init__(self, say: Callable[[str], None] = LOG.warning) -> None:
+        self._say = say
         self._shown = sys.stderr.isatty() and not mode.quiet
         self._since, self._count, self._slowest = 0.0, 0, 0.0
         # time of the first sample: a stream may count from the start of its computer
@@ -64,7 +69,7 @@ class StatusLine:
         """See Sink."""
         self._markers, self._predicts = live.markers, live.predicts
         if (sentence := busy_sentence()) is not None:
-            LOG.warning(sentence)
+            self._say(sentence)
         self._show("waiting for samples; Ctrl-C ends")
         self._since = perf_counter()
 
@@ -78,7 +83,7 @@ class StatusLine:
             self._in_time = now
         elif now - self._in_time > BEHIND and now - self._said > REPEATED:
             self._said = now
-            LOG.warning("the computer is behind, forces come %.0f ms after their samples: %s", behind, REMEDY)
+            self._say(f"the computer is behind, forces come {behind:.0f} ms after their samples: {REMEDY}")
         self._count, self._slowest = self._count + 1, max(self._slowest, now - arrival.received)
         if now - self._since < RENEWED:
             return

@@ -67,6 +67,8 @@ PASSING = 0.1
 """Duration for which streams are read to skip earlier samples [s]."""
 ANEW = 1.0
 """Jump of marker times above which their clock has restarted [s]."""
+RETURNED = 1.0
+"""Duration of the silence of a stream after which, for as long, late readings are of its return [s]."""
 
 
 class Reading(NamedTuple):
@@ -263,6 +265,8 @@ class Joined:
         self._newest: Reading | None = None  # markers of the newest sample
         # stream -> how many of its readings came after their samples had gone on, and the longest delay [s]
         self._behind = dict[int, tuple[int, float]]()
+        self._returned = dict[int, float]()  # when each stream came after a silence [s]
+        self._late = dict[str, float]()  # what came so since the newest sample, and the longest delay [s]
         self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()
         self._closing = Event()
         self._threads = [
@@ -326,7 +330,7 @@ class Joined:
                 f"{self._names[number]}: 1 reading came {1e3 * most:.0f} ms after the next sample."
                 if count == 1
                 else f"{self._names[number]}: {count} readings came after the next sample, by up to "
-                f"{1e3 * most:.0f} ms: --wait-ms {1e3 * _rounded_up(most):.0f} waits for them."
+                f"{1e3 * most:.0f} ms: --wait-ms {wait_for(most):.0f} waits for them."
                 for number, (count, most) in self._behind.items()
             ),
             *(
@@ -356,8 +360,12 @@ class Joined:
             if item.kind == "markers":
                 self._take_markers(number, item)
             else:
-                self._past.setdefault((item.kind, number), _Past()).add(item)
-                self._count_behind(number, item)
+                past = self._past.setdefault((item.kind, number), _Past())
+                if RETURNED < item.received - past.received < np.inf:
+                    self._returned[number] = item.received
+                past.add(item)
+                if item.received - self._returned.get(number, -np.inf) > RETURNED:
+                    self._count_behind(number, item)
 
     def _count_behind(self, number: int, reading: Reading) -> None:
         """Count a reading of plates or EMG that came later after its sample than a sample waits."""
@@ -368,6 +376,11 @@ class Joined:
         if before > 0.0 and self._hold < delay < READINGS_KEPT_S:
             count, most = self._behind.get(number, (0, 0.0))
             self._behind[number] = count + 1, max(most, delay)
+            plates = (
+                np.flatnonzero(np.isfinite(reading.values).all(axis=1)) if reading.kind == "plates" else ()
+            )
+            for about in [f"plate {k + 1}" for k in plates] or ["EMG"]:
+                self._late[about] = max(self._late.get(about, 0.0), delay)
 
     def _take_markers(self, number: int, reading: Reading) -> None:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
@@ -472,7 +485,8 @@ class Joined:
         emg = values["emg"] if measured else None
         assert self._carrier is not None
         sample = Sample(markers.time, markers.values, values["plates"], emg)
-        return Arrival(sample, received, self._streams[self._carrier].clock, waited)
+        late, self._late = tuple(self._late.items()), {}
+        return Arrival(sample, received, self._streams[self._carrier].clock, waited, late)
 
     def _ready(self, head: Reading) -> float:
         """When a reading of markers may have gone on without what is missing now [s]."""
@@ -487,6 +501,6 @@ class Joined:
         return min(longest, max(silent, default=head.received))
 
 
-def _rounded_up(delay: float) -> float:
-    """A time that is a tenth longer than a delay [s], in full hundredths."""
-    return math.ceil(110.0 * delay - 1e-6) / 100.0
+def wait_for(delay: float) -> float:
+    """The wait [ms] for readings with a delay [s]: a tenth longer, in full hundredths of a second."""
+    return 10.0 * math.ceil(110.0 * delay - 1e-6)

@@ -15,6 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.live.joining import wait_for
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Arrival
 
@@ -29,6 +30,8 @@ WATCH_INTERVAL = 1.0
 """Interval of the examination [s]."""
 REPEATED = 10.0
 """Least time between two equal sentences [s]."""
+LATE_SHARE = 0.05
+"""Share of the samples of an interval from which readings that come too late are reported."""
 RESIDUAL = 0.1
 """Limit of the median residual force at the pelvis [body weights]; half of it is usual in good
 recordings (Hicks et al. 2015, J Biomech Eng 137:020905)."""
@@ -54,6 +57,7 @@ class SessionWatch:
         self._silent_since = np.full(len(live.plates), np.nan)
         self._samples, self._missing = 0, Counter[str]()  # how many of them lack a marker, a plate, EMG
         self._without_emg_since = np.nan
+        self._late = dict[str, list[float]]()  # delays of what came too late since the last look [s]
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
         self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
         self._looked = -np.inf
@@ -75,6 +79,8 @@ class SessionWatch:
         self._missing.update(f"plate {k + 1}" for k in np.flatnonzero(silent))
         self._missing.update(["EMG"] * without)
         self._without_emg_since = float(_since(self._without_emg_since, without, time))
+        for about, delay in arrival.late:
+            self._late.setdefault(about, []).append(delay)
         for fault in frame.faults:
             self._report(fault, time, fault)
         # large residuals are the consequence of markers that are off
@@ -89,6 +95,7 @@ class SessionWatch:
             while past and not 0.0 <= time - past[0][0] <= WATCH_WINDOW:
                 past.popleft()
         self._look(time, markers)
+        self._late.clear()
 
     @property
     def remarks(self) -> list[str]:
@@ -107,6 +114,17 @@ class SessionWatch:
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        for about, delays in self._late.items():
+            if len(delays) > LATE_SHARE * WATCH_INTERVAL * self._live.rate:
+                follows = (
+                    "forces follow the cost alone" if about == "EMG" else "the leg on it is not measured"
+                )
+                self._report(
+                    about,
+                    time,
+                    f"the readings of {about} come up to {1e3 * max(delays):.0f} ms after their samples, too late, and "
+                    f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(max(delays)):.0f}",
+                )
         for k in np.flatnonzero(time - self._silent_since >= HIDDEN):
             how = "has repeated its numbers" if self._live.stuck_plates[k] else "has sent no numbers"
             self._report(
@@ -119,8 +137,8 @@ class SessionWatch:
             self._report(
                 "EMG",
                 time,
-                f"no EMG has come in time for {time - self._without_emg_since:.0f} s, and forces follow the cost "
-                "alone: see whether its stream runs; where it comes late, the summary says which --wait-ms it needs",
+                f"no EMG has come for {time - self._without_emg_since:.0f} s, and forces follow the cost alone: see "
+                "whether its stream runs",
             )
         seen = np.isfinite(markers).all(axis=1)
         away = np.zeros(len(markers))

@@ -56,13 +56,15 @@ class Arrival(NamedTuple):
     """A sample, and the reading of `perf_counter` when the last part of it arrived [s].
 
     clock: the clock of its time; "lsl" is the clock that LSL streams share.
-    waited: time for which the source held the sample for what was missing [s], not the computer.
+    waited: time for which the source held the sample for what was missing [s], not the computer. late: what came after
+    its samples had gone on since the arrival before, such as "plate 1" or "EMG", and how long after [s].
     """
 
     sample: Sample
     received: float
     clock: str = ""
     waited: float = 0.0
+    late: tuple[tuple[str, float], ...] = ()
 
 
 class StreamEnded(Exception):

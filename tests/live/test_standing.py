@@ -404,7 +404,7 @@ def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):
     walk = list(samples(live, stride))
     monkeypatch.setattr(live, "channels", ("soleus",))
 
-    def session(silent_plate=None, emg=None):
+    def session(silent_plate=None, emg=None, late=()):
         watch = SessionWatch(said.append)
         said.clear()
         clock.clear()
@@ -415,15 +415,20 @@ def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):
             if silent_plate is not None:
                 plates[silent_plate] = np.nan
             sample = Sample(k / live.rate, markers, plates, emg)
-            watch.take(Arrival(sample, 0.0), live._interrupted(0.0, 0.0, (), clock.take(sample.time)))
+            watch.take(
+                Arrival(sample, 0.0, late=late), live._interrupted(0.0, 0.0, (), clock.take(sample.time))
+            )
         return list(said)
 
     envelope = np.array([0.3])
     assert session(emg=envelope) == []
+    (delayed,) = session(emg=envelope, late=(("plate 2", 0.151),))
+    assert "plate 2 come up to 151 ms after" in delayed and "--wait-ms 170" in delayed
+    assert session(silent_plate=1, emg=envelope, late=(("plate 2", 0.151),)) == [delayed]
     (plate,) = session(silent_plate=1, emg=envelope)
     assert "plate 2 has sent no numbers" in plate
     (late,) = session(emg=None)
-    assert "no EMG has come in time" in late and "--wait-ms" in late
+    assert "no EMG has come for 1 s" in late
     assert session(emg=np.array([np.nan]))[0] == late
 
 

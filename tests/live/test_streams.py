@@ -212,6 +212,24 @@ def test_the_wait_that_late_emg_needs_is_in_the_summary(live, monkeypatch):
     assert "2 readings" in remark and "400 ms" in remark and "--wait-ms 440" in remark
 
 
+def test_what_came_too_late_is_said_with_the_next_sample(live):
+    """And again with none after it; what a stream sends as it comes back from a silence is not late."""
+    stream = Given()
+    source = Joined(live, {"given": stream}, wait_ms=0.0)
+    of_plates = Reading("plates", 1.36, np.zeros((2, 9)), 5.0)
+    for received, expected in ((5.0, (("plate 1", 0.04), ("plate 2", 0.04))), (5.1, ()), (9.0, ())):
+        stream.put(markers(live, received - 3.6)._replace(received=received))
+        answer(source)
+        if received != 5.1:
+            stream.put(of_plates._replace(time=received - 3.64, received=received))
+        assert source.wait(0.05) is None
+        stream.put(markers(live, received - 3.59)._replace(received=received + 0.01))
+        late = answer(source).late
+        assert [about for about, _ in late] == [about for about, _ in expected]
+        assert [delay for _, delay in late] == pytest.approx([delay for _, delay in expected])
+    source.close()
+
+
 def test_one_late_reading_is_named_and_proposes_no_longer_wait(live, monkeypatch):
     monkeypatch.setattr(live, "channels", ("soleus",))
     stream = Given()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -469,15 +469,23 @@ def live(
     check_streams(given.source, given.sink)  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
     with ExitStack() as closing:
-        sinks: list[str | Sink] = [*given.sink, StatusLine(), SessionWatch()]
+        sayings: list[Callable[[str], None]] = [logging.getLogger("musclesolve").warning]
+
+        def say(sentence: str) -> None:
+            """Say a sentence wherever somebody may look."""
+            for each in sayings:
+                each(sentence)
+
+        sinks: list[str | Sink] = [*given.sink, StatusLine(say), SessionWatch(say)]
         if record is not None:
-            sinks.append(Recorder(record))
+            sinks.append(Recorder(record, say))
         if page:  # its process loads what it needs while the trial is prepared
             from musclesolve.live.page.page_sink import LivePage
 
             shown = LivePage(page_settings, given.page_port, not no_open, print_address)
             closing.callback(shown.close)
             sinks.append(shown)
+            sayings.append(shown.say)
 
         def made(of: Path | Trial) -> Live:
             with progress() as report:
@@ -509,7 +517,6 @@ def live(
             for item in going:
                 closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
-            say = logging.getLogger("musclesolve").warning
             ready, chosen = stand_first(
                 standing, joined, made, seconds=given.stand, walk=given.walk, say=say, stop=stop
             )

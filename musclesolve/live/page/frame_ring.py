@@ -14,8 +14,8 @@ from musclesolve.live.live import Frame, Live
 BYTES = 1 << 23
 """Size of the ring: some 15 s of a hundred frames a second with 86 muscles."""
 HEAD = 64
-NOTE = 240
-"""Largest size of the notes of a frame [bytes]."""
+NOTE = 400
+"""Largest size of each text of a frame [bytes]."""
 
 OF_FRAME = (
     *("time", "seconds", "coordinates", "wrench", "angle", "moment", "activation", "force", "joint_reaction"),
@@ -25,9 +25,9 @@ TEXTS = ("notes", "faults")
 
 
 def row_type(live: Live) -> np.dtype[Any]:
-    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), its status, notes and faults."""
+    """A frame as a row: number, arrival of its sample (`perf_counter` [s]), status, texts, the session's words."""
     numbers = [(name, "f8", live.shapes.get(name, ())) for name in OF_FRAME]
-    texts = [(name, f"S{NOTE}", ()) for name in TEXTS]
+    texts = [(name, f"S{NOTE}", ()) for name in (*TEXTS, "said")]
     status = ("status", "i1", (len(live.sides),))
     return np.dtype([("number", "i8", ()), ("received", "f8", ()), *numbers, status, *texts])
 
@@ -41,16 +41,19 @@ class FrameRing:
         self.rows: NDArray[Any] = np.frombuffer(memory, kind, slots, HEAD)
         self._read = 0
 
-    def write(self, received: float, frame: Frame) -> None:
-        """Add a frame."""
+    def write(self, received: float, frame: Frame, said: str = "") -> None:
+        """Add a frame, and a sentence that the session says with it."""
         number = int(self._counts[1])
         self._counts[0] = number + 1
         row = self.rows[number % len(self.rows)]
         row["number"], row["received"] = number, received
         for name in (*OF_FRAME, "status"):
             row[name] = getattr(frame, name)
+        # what is off is shown by itself
+        texts = {"faults": frame.faults, "notes": [note for note in frame.notes if note not in frame.faults]}
         for name in TEXTS:
-            row[name] = "; ".join(getattr(frame, name)).encode()[:NOTE]
+            row[name] = "; ".join(texts[name]).encode()[:NOTE]
+        row["said"] = said.encode()[:NOTE]
         self._counts[1] = number + 1
 
     def read(self) -> tuple[NDArray[Any], int]:

@@ -1,5 +1,6 @@
 """The live page as a sink: frames go into a ring that the process of the page reads."""
 
+import math
 import secrets
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ from musclesolve.live.page.page_state import SHOWN, Order, PageSetup
 from musclesolve.live.stream import WAIT, Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
+SAID_FOR = 6.0
+"""Time for which the page shows a sentence that was said to it [s]."""
 GRACE = 5.0
 """Time for the process of the page to end [s]."""
 FIRST_BROWSER = 60.0
@@ -59,6 +62,7 @@ class LivePage:
             self._process.start()
         theirs.close()
         self._ring: FrameRing | None = None
+        self._said, self._said_until = "", math.inf
 
     def begin(self, live: Live) -> None:
         """Serve the page of a session; nothing when it is served already.
@@ -101,8 +105,19 @@ class LivePage:
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """Put a frame into the ring."""
-        if self._ring is not None:
-            self._ring.write(arrival.received, frame)
+        if self._ring is None:
+            return
+        if self._said and self._said_until == math.inf:  # the first frame with it
+            self._said_until = arrival.received + SAID_FOR
+        if (
+            arrival.received > self._said_until or self._said in frame.faults
+        ):  # these the page shows while they last
+            self._said = ""
+        self._ring.write(arrival.received, frame, self._said)
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence on the operator's page beside the next frames, for `SAID_FOR`."""
+        self._said_until, self._said = math.inf, sentence
 
     def close(self) -> None:
         """Tell the browsers that the session has ended, and end the process; nothing when it has ended."""

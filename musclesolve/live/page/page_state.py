@@ -9,7 +9,7 @@ step, and when the foot has been unloaded for longer than a dropout lasts: what 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,6 +112,7 @@ class PageState:
         self.lost = 0  # frames that came too fast for the page
         self.frames = self.invalid = 0
         self._row: AnyArray | None = None
+        self._first = np.inf  # time of the first frame: a stream may count from the start of its computer [s]
         capacity = max(int(2 * FRAMES_KEPT_S * setup.rate), 1000)
         self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
         self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
@@ -145,6 +146,7 @@ class PageState:
         self.frames += len(rows)
         self.invalid += int((~valid).sum())
         self._row = rows[-1]
+        self._first = float(np.nanmin([self._first, *rows["time"]]))
         self.number, self.received = int(rows["number"][-1]), float(rows["received"][-1])
         while self._recent and self._recent[0][0] < self.received - RECENT:
             self._recent.popleft()
@@ -275,7 +277,7 @@ class PageState:
         }
 
     def picture(self) -> dict[str, Any]:
-        """The newest frame as the moving picture takes it; made once for all browsers."""
+        """The newest frame as the moving picture takes it, its time since the first one; made once for all browsers."""
         if self._picture is None or self._picture[0] != self.number:
             assert self._row is not None
             values = self.setup.quantities.values(self._row[None])[0]
@@ -289,7 +291,7 @@ class PageState:
                 "force": values[first["muscle_force"] :][:muscles],
             }
             drawn = self.setup.drawing.drawn(self.base, self._row, own)
-            self._picture = self.number, moving_data(drawn)
+            self._picture = self.number, moving_data(replace(drawn, time=drawn.time - self._first))
         return self._picture[1]
 
     @property
@@ -299,8 +301,9 @@ class PageState:
 
     @property
     def faults(self) -> str:
-        """Markers of the newest sample that are off, with reasons."""
-        return "" if self._row is None else bytes(self._row["faults"]).decode(errors="replace")
+        """Markers of the newest sample that are off, with reasons; else what the session says."""
+        texts = () if self._row is None else (self._row["faults"], self._row["said"])
+        return next((bytes(text).decode(errors="replace") for text in texts if text), "")
 
 
 def _number(value: float) -> float | None:
