@@ -26,6 +26,7 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.trajectory.motion_solution import MotionSolution
 
@@ -54,6 +55,12 @@ class Sharing:
     def elastic(self) -> bool:
         """Return whether tendons are elastic, so that all frames are solved together."""
         return self.tendon == ELASTIC
+
+    @property
+    def on_one_thread(self) -> Sharing:
+        """These settings, for problems that are solved side by side."""
+        solver = self.solver
+        return replace(self, solver=replace(solver, threads=1)) if isinstance(solver, Batch) else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +92,7 @@ class JointLoads:
 
     def forces(self, tension: Array) -> Array:
         """Forces on the distal segments with tendon forces (T, n) [N], (T, J, 3) [N]."""
-        return self.net + np.einsum("tm,tjmx->tjx", tension, self.across)
+        return self.net + (tension[:, None, None] @ self.across)[:, :, 0]
 
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
@@ -93,11 +100,11 @@ class JointLoads:
 
     def contact_moment(self, tension: Array) -> dict[str, Array]:
         """Moment on the distal segment about the joint center with tendon forces (T, n) [N], (T, 3) [N m] by joint."""
-        return by_name(self.joints, self.net_moment + np.einsum("tm,tjmx->tjx", tension, self.moment_across))
+        return by_name(self.joints, self.net_moment + (tension[:, None, None] @ self.moment_across)[:, :, 0])
 
     def patellofemoral(self, tension: Array) -> dict[str, Array]:
         """Force of the femur on the patella with tendon forces (T, n) [N], (T, 3) [N] by the joint of the knee."""
-        return by_name(self.knees, np.einsum("tm,tjmx->tjx", tension, self.patella)) if self.knees else {}
+        return by_name(self.knees, (tension[:, None, None] @ self.patella)[:, :, 0]) if self.knees else {}
 
     def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
         """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles`

@@ -397,7 +397,8 @@ def subject_model(
         }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
-        topology, standing, mass = sized_body(*size, None, segments, topology_of(subject), subject.age)
+        kind = topology_of(subject) if near is None else near.topology
+        topology, standing, mass = sized_body(*size, None, segments, kind, subject.age)
         if near is None:
             model = Model(topology, standing, mass, stature=subject.stature)
         else:

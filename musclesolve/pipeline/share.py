@@ -191,7 +191,8 @@ def _joined(
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:
     """Make the problem of one part: moments b = M - r F_passive of the contractile elements, NaN in unusable frames.
 
-    like: a problem of equally many other frames of the same part, whose checks are not repeated.
+    like: a problem of equally many frames of the same part, in other frames or with other numbers, whose checks are
+    not repeated.
     """
     state, loads = part.state, part.loads
     arm = state.moment_arm[:, part.rows]
@@ -205,17 +206,17 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "reaction_offset": None if loads is None else loads.offset(state.passive_force),
         "passive_force": state.passive_force,
         "emg": part.emg,
+        "max_isometric_force": state.parameters.max_isometric_force,
+        "optimal_fiber_length": state.parameters.optimal_fiber_length,
     }
     if like is not None:
-        return like.with_arrays(**arrays)
+        return like.with_arrays(**arrays, lower=np.full(like.lower.shape, sharing.least_activation))
     return Problem(
         **arrays,
-        max_isometric_force=state.parameters.max_isometric_force,
         lower=np.array(sharing.least_activation),
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
         muscle=state.parameters.names,
         dof=part.shared,
-        optimal_fiber_length=state.parameters.optimal_fiber_length,
         joints_crossed=state.parameters.joints_crossed,
         reaction=None if loads is None else loads.components,
     )

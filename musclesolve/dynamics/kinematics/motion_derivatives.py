@@ -172,13 +172,18 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
 
 def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
     """See `differentiate`, for angles of any size: those fitted to mistaken markers may wind up."""
+    return motion_from(model, *spline_derivatives(model, time, coordinates))
+
+
+def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[Array, Array, Array, Array]:
+    """Time, joint coordinates (T, K+6) and their first and second derivatives by quintic splines."""
     from scipy.interpolate import make_interp_spline
 
     time = check_increasing(time, 6)
     dofs = model.topology.dof_names
     coordinates = check_array(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
     spline = make_interp_spline(time, coordinates, k=5)
-    return motion_from(model, time, coordinates, spline(time, 1), spline(time, 2))
+    return time, coordinates, spline(time, 1), spline(time, 2)
 
 
 LARGEST_JOINT_ANGLE = 2.0 * np.pi
@@ -379,6 +384,9 @@ def continuous_branch(model: Model, angles: Array) -> Array:
     is reversed. Frames that were fitted independently may have either.
     """
     angles = angles.copy()
+    steps = np.abs(np.diff(angles, axis=0))
+    if np.abs(angles[:1]).max(initial=0.0) < 0.5 * np.pi and steps.max(initial=0.0) < 0.5:
+        return angles  # every other way is a larger jump
     tree = model.tree
     for triple in _triples(*(tuple(numbers.tolist()) for numbers in (tree.parent, tree.child, tree.pivot))):
         signs = tree.sign[triple]

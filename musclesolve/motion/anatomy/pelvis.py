@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit
+from musclesolve._util.arrays import Array, unit, vector_product
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
 from musclesolve.motion.anatomy.unit_vectors import UP, across, frame
 from musclesolve.recording.data import SIDES, Side
@@ -62,7 +62,7 @@ def pelvic_frame(points: Points) -> tuple[Array, Array]:
     if not shows_spines(points):
         hip_r, hip_l, top = (points[name] for name in BY_JOINTS)
         origin, y = between(hip_r, hip_l), unit(hip_l - hip_r)
-        return origin, frame(np.cross(y, across(top - origin, y)), y)
+        return origin, frame(vector_product(y, across(top - origin, y)), y)
     origin = between(points["asis_r"], points["asis_l"])
     y = unit(points["asis_l"] - points["asis_r"])
     x = across(origin - back_of_pelvis(points), y)
@@ -84,7 +84,7 @@ def neutral_axes(standing: Points) -> Array:
     the ASIS-PSIS plane and the horizontal is set to zero.
     """
     left = pelvic_frame(standing)[1][:, 1]
-    return frame(unit(np.cross(left, UP)), left)
+    return frame(unit(vector_product(left, UP)), left)
 
 
 def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float]) -> dict[str, Array]:

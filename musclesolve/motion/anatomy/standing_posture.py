@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import between, hip_needs, joint_center, standing_medials
@@ -222,7 +222,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         # Forward, left and up of the standing leg, left along the knee axis or, without one, as in the pelvis.
         knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
         left = horizontal(knee)
-        to_leg = np.stack([np.cross(left, UP), left, UP], axis=-1).T
+        to_leg = np.stack([vector_product(left, UP), left, UP], axis=-1).T
         offsets[f"heel_{side}"] = to_leg @ (leg[f"heel_{side}"] - leg["ankle"])
         offsets[f"toe_{side}"] = to_leg @ (leg[f"toe_{side}"] - leg["ankle"])
         offsets[f"ankle_axis_{side}"] = to_leg @ foot_left(leg, side)

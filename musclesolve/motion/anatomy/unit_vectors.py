@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit
+from musclesolve._util.arrays import Array, median_of_known, unit, vector_product
 
 UP: Array = np.array([0.0, 0.0, 1.0])
 UNUSUAL = 0.2
@@ -21,7 +21,7 @@ def across(vector: Array, line: Array) -> Array:
 
 def frame(x: Array, y: Array) -> Array:
     """Return rotations (..., 3, 3) whose columns are x, y and x cross y, from perpendicular unit vectors (..., 3)."""
-    return np.stack([x, y, np.cross(x, y)], axis=-1)
+    return np.stack([x, y, vector_product(x, y)], axis=-1)
 
 
 def mean_length(vector: Array) -> float:
@@ -30,5 +30,5 @@ def mean_length(vector: Array) -> float:
     A marker that jumps in some frames does not change the size of a segment.
     """
     length = np.linalg.norm(vector, axis=-1)
-    usual = np.median(length)
+    usual = float(median_of_known(length))
     return float(length[np.abs(length - usual) <= UNUSUAL * usual].mean())

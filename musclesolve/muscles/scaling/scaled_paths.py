@@ -263,7 +263,7 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
                 scale[0] = model.pelvis_depth / reference.pelvis_depth / bone.position_scale
         if bone.forward is not None:
             forward, up = center(bone.forward), np.array([0.0, 0.0, 1.0])
-            rotation = np.column_stack([forward, np.cross(up, forward), up])
+            rotation = np.column_stack([forward, vector_product(up, forward), up])
         at = rotation @ (scale * mirror * bone.position)
         maps[bone.name] = FrameMap(rotation, scale, center(bone.origin) - at)
     return maps
@@ -272,7 +272,7 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
 def _smallest_rotation(start: Array, end: Array) -> Array:
     """The smallest rotation (3, 3) of the direction of one vector (3,) into the direction of another."""
     a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
-    x, y, z = np.cross(a, b)
+    x, y, z = vector_product(a, b)
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + a @ b))
 

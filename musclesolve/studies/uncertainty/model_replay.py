@@ -104,8 +104,9 @@ class ModelReplay(Replay):
         return cls(
             parameters=Parameters(with_person(shapes, prepared.person), sd),
             layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
-            sharing=prepared.sharing,
+            sharing=prepared.sharing.on_one_thread,
             person=prepared.person,
+            nominal=prepared.parts,
             weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
             phase=_phase(prepared, prepared.time),
             prepared=prepared,
@@ -171,7 +172,7 @@ class ModelReplay(Replay):
 
     def part(self, body: MovedModel, errors: Errors, number: int) -> SharingGroup:
         """One group of coordinates and muscles, by its number, with errors of its muscles."""
-        part, columns = self.prepared.parts[number], self.layout.muscles[number]
+        part, columns = self.nominal[number], self.layout.muscles[number]
         rows = [self.prepared.dofs.index(name) for name in part.dofs]
         state = MuscleState.from_lengths(
             parameters_with_errors(part.state.parameters, errors, columns, self.person),

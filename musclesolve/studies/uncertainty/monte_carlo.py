@@ -3,8 +3,10 @@
 import itertools
 import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -59,7 +61,8 @@ class Computing(TypedDict, total=False):
     """Options of the computation of samples.
 
     contributions: also compute the contribution of each source, to first order from exact derivatives (default).
-    workers: number of processes; the number of cores unless given. With 1 no process is started.
+    workers: number of processes, of designed samples threads; the number of cores unless given. With 1 no process is
+        started.
     progress: as in `run`.
     result: result without errors of a prepared body, as in `run`; computed by default.
     """
@@ -155,8 +158,7 @@ def uncertainty(
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    # designed samples are finished before further processes would start
-    with closing(_ordered(common, tasks, 1 if fast else workers)) as computed:
+    with closing(_ordered(common, tasks, workers, fast)) as computed:
         done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
             done, count, counted, lambda fraction: report("samples", part * fraction), fast
@@ -182,10 +184,20 @@ def _options(
     return contributions, count, progress or no_progress, result
 
 
-def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int) -> Generator[list[Any]]:
-    """Yield the results of `work` for every task, in their order; from processes where there are several workers."""
+def _ordered(
+    common: Samples, tasks: Sequence[range | list[Task]], workers: int, few: bool
+) -> Generator[list[Any]]:
+    """Yield the results of `work` for every task, in their order, from several workers.
+
+    They are processes, or, of few samples, which are finished before processes would have started, threads: more than
+    half of the time compiled code leaves Python to the other threads.
+    """
     if workers == 1 or len(tasks) < 2:
         yield from (work(common, task) for task in tasks)
+        return
+    if few:
+        with ThreadPoolExecutor(workers) as threads:
+            yield from threads.map(partial(work, common), tasks)
         return
     try:
         pool = Pool(work, common, tasks, min(workers, len(tasks)))

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.arrays import AnyArray, Array, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import (
@@ -25,10 +25,10 @@ from musclesolve.dynamics.inverse.newton_euler import (
 )
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
-from musclesolve.dynamics.kinematics.pose_fit import Rest
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies, spline_derivatives
+from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
@@ -106,8 +106,7 @@ class RecordedReplay(Replay):
     inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
     plates: list[tuple[Side, AnyArray, AnyArray]]
-    nominal: Sequence[SharingGroup]  # without errors; no other of their frames are shared
-    placed: Sequence[ScaledMuscles]  # the muscles of each
+    placed: Sequence[ScaledMuscles]  # the muscles of each part
     reduction: ResidualReduction | None  # of the residual, by a change of the motion over all frames
 
     @classmethod
@@ -133,7 +132,7 @@ class RecordedReplay(Replay):
         return cls(
             parameters=Parameters(with_person(shapes, options.person), sd),
             layout=layout,
-            sharing=options.sharing,
+            sharing=options.sharing.on_one_thread,
             person=options.person,
             weight=trial.subject.mass * STANDARD_GRAVITY,
             phase=markers.phase[inside],
@@ -157,8 +156,8 @@ class RecordedReplay(Replay):
         """(T,) frames that are analyzed [s]."""
         return self.markers.walk.time[self.inside]
 
-    def _moving(self, errors: Errors) -> tuple[Model, Motion]:
-        """The skeleton of the subject with nominal masses, and its motion over all frames, with errors of markers."""
+    def _moving(self, errors: Errors) -> tuple[Model, Fit]:
+        """The skeleton of the subject with nominal masses, and its poses in all frames, with errors of markers."""
         walk, standing, hips = self.markers.moved(*(errors[name] for name in OF_MARKERS))
         trial, how = self.trial, self.trial.settings.consistency
         tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
@@ -166,18 +165,17 @@ class RecordedReplay(Replay):
         same = seen.same_dimensions(self.measured)
         model = self.model if same else subject_model(trial, seen, near=self.model)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
-        fitting = how.method, how.derivatives, self.start, self.rest
-        return model, consistent_motion(model, targets, walk.time, *fitting)[1]
+        return model, POSITIONS[how.method](model, targets, walk.time, start=self.start, rest=self.rest)
 
     @cached_property
-    def _still(self) -> tuple[Model, Motion]:
+    def _still(self) -> tuple[Model, Fit]:
         """`_moving` without errors."""
         return self._moving(self.parameters.errors(np.zeros(self.parameters.count)))
 
     def body(self, errors: Errors) -> SubjectWithErrors:
         """Model, motion and joint moments with errors of markers, masses and plates."""
         still = not any(errors[name].any() for name in (*OF_MARKERS, "pelvis_tilt") if name in errors)
-        model, motion = self._still if still else self._moving(errors)
+        model, fit = self._still if still else self._moving(errors)
         skeleton = model
         if errors["segment_mass"].any():
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]).tolist(), strict=True))
@@ -185,15 +183,21 @@ class RecordedReplay(Replay):
         if "body_mass" in errors and errors["body_mass"].any():
             factor = float(np.exp(errors["body_mass"][0]))
             model = model.weighing(model.mass.scaled(factor), model.pelvis_depth)
-        if self.reduction is not None:
-            body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
-            motion = self.reduction.reduced(body).body.motion
-        wrenches = self._wrenches(model, motion, errors)
-        motion = motion.frames(self.inside)
-        if self.trial.settings.consistency.derivatives == "constraints":
-            motion, segments = moving_bodies(
-                model, motion.time, motion.coordinates, motion.rates, motion.second
-            )
+        time, how = self.markers.walk.time, self.trial.settings.consistency.derivatives
+        by_constraints = how == "constraints"
+        if by_constraints and self.reduction is None and self.trial.predicted_spans is None:
+            derivatives = [each[self.inside] for each in spline_derivatives(model, time, fit.coordinates)]
+            wrenches = self._on_plates(self._measured(errors)[self.inside])
+        else:
+            motion = DERIVATIVES[how](model, time, fit)
+            if self.reduction is not None:
+                body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
+                motion = self.reduction.reduced(body).body.motion
+            wrenches = self._wrenches(model, motion, errors)
+            motion = motion.frames(self.inside)
+            derivatives = [motion.time, motion.coordinates, motion.rates, motion.second]
+        if by_constraints:
+            motion, segments = moving_bodies(model, *derivatives)
             loads = distal_loads(model, segments, wrenches)
         else:
             loads = distal_loads(model, segment_motion(model, motion), wrenches)
@@ -271,7 +275,7 @@ class RecordedReplay(Replay):
         """Force [N] and moment about the global origin [N m] on the right and the left foot by plates, (T', 2, 6)."""
         measured = np.zeros((len(self.markers.walk.time), len(SIDES), 6))
         for (side, force, moment), by in zip(self.plates, errors["center_of_pressure"], strict=True):
-            moment = moment + np.cross(np.append(by, 0.0), force)
+            moment = moment + vector_product(np.append(by, 0.0), force)
             measured[:, SIDES.index(side)] += np.concatenate([force, moment], axis=1)
         return measured
 
@@ -300,11 +304,10 @@ class RecordedReplay(Replay):
         changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[number], self.person)
         return replace(muscles, parameters=changed)
 
-    def _still_states(self, number: int) -> ScaledState:
-        """The muscles of one part on the subject without errors."""
+    def _still_states(self, body: SubjectWithErrors, number: int) -> ScaledState:
+        """The muscles of one part on the subject without errors of skeleton and motion."""
         if number not in self._states:
-            model, motion = self._still
-            self._states[number] = muscle_state(model, self.placed[number], motion.frames(self.inside))
+            self._states[number] = muscle_state(body.model, self.placed[number], body.motion)
         return self._states[number]
 
     @cached_property
@@ -316,7 +319,7 @@ class RecordedReplay(Replay):
         """One group of muscles, by its number, with errors of its muscles."""
         nominal, muscles = self.nominal[number], self.muscles(body, errors, number)
         if body.still and muscles.paths is self.placed[number].paths:
-            state = self._still_states(number).with_parameters(muscles)
+            state = self._still_states(body, number).with_parameters(muscles)
         else:
             state = muscle_state(body.model, muscles, body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
@@ -417,6 +420,11 @@ class MarkerErrors:
             phase=2.0 * np.pi * (walk.time - walk.time[0]) / stride_time(trial),
         )
 
+    @cached_property
+    def _turned(self) -> Array:
+        """(T, n, 3, 3) rotation of the body of each marker."""
+        return self.rotation[:, self.owner]
+
     def moved(
         self, placement: Array, hip_center: Array, soft_tissue: Array
     ) -> tuple[Markers, Points, dict[Side, Array]]:
@@ -426,7 +434,7 @@ class MarkerErrors:
         center, and (n, 3, 2) of soft tissue, a and b of a cos + b sin of the phase.
         """
         wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
-        local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
+        local = (wave @ soft_tissue.reshape(-1, 2).T).reshape(self.walk.position.shape)
         standing = dict(self.standing)
         offsets = dict(zip(self.placed, placement, strict=True))
         for side, offset in zip(SIDES, hip_center, strict=True):
@@ -436,7 +444,7 @@ class MarkerErrors:
                 standing[name] = standing[name] + self.neutral @ offset
             if name in self.walk:
                 local[:, self.walk.names.index(name)] += offset
-        position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
+        position = self.walk.position + (self._turned @ local[..., None])[..., 0]
         unmapped = {
             side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Protocol
 
@@ -18,8 +19,9 @@ from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.share import share_part
+from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,15 @@ class Replay(ABC):
     """A prepared body that can be computed again with errors in its inputs.
 
     sharing: how its moments are shared; person: whose factors are on the muscles, with the names of the muscles;
-    weight: of the body [N]; phase (T,): of the stride of a recording, of the whole motion of a model [rad].
+    nominal: the parts of the body without errors; weight: of the body [N]; phase (T,): of the stride of a recording, of
+    the whole motion of a model [rad].
     """
 
     parameters: Parameters
     layout: ReplayLayout
     sharing: Sharing
     person: PersonMuscles | None
+    nominal: Sequence[SharingGroup]
     weight: float
     phase: Array
 
@@ -195,8 +199,14 @@ class Replay(ABC):
         body = self.body(errors)
         parts = [self.part(body, errors, number) for number in range(len(self.layout.muscles))]
         return body, [
-            share_part(part, self.sharing_with(errors, part, number)) for number, part in enumerate(parts)
+            share_part(part, self.sharing_with(errors, part, number), self._problems[number])
+            for number, part in enumerate(parts)
         ]
+
+    @cached_property
+    def _problems(self) -> list[Problem]:
+        """The problem of each part without errors, like which the others are."""
+        return [sharing_problem(part, self.sharing) for part in self.nominal]
 
     def sharing_with(self, errors: Errors, part: SharingGroup, number: int) -> Sharing:
         """Return the sharing of a part, by its number, with errors of the cost, and with co-contraction."""
