@@ -125,7 +125,7 @@ def fit_pose(
         max_iterations: largest number of steps.
         start: (T, K+6) coordinates near the solution, on which it does not depend.
         rest: angles toward which undetermined joint angles are drawn, such as `Fit.rest`; found from the motion unless
-            given.
+            given. With a start they belong to a fit of nearly the same targets.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
@@ -168,7 +168,7 @@ def fit_pose(
     if start is not None:
         start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
         try:
-            fit = settled(Pose.from_coordinates(start), carried=True)
+            fit = settled(Pose.from_coordinates(start), carried=rest is not None)
         except MuscleSolveError:
             pass
         else:
