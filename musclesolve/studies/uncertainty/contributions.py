@@ -266,7 +266,8 @@ class Linear:
 
     def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:
         part = self.replay.part(body, errors, number)
-        return PartPoint(sharing_problem(part, self.replay.sharing), part.state.passive_force)
+        like = self.replay.problems[number]
+        return PartPoint(sharing_problem(part, self.replay.sharing, like), part.state.passive_force)
 
 
 def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:

@@ -199,12 +199,12 @@ class Replay(ABC):
         body = self.body(errors)
         parts = [self.part(body, errors, number) for number in range(len(self.layout.muscles))]
         return body, [
-            share_part(part, self.sharing_with(errors, part, number), self._problems[number])
+            share_part(part, self.sharing_with(errors, part, number), self.problems[number])
             for number, part in enumerate(parts)
         ]
 
     @cached_property
-    def _problems(self) -> list[Problem]:
+    def problems(self) -> list[Problem]:
         """The problem of each part without errors, like which the others are."""
         return [sharing_problem(part, self.sharing) for part in self.nominal]
 
