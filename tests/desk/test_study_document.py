@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.steps.trial_list import Row, counted_by_verdict, listed
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
+from musclesolve.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE, WITH_CARE
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 STUDY = """\
 # Drafted.
@@ -121,12 +122,26 @@ def test_what_another_program_writes_is_seen(document: StudyDocument) -> None:
 
 
 def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None:
+    of_moments = Measures(
+        9,
+        0,
+        0,
+        0,
+        0.0,
+        dict.fromkeys(LEG_JOINTS, float("nan")),
+        "unknown",
+        "not known",
+        "no contact forces",
+        WITH_CARE,
+        [],
+    )
     records = [
-        TrialRecord(name, tmp_path / "trial.toml", tmp_path, outcome, message=message)
-        for name, outcome, message in (
-            ("one", Outcome.STOPPED, ""),
-            ("two", Outcome.REFUSED, "no such file"),
-            ("three", Outcome.EXCLUDED, ""),
+        TrialRecord(name, tmp_path / "trial.toml", tmp_path, outcome, measures=measures, message=message)
+        for name, outcome, measures, message in (
+            ("one", Outcome.STOPPED, None, ""),
+            ("two", Outcome.REFUSED, None, "no such file"),
+            ("three", Outcome.EXCLUDED, None, ""),
+            ("four", Outcome.COMPUTED, of_moments, ""),
         )
     ]
     (tmp_path / "trials.csv").write_bytes(csv_bytes(records))
@@ -134,6 +149,7 @@ def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None
         ("one", "waits", ""),
         ("two", "error", "no such file"),
         ("three", "waits", ""),
+        ("four", "warning", "no contact forces"),
     ]
 
 

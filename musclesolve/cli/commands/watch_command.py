@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from math import isfinite
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,9 +92,12 @@ def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> N
             continue
         printed[record.name] = record
         if record.measures is not None:
-            label = LABELS[record.measures.verdict]
-            peaks = ", ".join(f"{joint} {peak:.1f}" for joint, peak in record.measures.contact.items())
-            print_summary(f"{record.name}: {label}; contact forces [BW] {peaks}; {record.seconds:.1f} s")
+            found = record.measures
+            peaks = [f"{joint} {peak:.1f}" for joint, peak in found.contact.items() if isfinite(peak)]
+            forces = f"; contact forces [BW] {', '.join(peaks)}" if peaks else ""
+            print_summary(f"{record.name}: {LABELS[found.verdict]}{forces}; {record.seconds:.1f} s")
+            if found.why:
+                print_summary(f"  {found.why}")
         elif record.outcome.has_fault:
             complain(f"{record.name}: {record.message}")
         else:

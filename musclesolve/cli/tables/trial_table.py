@@ -13,14 +13,26 @@ from musclesolve.results.tables.lines import decimal, line, names, numbers, word
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
 CELLS = {USABLE: "usable", WITH_CARE: "care", IN_PART: "part", NOT_PLAUSIBLE: "implaus.", NOT_USABLE: "NO"}
+COUNTS = {
+    "solved": "\nsolved",
+    "with_reserve": "with\nreserve",
+    "without_solution": "\nfailed",
+    "not_measured": "not\nmeas.",
+}
+"""Counts of leg-frames and the headings of their columns."""
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 
 def table(records: Sequence[TrialRecord]) -> Table:
-    """Leg-frames, residual and peak contact forces of every trial; fits on 80 columns."""
+    """Leg-frames, residual and peak contact forces of every trial; fits on 80 columns.
+
+    Counts that are zero in all trials leave their column to the names of the trials.
+    """
+    found = [record.measures for record in records if record.measures is not None]
+    counted = [name for name in COUNTS if name == "solved" or any(getattr(each, name) for each in found)]
     rows = Table(
         *words("trial\n"),
-        *numbers("\nsolved", "with\nreserve", "\nfailed", "not\nmeas.", "resid.\n[% BW]", whole=True),
+        *numbers(*(COUNTS[name] for name in counted), "resid.\n[% BW]", whole=True),
         *numbers(*(f"{joint}\n[BW]" for joint in LEG_JOINTS), whole=True),
         *names("\nverdict"),
         *numbers("\n[s]", whole=True),
@@ -31,16 +43,15 @@ def table(records: Sequence[TrialRecord]) -> Table:
         collapse_padding=True,
     )
     for record in records:
-        rows.add_row(record.name, *_cells(record), LOST.get(record.outcome, record.outcome.value))
+        rows.add_row(record.name, *_cells(record, counted), LOST.get(record.outcome, record.outcome.value))
     return rows
 
 
-def _cells(record: TrialRecord) -> list[str]:
+def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
     found = record.measures
     if found is None:
-        return ["-"] * (7 + len(LEG_JOINTS))
-    frames = (found.solved, found.with_reserve, found.without_solution, found.not_measured)
-    counts = [str(count) for count in frames]
+        return ["-"] * (3 + len(counted) + len(LEG_JOINTS))
+    counts = [str(getattr(found, name)) for name in counted]
     contact = [decimal(found.contact[joint], 1) for joint in LEG_JOINTS]
     return [
         *counts,

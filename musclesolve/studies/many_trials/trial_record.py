@@ -15,7 +15,7 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import input_error
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
-from musclesolve.results.judgement import NOT_USABLE, judge
+from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.results.tables.lines import csv_text
 
@@ -91,6 +91,11 @@ class Measures:
             verdict=judgement.verdict,
             findings=[entry.sentence for entry in judgement.of("error", "warning")],
         )
+
+    @property
+    def why(self) -> str:
+        """The first reason why the result is not usable without care, "" where it is."""
+        return "" if self.verdict == USABLE else [*self.findings, self.reason][0]
 
     def as_json(self) -> str:
         """The measures in a line of JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,15 @@ def test_the_table_fits_on_a_terminal():
     folded = "".join(line.split(" ")[1] for line in text.splitlines() if line.strip())
     assert "subject_12-barefoot_walk_03" in folded.replace("\n", "")
     assert all(word in text for word in ("1000", "476", "123.4", "4.3", "unchanged", "REFUSED", "12.3"))
+    out = Console(width=80, file=io.StringIO(), markup=False)
+    out.print(table([record("S02 Gehen 3 (wdh)", Outcome.COMPUTED, FINE)]))
+    assert "S02 Gehen 3 (wdh)" in out.file.getvalue()  # in one line: no frame failed or needed a reserve
+    assert "meas." in out.file.getvalue() and "failed" not in out.file.getvalue()
+
+
+def test_the_reason_is_that_of_a_verdict_with_a_doubt():
+    assert FINE.why == "" and BAD.why == "4 of 100 frames have no valid solution"
+    assert replace(BAD, findings=[]).why == "none"
 
 
 def test_the_file_has_every_trial_and_its_message():
