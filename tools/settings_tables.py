@@ -5,7 +5,7 @@
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
 `options of run`, `options of share`,
-`options of live`, `options of commands`, `costs`, `solvers`, `statuses`, `marker sets`.
+`options of live`, `options of commands`, `costs`, `solvers`, `statuses`, `marker sets`, `measured contact forces`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,18 @@ from pathlib import Path
 
 import musclesolve as ms
 from musclesolve.cli.options import TYPES
+from musclesolve.results.movement import Movement
+from musclesolve.results.plausibility import in_vivo, measured
 from musclesolve.settings import other_files, trial
 from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.schema import Setting, Settings, settings_of, tables_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
+from musclesolve.settings.trial import (
+    MOVEMENTS,
+    ModelSettings,
+    RecordedSettings,
+    run_arguments,
+    share_arguments,
+)
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"(<!-- settings: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
@@ -103,7 +111,28 @@ def sets_of_markers() -> str:
     return f"| set | markers | description |\n{'| --- ' * 3}|\n{lines}"
 
 
-REGISTRIES = {"costs": costs, "solvers": solvers, "statuses": statuses, "marker sets": sets_of_markers}
+def contact_forces() -> str:
+    """Return the table of the peaks of contact forces that were measured, by movement and joint."""
+    lines, ranges = "", in_vivo()
+    for movement in filter(ranges.__contains__, MOVEMENTS):
+        for joint, entries in ranges[movement].items():
+            for entry in entries:
+                fastest = entry.get("up_to_m_s", 99.0)
+                peaks = measured(joint, Movement(movement, speed=fastest))
+                speed = f"{fastest:g} m/s" if "up_to_m_s" in entry else ""
+                speed = "by speed, see below" if "people" in entry else speed
+                sources = ", ".join(ranges["sources"][key] for key in entry["sources"])
+                lines += f"| {MOVEMENTS[movement]} | {joint} | {peaks.words} | {speed} | {sources} |\n"
+    return f"| movement | joint | measured | up to | sources |\n{'| --- ' * 5}|\n{lines}"
+
+
+REGISTRIES = {
+    "costs": costs,
+    "solvers": solvers,
+    "statuses": statuses,
+    "marker sets": sets_of_markers,
+    "measured contact forces": contact_forces,
+}
 
 
 def tables(name: str) -> str:

@@ -49,12 +49,14 @@ from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
+from musclesolve.settings.trial import MOVEMENTS
 
 UNKNOWN, OTHER = "unknown", "other"
 WALKING, RUNNING, TURNING, JUMP = "walking", "running", "turning", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
-RECOGNIZED = (WALKING, RUNNING, TURNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
+WORDS = {**MOVEMENTS, UNKNOWN: "a movement that was not recognized"}
+"""Every movement of a result in words."""
 MOVEMENT_ATTRIBUTE = "movement"
 """Attribute of a result: the movement that the trial file states."""
 
@@ -102,10 +104,15 @@ THROUGHOUT = 0.95
 class Movement:
     """A movement, whether the trial file states it, and the evidence of the motion."""
 
-    name: str  # one of RECOGNIZED, UNKNOWN, or the stated name
+    name: str  # one of WORDS
     stated: bool = False
     speed: float = float("nan")  # mean over the ground or the belt [m/s]; NaN where not known
     seen: str = ""  # movement that motion and forces show, where it differs from the stated one
+
+    @property
+    def words(self) -> str:
+        """The movement in words, such as: level walking."""
+        return WORDS[self.name]
 
 
 def movement(seen: SeenMotion) -> Movement:

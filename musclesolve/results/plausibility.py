@@ -29,7 +29,7 @@ from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.finding import FINDINGS, Finding
-from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
+from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, WORDS, Movement
 
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
@@ -108,7 +108,7 @@ def measured(joint: str, movement: Movement) -> Measured | None:
     for entry in entries:
         fastest = entry.get("up_to_m_s", np.inf)
         if speed <= fastest and (np.isfinite(speed) or not entry.get("needs_speed", False)):
-            words, reason = in_vivo()["words"][movement.name], ""
+            words, reason = movement.words, ""
             lowest, highest = entry.get("lowest", -np.inf), entry["highest"]
             if "people" in entry and np.isfinite(speed):
                 lowest, highest = peaks_at(speed, entry["people"], entry["rise"], entry["most"])
@@ -186,10 +186,9 @@ class Plausibility:
     @property
     def movement_words(self) -> str:
         """The movement in words, such as: level walking (stated)."""
-        words = in_vivo()["words"]
         if self.movement.seen:
-            return f"stated: {words[self.movement.name]}; {_seen(self.movement)}"
-        return words[self.movement.name] + (" (stated)" if self.movement.stated else "")
+            return f"stated: {self.movement.words}; {_seen(self.movement)}"
+        return self.movement.words + (" (stated)" if self.movement.stated else "")
 
     @cached_property
     def failed(self) -> list[Comparison]:
@@ -348,7 +347,8 @@ def _judge(facts: Facts) -> Plausibility:
         each
         for part in (_contact, _residual, _mass, _ground, _emg, _full, _fibers, _reserves)
         for each in part(facts)
-        if facts.movement.name in asked[each.criterion].get("movements", [facts.movement.name])
+        if facts.movement.name in asked[each.criterion].get("movements", WORDS)
+        and facts.movement.name not in asked[each.criterion].get("not_of", ())
     ]
     muscle_set = (
         ""
@@ -444,7 +444,7 @@ def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
 
 def _seen(movement: Movement) -> str:
     """Return a sentence on the movement that motion and forces show where another movement is stated."""
-    return f"motion and forces show {in_vivo()['words'][movement.seen]}"
+    return f"motion and forces show {WORDS[movement.seen]}"
 
 
 def _not_measured(peak: ContactPeak, movement: Movement) -> str:
@@ -452,7 +452,7 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
     if never is not None:
         return str(never["words"])
     if movement.seen:
-        return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
+        return f"stated: {movement.words}; {_seen(movement)}"
     if movement.name == UNKNOWN:
         return "the movement was not recognized"
     return f"no peaks were measured in {_words_with_speed(movement)}"
@@ -460,11 +460,11 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
 
 def _words_with_speed(movement: Movement) -> str:
     """The movement in words, such as: running at 3.0 m/s; with the speed only where measurements depend on it."""
-    words, entries = in_vivo()["words"][movement.name], in_vivo().get(movement.name, {})
+    entries = in_vivo().get(movement.name, {})
     if not any("up_to_m_s" in entry for each in entries.values() for entry in each):
-        return str(words)
-    known = np.isfinite(movement.speed)
-    return f"{words} at {movement.speed:.1f} m/s" if known else f"{words} at a speed that is not known"
+        return movement.words
+    speed = f"{movement.speed:.1f} m/s" if np.isfinite(movement.speed) else "a speed that is not known"
+    return f"{movement.words} at {speed}"
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:

@@ -215,6 +215,22 @@ class FileSettings(Settings):
         return is_predicted(self.forces)
 
 
+MOVEMENTS = {
+    "walking": "level walking",
+    "running": "running",
+    "turning": "turning while walking",
+    "stairs_up": "going upstairs",
+    "stairs_down": "going downstairs",
+    "chair": "rising from a chair or sitting down",
+    "squat": "a squat",
+    "jump": "a jump or landing",
+    "standing": "standing",
+    "standing_on_one_leg": "standing on one leg",
+    "other": "another movement",
+}
+"""Movements that a trial file may state, each in words."""
+
+
 class TimeSettings(Settings):
     """[time]."""
 
@@ -226,19 +242,7 @@ class TimeSettings(Settings):
         "text",
         "activity of the subject; selects the measured contact forces that the result is compared with; "
         "recognized by the motion when absent",
-        choices=(
-            "walking",
-            "running",
-            "turning",
-            "stairs_up",
-            "stairs_down",
-            "chair",
-            "squat",
-            "jump",
-            "standing",
-            "standing_on_one_leg",
-            "other",
-        ),
+        choices=tuple(MOVEMENTS),
     )
     cycles_s: tuple[tuple[float, float], ...] | None = setting(
         "ranges",

@@ -10,11 +10,8 @@ from seen_motion import motion, stances
 
 import musclesolve as ms
 from musclesolve.pipeline.opensim.model_body import model_settings
-from musclesolve.results.movement import RECOGNIZED, SeenMotion
+from musclesolve.results.movement import SeenMotion
 from musclesolve.results.movement import movement as movement_of
-from musclesolve.results.plausibility import in_vivo
-from musclesolve.settings.schema import settings_of, tables_of
-from musclesolve.settings.trial import RecordedSettings, TimeSettings
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 COUNT = 180
@@ -187,12 +184,6 @@ def test_a_result_without_forces_or_pelvis(lost):
     assert movement(data.isel(time=[0])).name == "unknown"
 
 
-def test_every_movement_has_words_and_may_be_stated():
-    choices = tables_of(RecordedSettings)["time"].settings["movement"].choices
-    assert choices == (*RECOGNIZED, "other")
-    assert set(in_vivo()["words"]) == {*choices, "unknown"}
-
-
 def test_a_movement_that_nobody_knows_is_refused(tmp_path):
     with refused("unknown_name", "'walking'"):
         model_settings(movement="dancing")
@@ -231,9 +222,3 @@ def test_the_trial_file_may_state_it(tmp_path):
     result = ms.run(path)
     assert result.attrs["movement"] == "stairs_up"
     assert result["plausible"].attrs["movement"] == "stairs_up"
-
-
-def test_every_movement_that_can_be_stated_has_words():
-    stated = settings_of(TimeSettings)["movement"].choices
-    assert set(stated) >= set(RECOGNIZED)
-    assert [name for name in stated if name not in in_vivo()["words"]] == []

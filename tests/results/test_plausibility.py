@@ -25,7 +25,7 @@ from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import NOT_PLAUSIBLE as IMPLAUSIBLE
 from musclesolve.results.judgement import NOT_USABLE, USABLE, WITH_CARE, judge
-from musclesolve.results.movement import Movement
+from musclesolve.results.movement import WORDS, Movement
 from musclesolve.results.plausibility import (
     AT_EDGE,
     DEGREES,
@@ -41,6 +41,7 @@ from musclesolve.results.plausibility import (
     with_verdict,
 )
 from musclesolve.results.statements import chosen, statements
+from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import Status
 
 
@@ -139,7 +140,7 @@ def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride
     one = judged(data)
     assert (one.movement.name, one.movement.seen) == (stated, "walking")
     assert one.verdict != PLAUSIBLE
-    words = f"stated: {in_vivo()['words'][stated]}; motion and forces show level walking"
+    words = f"stated: {WORDS[stated]}; motion and forces show level walking"
     assert {each.passed for each in one.comparisons if each.criterion == "contact"} == {None}
     assert any(each.sentence.endswith(words) for each in one.comparisons if each.criterion == "contact")
     assert words in summary(data)
@@ -219,7 +220,7 @@ def test_a_speed_that_nobody_was_measured_at():
     unknown = measured("hip", Movement("walking"))
     assert unknown.words == "2.2 to 4.8"
     assert unknown.movement == "level walking (speed not known)"
-    assert measured("hip", Movement("chair")).movement == in_vivo()["words"]["chair"]
+    assert measured("hip", Movement("chair")).movement == WORDS["chair"]
     assert measured("walker_knee", Movement("walking", speed=1.3)).words == "2.0 to 3.4"
     assert measured("knee", Movement("walking", speed=1.9)) is None
     assert measured("knee", Movement("running", speed=2.0)).words == "3.1 to 5.3"
@@ -256,35 +257,26 @@ def test_the_verdict_depends_on_speed(stride):
 
 
 def test_every_range_has_its_sources():
-    words, names = in_vivo()["words"], in_vivo()["sources"]
+    names = in_vivo()["sources"]
     assert set(names) <= set(works())
     ranges = [
         entry
         for name, joints in in_vivo().items()
-        if name in words
+        if name in MOVEMENTS
         for entries in joints.values()
         for entry in entries
     ]
     assert len(ranges) > 10
+    assert in_vivo().keys() - {"margin", "own_band", "sources", "not_measured"} <= MOVEMENTS.keys()
     for entry in ranges:
         assert entry.get("lowest", 0.0) < entry["highest"] < 6.0
         assert entry["about"] and entry["sources"] and set(entry["sources"]) <= set(names)
     for entry in criteria().values():
-        assert set(entry.get("movements", ())) <= set(words)
+        assert {*entry.get("movements", ()), *entry.get("not_of", ())} <= set(WORDS)
 
 
-def test_the_page_has_every_range():
+def test_the_page_has_the_ranges_that_depend_on_speed():
     page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
-    for name, joints in in_vivo().items():
-        for joint, entries in joints.items() if name in in_vivo()["words"] else ():
-            for entry in entries:
-                movement = Movement(name, speed=entry.get("up_to_m_s", 99.0))
-                speed = f"{entry['up_to_m_s']:g} m/s" if "up_to_m_s" in entry else ""
-                speed = "by speed, see below" if "people" in entry else speed
-                row = (
-                    f"| {in_vivo()['words'][name]} | {joint} | {measured(joint, movement).words} | {speed} |"
-                )
-                assert row in page
     (hip,) = in_vivo()["walking"]["hip"]
     speeds, ranges = (
         [cell.strip() for cell in line.strip("|").split("|")[1:]]
