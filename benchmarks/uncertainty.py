@@ -32,7 +32,7 @@ from musclesolve.constants import FAST
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
-from musclesolve.results.facts import NEAR_FIRST_ORDER
+from musclesolve.results.facts import NEAR_FIRST_ORDER, between_bounds
 
 WALK = "tests/real/rajagopal_walk.toml"
 QUANTITIES = ("joint_moment", "muscle_force", "contact_force")
@@ -42,10 +42,6 @@ BODIES: dict[str, Callable[[], RecordedBody | ModelBody]] = {
     "ss9": lambda: body_with(SETS[0], "ss9"),
     "scaled model, ss1": lambda: body_with(MODELS["Rajagopal2015-scaled"], "ss1"),
 }
-
-
-FREE = (0.05, 0.99)
-"""Activations of a muscle that is at no bound: 19 of 20 least activations that are drawn lie below 0.03."""
 
 
 def timed(work: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, float]:
@@ -78,8 +74,7 @@ def rows(fast: xr.Dataset, drawn: xr.Dataset) -> list[tuple[str, ...]]:
         off = np.abs(own_ends - ends)[:, known] / (ends[1] - ends[0])[known]
         free = np.zeros_like(known)
         if name == "muscle_force":
-            low, high = (drawn["activation_quantile"].sel(quantile=each) for each in (0.025, 0.975))
-            free = known & ((low > FREE[0]) & (high < FREE[1])).transpose(*drawn[f"{name}_sd"].dims).values
+            free = known & between_bounds(drawn).transpose(*drawn[f"{name}_sd"].dims).values
         away = ("", "")
         if free.any():
             share = f"{100.0 * free.sum() / known.sum():.0f} %"

@@ -34,6 +34,7 @@ from musclesolve.results.dataset.result_quantities import (
 from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
 from musclesolve.results.movement import Movement, SeenMotion, ground_support, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
+from musclesolve.sharing.status import is_solved
 
 FULL = 0.99
 """Activation from which a muscle works at its limit."""
@@ -910,6 +911,15 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
 NEAR_FIRST_ORDER = 0.15
 """Factor within which a spread agrees with the spread of first order."""
 
+BETWEEN_BOUNDS = (0.05, 0.99)
+"""Activations of a muscle that is at no bound: 19 of 20 least activations that are drawn lie below 0.03."""
+
+
+def between_bounds(found: xr.Dataset) -> xr.DataArray:
+    """Mask (time, muscle) of the muscles that stay between their bounds in 95 % of the samples."""
+    low, high = (found["activation_quantile"].sel(quantile=each, drop=True) for each in (0.025, 0.975))
+    return (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
+
 
 class UncertaintyFacts:
     """Facts of the uncertainty of a result: the peaks of its forces in stance, with their spread."""
@@ -945,17 +955,33 @@ class UncertaintyFacts:
         Values of muscle and contact forces count where their spread is at least a twentieth of its maximum; elsewhere
         muscles reach or leave bounds. Empty without contributions.
         """
-        shares = {}
-        for name in ("muscle_force", "contact_force"):
-            if f"{name}_first_order_sd" in self.found:
-                spread, first = (self.found[f"{name}_{each}"].values for each in ("sd", "first_order_sd"))
-                known = np.isfinite(spread) & np.isfinite(first)
-                largest = np.where(known, spread, 0.0).max(axis=0)
-                known &= (spread > 0.0) & (np.nan_to_num(spread) >= 0.05 * largest)
-                if known.any():
-                    off = np.abs(first[known] / spread[known] - 1.0)
-                    shares[name] = float((off <= NEAR_FIRST_ORDER).mean())
-        return shares
+        names = ("muscle_force", "contact_force")
+        shares = {
+            name: self._near_first_order(name) for name in names if f"{name}_first_order_sd" in self.found
+        }
+        return {name: share for name, share in shares.items() if share is not None}
+
+    @cached_property
+    def first_order_between_bounds(self) -> float | None:
+        """The same of the muscle forces whose muscle stays between its bounds; None without any."""
+        if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
+            return None
+        return self._near_first_order("muscle_force", between_bounds(self.found))
+
+    @cached_property
+    def one_sided_frames(self) -> int:
+        """Number of solved frames in which a muscle is just about to reach or leave a bound."""
+        if "first_order_unique" not in self.found:
+            return 0
+        return int((~self.found["first_order_unique"] & is_solved(self.found["status"])).any("side").sum())
+
+    def _near_first_order(self, name: str, where: xr.DataArray | bool = True) -> float | None:
+        """See `first_order_shares`, of the values in a mask."""
+        spread, first = (self.found[f"{name}_{each}"] for each in ("sd", "first_order_sd"))
+        known = np.isfinite(spread) & np.isfinite(first)
+        known &= (spread > 0.0) & (spread >= 0.05 * spread.where(known).max("time")) & where
+        off = abs(first / spread - 1.0).where(known)
+        return float((off <= NEAR_FIRST_ORDER).sum() / known.sum()) if bool(known.any()) else None
 
     @property
     def body_weight(self) -> float:

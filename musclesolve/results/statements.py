@@ -858,7 +858,8 @@ def first_order(facts: UncertaintyFacts) -> Said:
         words = {"muscle_force": "muscle forces", "contact_force": "contact forces"}
         near = " and ".join(f"{100.0 * share:.0f} % of the {words[name]}" for name, share in shares.items())
         few = "by few directions" if facts.found.attrs.get("sampling") == DESIGNED else None
-        yield say("first_order", near=near, few=few)
+        within, frames = facts.first_order_between_bounds, facts.one_sided_frames
+        yield say("first_order", near=near, few=few, within=within, frames=frames or None)
 
 
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:

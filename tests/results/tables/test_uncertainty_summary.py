@@ -11,7 +11,7 @@ from said import uncertainty_document
 from said import uncertainty_summary as summary
 from synthetic_result import WEIGHT, result, set_status
 
-from musclesolve.results.facts import counted_frames, uncertain_peak
+from musclesolve.results.facts import UncertaintyFacts, counted_frames, uncertain_peak
 from musclesolve.sharing.status import Status
 
 SOURCES = ("strength", "muscle_path", "hip_center")
@@ -127,3 +127,24 @@ def test_so_it_is_in_the_document() -> None:
             np.testing.assert_allclose(
                 [*numbers["shares_of_variance"].values()], own[f"{name}_contribution"].values
             )
+
+
+def test_it_says_where_a_bound_changes() -> None:
+    """The first order holds where a muscle stays between its bounds, here the first, and two frames have one side."""
+    found = sampled()
+    spread, quantile = found["muscle_force_sd"], xr.DataArray([0.025, 0.975], dims="quantile")
+    held = xr.zeros_like(spread)
+    held[:, 1:] = 1.0
+    found = found.assign_coords(quantile=quantile)
+    found["activation_quantile"] = xr.where(held > 0.0, 0.01, 0.3) + 0.1 * xr.ones_like(quantile)
+    found["activation_quantile"][{"muscle": slice(1, None)}] = 0.01
+    found["muscle_force_first_order_sd"] = spread * (1.0 + held)
+    found["first_order_unique"] = (("time", "side"), np.ones((251, 2), bool))
+    facts = UncertaintyFacts(found)
+    assert facts.first_order_between_bounds == 1.0 and facts.one_sided_frames == 0
+    assert facts.first_order_shares["muscle_force"] == pytest.approx(1.0 / spread.sizes["muscle"], rel=0.2)
+    assert "stay between theirs it agrees in 100 %" in summary(
+        found
+    ) and "belongs to one side" not in summary(found)
+    found["first_order_unique"][7:9, 0] = False
+    assert UncertaintyFacts(found).one_sided_frames == 2 and "in 2 frames" in summary(found)
