@@ -50,7 +50,7 @@ def drive_pose(
     time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: Array | None = None,
+    start: Array | Fit | None = None,
     rest: Rest | None = None,
 ) -> Fit:
     """Pose of every frame with base and joint angles as measured, body by body (Silva 2003, 5.3).
@@ -93,7 +93,7 @@ def consistent_motion(
     time: Array,
     method: str = "nearest",
     derivatives: str = "constraints",
-    start: Array | None = None,
+    start: Array | Fit | None = None,
     rest: Rest | None = None,
 ) -> tuple[Fit, Motion]:
     """Positions that satisfy every constraint, and their velocities and accelerations (Silva 2003, 5.3).
@@ -105,7 +105,7 @@ def consistent_motion(
         method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": positions that need not satisfy the
             constraints (`measured_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`), the only ones of "none".
-        start: (T, K+6) coordinates near the solution, as in `fit_pose`.
+        start: coordinates (T, K+6) near the solution, or the fit of nearly the same targets, as in `fit_pose`.
         rest: as in `fit_pose`.
 
     Returns:
@@ -157,7 +157,7 @@ def measured_pose(
     model: Model,
     targets: Targets,
     time: Array | None = None,
-    start: Array | None = None,
+    start: Array | Fit | None = None,
     rest: Rest | None = None,
 ) -> Fit:
     """Pose with every point and axis as measured; joint coordinates are taken from the nearest pose.

@@ -107,7 +107,7 @@ def fit_pose(
     time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: Array | None = None,
+    start: Array | Fit | None = None,
     rest: Rest | None = None,
 ) -> Fit:
     """Nearest consistent pose of every frame.
@@ -123,9 +123,10 @@ def fit_pose(
             number and assumed to be `USUAL_STEP` apart.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: largest number of steps.
-        start: (T, K+6) coordinates near the solution, on which it does not depend.
+        start: (T, K+6) coordinates near the solution, on which it does not depend; or the fit of nearly the same
+            targets and model, with the `rest` and the locked degrees of freedom that belong to it.
         rest: angles toward which undetermined joint angles are drawn, such as `Fit.rest`; found from the motion unless
-            given. With a start they belong to a fit of nearly the same targets.
+            given.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
@@ -140,8 +141,9 @@ def fit_pose(
         >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
         True
     """
-    frames, problem = len(targets.values), NearestPose.from_targets(model, targets, time, rest)
-    measured = _measured_base(model, targets)
+    near = start if isinstance(start, Fit) else None
+    frames, rest = len(targets.values), rest if near is None else near.rest
+    problem = NearestPose.from_targets(model, targets, time, rest, None if near is None else near.locked)
 
     def settled(pose: Pose, share: float = 0.0, carried: bool = False) -> Fit:
         """The fit from poses near it; up to a share of the frames may have no fitting pose. carried: see
@@ -166,21 +168,17 @@ def fit_pose(
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
     if start is not None:
-        start = check_array(start, "the start", (frames, len(problem.free)), model.topology.dof_names)
+        known, dofs = start if near is None else near.coordinates, model.topology.dof_names
+        known = check_array(known, "the start", (frames, len(problem.free)), dofs)
         try:
-            fit = settled(Pose.from_coordinates(start), carried=rest is not None)
+            fit = settled(Pose.from_coordinates(known), carried=near is not None)
         except MuscleSolveError:
             pass
         else:
-            # Where the base or a direction points away from where it was measured, the misfit is stationary too, but
-            # not least: a start that is 180 degrees off ends there.
-            directions = targets.slots >= model.topology.point_count
-            along = fit.q[:, targets.slots[directions]] * targets.values[:, directions]
-            base = from_cardan(*fit.coordinates[:, -3:].T)
-            turned = angle_between(base, measured.rotation) > 0.5 * np.pi
-            if not turned.any() and not (along.sum(axis=2) < 0.0).any():
+            if near is not None or not _turned_over(fit, model, targets):
                 return fit
 
+    measured = _measured_base(model, targets)
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     keys = problem.frames(chosen)
     few = measured.frames(chosen)
@@ -206,6 +204,18 @@ def fit_pose(
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
     return settled(spread, FEW_UNFITTED)
+
+
+def _turned_over(fit: Fit, model: Model, targets: Targets) -> bool:
+    """Whether the base or a direction points away from where it was measured.
+
+    The misfit is stationary there too, but not least: a start that is 180 degrees off ends there.
+    """
+    directions = targets.slots >= model.topology.point_count
+    along = fit.q[:, targets.slots[directions]] * targets.values[:, directions]
+    base = from_cardan(*fit.coordinates[:, -3:].T)
+    turned = angle_between(base, _measured_base(model, targets).rotation) > 0.5 * np.pi
+    return bool(turned.any() or (along.sum(axis=2) < 0.0).any())
 
 
 def _across(pose: Pose, found: Mask) -> Pose:
@@ -341,14 +351,22 @@ class NearestPose:
 
     @classmethod
     def from_targets(
-        cls, model: Model, targets: Targets, time: Array | None = None, rest: Rest | None = None
+        cls,
+        model: Model,
+        targets: Targets,
+        time: Array | None = None,
+        rest: Rest | None = None,
+        locked: Sequence[str] | None = None,
     ) -> NearestPose:
         """The problem of all frames, at times (T,) [s].
 
         Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn toward zero by
-        the weights of the model, except where the driven direction is measured, unless `rest` is given.
+        the weights of the model, except where the driven direction is measured. locked, rest: instead of these.
         """
-        free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
+        if locked is None:
+            free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
+        else:
+            free = ~np.isin(model.topology.dof_names, locked)
         frames, joints = len(targets.values), model.tree.joint_count
         if rest is None:
             rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))

@@ -28,7 +28,7 @@ from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, Residu
 from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies, spline_derivatives
-from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
+from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
@@ -100,8 +100,7 @@ class RecordedReplay(Replay):
     measured: Anatomy  # without errors
     model: Model  # with its dimensions
     markers: MarkerErrors  # and the bodies that their errors move with
-    start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
-    rest: Rest  # target of the angles that the markers do not show
+    fit: Fit  # its poses without errors, from which every other fit starts
     segments: list[str]  # whose masses have errors
     inside: AnyArray  # which frames of the markers are analyzed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
@@ -141,8 +140,7 @@ class RecordedReplay(Replay):
             measured=measured,
             model=model,
             markers=markers,
-            start=fit.coordinates,
-            rest=fit.rest,
+            fit=fit,
             segments=segments,
             inside=inside,
             plates=plates,
@@ -165,7 +163,7 @@ class RecordedReplay(Replay):
         same = seen.same_dimensions(self.measured)
         model = self.model if same else subject_model(trial, seen, near=self.model)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
-        return model, POSITIONS[how.method](model, targets, walk.time, start=self.start, rest=self.rest)
+        return model, POSITIONS[how.method](model, targets, walk.time, start=self.fit)
 
     @cached_property
     def _still(self) -> tuple[Model, Fit]:

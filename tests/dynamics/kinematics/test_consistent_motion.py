@@ -285,6 +285,21 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         method(model, targets, motion.time, start=start[1:])
 
 
+@METHOD
+@pytest.mark.parametrize("error", [0.003, 0.02])
+def test_a_fit_of_nearly_the_same_targets_is_a_start(method, model, motion, error):
+    """Errors that are alike in all frames, on top of noise; what no target shows is as in the start."""
+    offset = error * np.random.default_rng(34).normal(size=motion.q.shape[1:])
+    noise = noisy(motion.q, 0.002, 35)
+    near = method(model, measured(model, noise), motion.time)
+    targets = measured(model, noise + offset)
+    found = method(model, targets, motion.time, start=near)
+    plain = method(model, targets, motion.time, start=near.coordinates, rest=near.rest)
+    np.testing.assert_allclose(found.q, plain.q, atol=1e-9)
+    np.testing.assert_allclose(found.coordinates, plain.coordinates, atol=1e-8)
+    assert found.locked == plain.locked
+
+
 def test_a_subject_that_starts_backward_is_rotated():
     """Half a rotation off the misfit is stationary too."""
     trial = read_trial(reference_stride())
