@@ -51,9 +51,9 @@ class Where:
     quantity: str | None = None  # the curve concerned
 
     def as_dict(self) -> dict[str, Any]:
-        """Return values for JSON, which has no paths and no NaN."""
+        """Return values for JSON, which has no paths and no NaN; the file is found from every folder."""
         return asdict(self) | {
-            "file": str(self.file) if self.file else None,
+            "file": str(self.file.absolute()) if self.file else None,
             "line": None if self.line is None else int(self.line),
             "times": [[float(t) if isfinite(t) else None for t in span] for span in self.times],
         }

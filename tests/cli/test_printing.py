@@ -32,7 +32,8 @@ def test_words_stay_whole_and_narrow_windows_do_no_harm():
     assert printing.wrapped(TEXT, 5).split() == TEXT.split()
 
 
-def test_other_programs_get_whole_lines(capsys):
+def test_other_programs_get_whole_lines(capsys, monkeypatch):
+    monkeypatch.setattr(printing, "mode", printing.OutputMode())
     printing.print_summary(TEXT)
     assert capsys.readouterr().out == TEXT + "\n"
 

@@ -101,7 +101,7 @@ def test_steps_are_named_for_tables_that_exist():
 
 
 def test_a_finding_is_the_same_after_its_way_through_a_document():
-    where = Where(Path("walk.trc"), markers=("A", "B"), times=((0.1, 0.2),))
+    where = Where(Path("walk.trc").absolute(), markers=("A", "B"), times=((0.1, 0.2),))
     report = Report(Path("trial.toml"), (Finding("noise", "warning", "what", "remedy", where),))
     document = report.as_dict()
     assert check_step.place(document["findings"][0]["where"]) == str(where)

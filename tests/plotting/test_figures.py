@@ -24,7 +24,7 @@ from thorough import some
 import muscle_db
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
-from musclesolve.plotting.figure_sets import save_figures
+from musclesolve.plotting.figure_sets import NEEDS, drawable_of, save_figures
 from musclesolve.plotting.page.curves import BEYOND, abscissa
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -41,16 +41,18 @@ from musclesolve.plotting.result.joint_figures import contact_forces, joint_angl
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.dataset.result_quantities import without_turns
-
-FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
-"""Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figure.py)."""
-OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
-"""Figures of curves; the others have bars."""
 
 
 def result(**size):
-    return with_fascicles(with_tendons(few_muscles(every_muscle(**size))))
+    return with_formulas(with_fascicles(with_tendons(few_muscles(every_muscle(**size)))), "result")
+
+
+FIGURES = drawable_of(result(), ALL_FIGURES, (), NEEDS)
+"""Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figure.py)."""
+OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
+"""Figures of curves; the others have bars."""
 
 
 def in_time(data):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.files import Trial
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.sharing import solve, strength_margin, with_strength
@@ -14,21 +15,24 @@ from musclesolve.sharing.status import Status
 from musclesolve.studies import margins
 
 RECORDINGS = {
-    "overground": Path(__file__).parent / "rajagopal_walk.toml",
     "treadmill": Path("treadmill_walk") / "p1" / "walk.toml",
     "implant": Path("instrumented_knee") / "walk_ss1.toml",
 }
 ASIDE = 0.01
 
 
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_one_percent_above_is_solved_and_one_below_is_infeasible(name: str, recorded_walk: Path) -> None:
+@pytest.mark.parametrize("name", ["overground", *RECORDINGS])
+def test_one_percent_above_is_solved_and_one_below_is_infeasible(
+    name: str, recorded_walk: Path, default_walk_trial: Trial
+) -> None:
     """Test each muscle at the frame that needs most of it; the solver decides, with its certificate and its proof."""
-    path = recorded_walk.parent / RECORDINGS[name]
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
+    trial: Trial | Path = default_walk_trial
+    if name in RECORDINGS:
+        trial = recorded_walk.parent / RECORDINGS[name]
+        if not trial.exists():
+            pytest.skip(f"{trial} is not there")
     needed = 0
-    for part in share(prepare(path)).parts:
+    for part in share(prepare(trial)).parts:
         exact = part.problem.with_arrays(reserve_weight=None)
         possible = np.flatnonzero(part.solution.status == Status.SOLVED)
         names, groups = np.array(part.state.parameters.names), np.array(part.state.muscles.groups)
@@ -49,13 +53,13 @@ def test_one_percent_above_is_solved_and_one_below_is_infeasible(name: str, reco
     assert needed > 5
 
 
-def test_the_most_sensitive_groups_are_those_of_a_published_simulation(recorded_walk: Path) -> None:
+def test_the_most_sensitive_groups_are_those_of_a_published_simulation(default_walk_trial: Trial) -> None:
     """van der Krogt, Delp and Schwartz 2012 (Gait Posture 36:113-119): plantarflexors, hip abductors, hip flexors.
 
     Hip flexors matter where contact forces must not rise: others can flex the hip, with larger forces on the joint.
     """
-    free = margins(RECORDINGS["overground"], side="r")["margin"]
-    bound = margins(RECORDINGS["overground"], side="r", contact="now")["margin"]
+    free = margins(default_walk_trial, side="r")["margin"]
+    bound = margins(default_walk_trial, side="r", contact="now")["margin"]
     assert (bound >= free - 1e-4).all()
     groups = ("triceps_surae_r", "hip_abductors_r", "iliopsoas_r", "quadriceps_femoris_r", "hip_extensors_r")
     order = [float(bound.sel(of=name)) for name in groups]

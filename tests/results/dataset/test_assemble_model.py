@@ -22,6 +22,8 @@ from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.judgement import judge
 from musclesolve.sharing.solving import solve
 
+DRAWN = {"activations", "muscle_forces", "joint_powers", "coordinates_and_moments", "reserves"}
+
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
@@ -75,7 +77,7 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     result = share_model(plain, motion, {"hip_a": np.full(61, 5.0)}, dofs=["hip_a"], reserve_weight=1.0)
     assert checked_result(result)["side"].values.tolist() == ["other"]
     assert "muscles  " in summary(result)
-    assert len(save_figures(result, tmp_path / "figures")) == 6
+    assert {path.stem for path in save_figures(result, tmp_path / "figures")} >= DRAWN
 
 
 def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     assert [row for row in rows if row.startswith("other muscles     0 solved, 61 with reserve (largest ")]
     assert any("The other muscles have muscle forces in 61 of 61 frames" in row for row in rows)
     assert leg_problem(result, "r").muscle == ("two_r", "three_r")
-    assert len(save_figures(result, tmp_path / "figures")) == 6
+    assert {path.stem for path in save_figures(result, tmp_path / "figures")} >= DRAWN
 
 
 @pytest.mark.filterwarnings("ignore:the moment of .* if they are in N mm")

@@ -50,7 +50,7 @@ def test_a_sto_file_for_each_of_the_series_of_most_use(data: xr.Dataset, tmp_pat
         "reserve",
         "joint_reaction",
     )
-    assert sorted(names_of(paths)) == sorted(f"walk_{part}.sto" for part in parts)
+    assert {f"walk_{part}.sto" for part in parts} <= set(names_of(paths))
     forces = ms.files.read_mot(tmp_path / "walk_force.sto")
     assert forces.names == ("glut_med1_r", "soleus_r", "glut_med1_l", "soleus_l")
     np.testing.assert_array_equal(forces.values, data.muscle_force.values)
