@@ -963,7 +963,7 @@ class UncertaintyFacts:
 
     @cached_property
     def first_order_between_bounds(self) -> float | None:
-        """The same of the muscle forces whose muscle stays between its bounds; None without any."""
+        """Share of the forces of muscles that stay between their bounds whose spread equals the first order; None without."""
         if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
             return None
         return self._near_first_order("muscle_force", between_bounds(self.found))
