@@ -963,7 +963,7 @@ class UncertaintyFacts:
 
     @cached_property
     def first_order_between_bounds(self) -> float | None:
-        """Share of the forces of muscles that stay between their bounds whose spread equals the first order; None without."""
+        """Share as `first_order_shares`, of the forces of muscles that stay between their bounds; None without any."""
         if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
             return None
         return self._near_first_order("muscle_force", between_bounds(self.found))
