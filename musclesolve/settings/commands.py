@@ -253,7 +253,7 @@ class ExportSettings(Settings):
     )
     variables: tuple[str, ...] | None = setting(
         "name_list",
-        "a series of the result; default: all; STO: those of most use",
+        "a series of the result; default: all; STO: the series of most use",
         option="--variable",
     )
     names: str | None = setting(
