@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.kept import kept_toml
 from muscle_db.model import (
     CURVES,
     FIBER_LENGTHS,
@@ -152,10 +153,12 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
     return _database(_root(text, file))
 
 
+@lru_cache(maxsize=16)
 def _root(text: str, file: str) -> TomlTable:
     """The table of a whole file."""
     try:
-        values = tomllib.loads(text)
+        bundled = file.removesuffix(".toml") in _own()
+        values = kept_toml(Path(__file__).with_name(file), text) if bundled else tomllib.loads(text)
     except RecursionError as fault:
         raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
     except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits

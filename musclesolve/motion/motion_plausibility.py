@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import capitalized
-from musclesolve.recording.data import SIDE_NAMES, SIDES
+from musclesolve._util.sides import SIDE_NAMES, SIDES
 
 FOOT_NOTED = 0.03
 """A residual of a foot above this is reported [m]."""

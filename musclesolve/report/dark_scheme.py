@@ -43,29 +43,28 @@ def dark_color(color: str) -> str:
     else:
         vivid = (channels - channels.min()) / np.ptp(channels) if hue else np.ones(3)
         base, toward, wanted = ground, vivid, light
-    for share in np.linspace(0.0, 1.0, 101):
-        mixed = _hex(base + share * (toward - base))
-        if contrast(mixed, DARK) >= wanted:
-            break
-    return mixed
+    mixed = np.rint(255.0 * (base + np.linspace(0.0, 1.0, 101)[:, None] * (toward - base)))
+    enough = _contrast(mixed / 255.0, ground) >= wanted
+    return "#" + "".join(f"{int(channel):02x}" for channel in mixed[enough.argmax() if enough.any() else -1])
 
 
 def contrast(one: str, other: str) -> float:
     """Return the contrast of two colors, 1 to 21 (WCAG 2.1: (L1 + 0.05)/(L2 + 0.05) of the relative luminances)."""
-    low, high = sorted(_luminance(_channels(color)) for color in (one, other))
-    return (high + 0.05) / (low + 0.05)
+    return float(_contrast(_channels(one), _channels(other)))
 
 
-def _luminance(channels: Array) -> float:
+def _contrast(one: Array, other: Array) -> Array:
+    """The contrast (...) of channels (..., 3)."""
+    first, second = _luminance(one), _luminance(other)
+    return (np.maximum(first, second) + 0.05) / (np.minimum(first, second) + 0.05)
+
+
+def _luminance(channels: Array) -> Array:
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
+    return np.asarray(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def _channels(color: str) -> Array:
     digits = color.removeprefix("#")
     pairs = [2 * digit for digit in digits] if len(digits) == 3 else re.findall("..", digits)
     return np.array([int(pair, 16) for pair in pairs]) / 255.0
-
-
-def _hex(channels: Array) -> str:
-    return "#" + "".join(f"{round(255.0 * float(channel)):02x}" for channel in channels)

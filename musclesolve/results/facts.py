@@ -632,9 +632,9 @@ class Facts:
         length, activation = (
             result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
         )
-        ends = list[FiberEnd]()
+        optimal, ends = result["optimal_fiber_length"].values, list[FiberEnd]()
         for k, (name, side) in enumerate(sides.items()):
-            fiber = length[k] / result["optimal_fiber_length"].values[k]
+            fiber = length[k] / optimal[k]
             active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
             if active.any():
                 ends += [FiberEnd(name, float(end(fiber[active]))) for end in (np.min, np.max)]
@@ -768,9 +768,9 @@ class Facts:
         if not self.result.sizes.get("stride", 0) or "stride_side" not in self.result:
             return []
         measures = {
-            str(name): variable.values
-            for name, variable in self.result.data_vars.items()
-            if variable.dims == ("stride",)
+            str(name): self.result.variables[name].values
+            for name in self.result.data_vars
+            if self.result.variables[name].dims == ("stride",)
         }
         ends = (self.result[f"stride_{name}"].values for name in ("side", "start", "end"))
         return [

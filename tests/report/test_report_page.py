@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from itertools import pairwise
 
 import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import as_before, set_status, with_fascicles, with_troubles
 
-from musclesolve.report import sections
+from musclesolve.report import rendering, sections
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.report.sections import specifications
@@ -33,6 +34,19 @@ def page(tmp_path, monkeypatch):
         return Parsed(report_page(read_inputs(paths)))
 
     return of
+
+
+def test_the_code_of_templates_is_kept_where_python_keeps_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    values = dict.fromkeys(("overview", "trials", "averages", "methods"), ())
+    pages = []
+    for _ in range(2):
+        rendering._environment.cache_clear()
+        pages.append(rendering.rendered("contents.html", **values))
+        monkeypatch.setattr("jinja2.Environment.compile", None)  # not needed the second time
+    rendering._environment.cache_clear()
+    assert pages[0] == pages[1] and list(tmp_path.rglob("*.pyc"))
 
 
 @pytest.fixture(scope="module")

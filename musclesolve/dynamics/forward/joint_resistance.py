@@ -13,7 +13,6 @@ parent receives the opposite moments.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from musclesolve._util.arrays import Array, contiguous, unit_or_zero
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
-from musclesolve.dynamics.model.data_files import locate, read_text
+from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import wrapped
 from musclesolve.dynamics.vectors import dot
@@ -55,7 +54,7 @@ class JointResistance:
             InputError: the file is no such table, or names what the model does not have.
         """
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
-        raw = tomllib.loads(read_text(path, "table of joint resistance"))
+        raw = toml_of(read_text(path, "table of joint resistance"))
         problem = f"not a table of joint resistance for the model {model.topology.name!r}"
         round_, single = raw.get("cone", []), raw.get("stop", [])
 

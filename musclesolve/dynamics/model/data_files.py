@@ -27,13 +27,13 @@ def read_text(path: Path, what: str) -> str:
     """Text of a TOML file that describes `what`."""
     try:
         text = read_regular(path, SETTINGS).decode("utf-8")
-        _check_toml(text)
+        toml_of(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise input_error("dynamics.table_not_read", file=path, what=what, fault=fault) from fault
     return text
 
 
 @lru_cache(maxsize=16)
-def _check_toml(text: str) -> None:
-    """Raise an error where a text is not TOML; the same text is parsed once."""
-    tomllib.loads(text)
+def toml_of(text: str) -> dict:
+    """The table of a TOML text, parsed once; callers must not change the dict."""
+    return tomllib.loads(text)

@@ -1,6 +1,5 @@
 """The tables of a model definition: their keys, the rule for each key, and the defaults of optional keys."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.dynamics.model.data_files import locate, read_text
+from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.topology import (
     NO_DIRECTION,
     Direction,
@@ -143,7 +142,7 @@ def _parsed(text: str, path: Path) -> Topology:
 
     `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out.
     """
-    top = _read(tomllib.loads(text), "model", 0, path)
+    top = _read(toml_of(text), "model", 0, path)
     rows = {
         kind: [_read(entry, kind, k, path) for k, entry in enumerate(top[kind])]
         for kind in ("point", "vector", "body", "dof", "spherical")

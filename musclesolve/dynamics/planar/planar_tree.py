@@ -20,7 +20,6 @@ Coordinates: p = (x1, y1, theta1, x2, ...) of the centers of mass, (T, 3B); q = 
 z = (x, y) joint by joint, (T, 2J). All functions of the motion accept complex numbers too.
 """
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +30,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_choice, check_increasing
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.model.data_files import locate, read_table, read_text
+from musclesolve.dynamics.model.data_files import locate, read_table, read_text, toml_of
 from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.dynamics.model.segment_inertia import InertiaPart, compose
 from musclesolve.errors import input_error
@@ -156,7 +155,7 @@ def planar_body(
     if Path(name).suffix != ".toml" and str(name) not in MODELS:
         raise unknown_name(str(name), "planar body", MODELS)
     path = locate(name, "musclesolve.dynamics.planar", "models")
-    raw = tomllib.loads(read_text(path, "planar body"))
+    raw = toml_of(read_text(path, "planar body"))
     try:
         scale = stature / raw["stature"]
         segments = raw["segment"]

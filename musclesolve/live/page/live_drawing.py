@@ -28,8 +28,9 @@ from musclesolve.report.picture.picture_data import (
     round_above,
 )
 from musclesolve.results.dataset.frame_validity import VALID
-from musclesolve.results.dataset.picture import Skeleton, subject_skeleton
+from musclesolve.results.dataset.picture import subject_skeleton
 from musclesolve.results.dataset.quantities import QUANTITIES
+from musclesolve.results.dataset.skeleton import Skeleton
 from musclesolve.sharing.status import Status
 
 COLORED_BY = {name: QUANTITIES[name].frame for name in ("activation", "muscle_force")}

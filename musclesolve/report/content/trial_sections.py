@@ -192,8 +192,8 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         if mass and (of_body := [each for each, by in over.items() if by in (("mass",), ("weight",))]):
             unit = of_body[0]
             scale = scale / (trial.facts.body_weight if over[unit] == ("weight",) else mass)
-        values = trial.base[name]
-        series = {str(label): scale * values.sel({dim: label}).values for label in values[dim].values}
+        values = trial.base[name].transpose("time", dim)
+        series = dict(zip(map(str, values[dim].values), scale * values.values.T, strict=True))
         if quantity.kind == "angle":
             series = {label: without_turns(angle) for label, angle in series.items()}
         stems = list(dict.fromkeys(split_side(label)[0] for label in series))
@@ -265,11 +265,12 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
 def _groups(facts: Facts) -> PageTable:
     """Peak of the sum of the forces of each group, its time, and the largest parts in it."""
     result, rows = facts.result, []
+    every, times = result["muscle_force"].transpose("time", "muscle").values, result["time"].values
     for group in dict.fromkeys(map(str, result["group"].values)):
         for side in facts.legs:
             if not (names := group_muscles(result, group, side)):
                 continue
-            force = result["muscle_force"].sel(muscle=names).transpose("time", "muscle").values
+            force = every[:, np.isin(result["muscle"].values, names)]
             total = np.where(frames.valid(result, side), force.sum(axis=1), np.nan)
             if not np.isfinite(total).any():
                 continue
@@ -279,7 +280,7 @@ def _groups(facts: Facts) -> PageTable:
                 for k in np.argsort(-force[at])[:MAIN_MUSCLES]
                 if force[at, k] > 0.0
             ]
-            time, share = float(result["time"].values[at]), total[at] / facts.body_weight
+            time, share = float(times[at]), total[at] / facts.body_weight
             numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
             rows.append((plain(group), SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
     columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")

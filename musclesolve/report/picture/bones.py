@@ -13,7 +13,7 @@ from musclesolve.report.picture.lofted_bones import lofted_bones, placements
 from musclesolve.report.picture.patella import Knee, patellae
 
 if TYPE_CHECKING:  # loads the analysis
-    from musclesolve.results.dataset.picture import Skeleton
+    from musclesolve.results.dataset.skeleton import Skeleton
 
 WALKER = "walker_"
 """Beginning of the names of the knees in Rajagopal's models."""

@@ -14,11 +14,10 @@ from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import input_error
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
-from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL, check_status, other_kind
-from musclesolve.results.dataset.picture import Skeleton
+from musclesolve.results.dataset.skeleton import Skeleton
 
 PICTURE_VARIABLES = ("time", "muscle", "side", "status", "valid")
 GEOMETRY = "geometry_folder"
@@ -174,6 +173,8 @@ def picture_data(result: xr.Dataset) -> PictureData:
     subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
     skeleton, notes = _skeleton(result), list[str]()
     if MODEL in result.attrs and skeleton.segments:
+        from musclesolve.report.picture.model_bones import model_surfaces  # loads the reader of models
+
         folder = str(result.attrs.get(GEOMETRY, ""))
         surfaces, notes = model_surfaces(
             Path(str(result.attrs[MODEL])), skeleton.segments, Path(folder) if folder else None
@@ -312,9 +313,9 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
     """The quantities of picture.toml of which the result has numbers; NaN for a leg without a valid solution."""
     lost = np.zeros((muscles.sizes["time"], muscles.sizes["muscle"]), dtype=bool)
-    sides = frames.muscle_sides(muscles).values() if "status" in muscles else ()
-    for column, side in enumerate(sides):
-        lost[:, column] = frames.failed(muscles, side)
+    sides = np.array(list(frames.muscle_sides(muscles).values()) if "status" in muscles else [])
+    for side in set(sides):
+        lost[:, sides == side] = frames.failed(muscles, str(side))[:, None]
     found = []
     for about in bundled_toml(__package__, "picture.toml")["quantity"]:
         if about["variable"] not in muscles or about.get("of", about["variable"]) not in muscles:

@@ -29,10 +29,10 @@ from musclesolve.results.dataset.muscle_variables import (
     fascicle_labels,
     fiber_range,
 )
-from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
 from musclesolve.results.dataset.result_dataset import ResultDataset
+from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.sharing.status import Status

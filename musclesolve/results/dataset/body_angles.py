@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.results.dataset.labels import MEDIAL
-from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.skeleton import Variable
 
 ROTATIONS = ["tilt", "list", "rotation"]
 

@@ -10,7 +10,7 @@ from musclesolve.settings.trial import REDUCED
 
 if TYPE_CHECKING:  # both load the analysis
     from musclesolve.pipeline.mechanics import MotionChange
-    from musclesolve.results.dataset.picture import Variable
+    from musclesolve.results.dataset.skeleton import Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")
 """Directions of `contact_force_component`: to the distal end of the segment (compression), forward, medial."""

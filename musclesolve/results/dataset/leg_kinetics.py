@@ -72,5 +72,6 @@ def group_force(result: xr.Dataset, group: str, side: str) -> GroupForce | None:
     own = group_muscles(result, group, side)
     if not own:
         return None
-    force = result["muscle_force"].sel(muscle=own).sum("muscle", skipna=False).values
-    return GroupForce(np.asarray(force), float(result["max_isometric_force"].sel(muscle=own).sum()))
+    columns = np.isin(result["muscle"].values, own)
+    force = result["muscle_force"].transpose("time", "muscle").values[:, columns].sum(axis=1)
+    return GroupForce(force, float(np.nansum(result["max_isometric_force"].values[columns])))

@@ -29,8 +29,9 @@ from musclesolve.results.dataset.muscle_variables import (
     fiber_range,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import Variable, load_labels, model_paths, model_skeleton
+from musclesolve.results.dataset.picture import load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
+from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PREDICTED
 
 

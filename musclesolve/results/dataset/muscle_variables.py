@@ -15,7 +15,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import Emg, Fascicles
-from musclesolve.results.dataset.picture import Variable, VariablesAndAttributes
+from musclesolve.results.dataset.skeleton import Variable, VariablesAndAttributes
 
 
 def fiber_range(analysis: Analysis) -> tuple[Array, Array]:

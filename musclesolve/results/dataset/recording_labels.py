@@ -31,8 +31,9 @@ from musclesolve.results.dataset.muscle_variables import (
     fiber_notes,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import Variable, subject_paths, subject_skeleton
+from musclesolve.results.dataset.picture import subject_paths, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
+from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 

@@ -9,7 +9,6 @@ from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
-from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import (
@@ -428,6 +427,10 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
     """Return the contributions of the groups of a leg, the other leg's muscles together, the other parts, and their
     sum.
     """
+    from musclesolve.dynamics.inverse.induced_accelerations import (
+        OTHER_PARTS,  # pages without answers need none
+    )
+
     names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
     shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
     other = [name for name in names if side_of(name) != side]
@@ -565,6 +568,8 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
             rows = [(fact["group"], *(share[joint, fact["group"]] for joint in joints)) for fact in ordered]
             tables.append(titled_table(title, (*words("group"), *numbers(*headings, whole=True)), rows))
     if work := work_facts(answer):
+        from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
+
         rows = []
         for fact in work:
             if fact["group"] not in OTHER_PARTS:

@@ -8,8 +8,11 @@ A reserve of at most 1 N m always counts as small: moments of toes may have lowe
 to 1 N m (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +21,11 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, check_solution
 from musclesolve.sharing.certificate import needs_reserve
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution import Solution
+
+if TYPE_CHECKING:
+    from musclesolve.sharing.problem import Problem
+    from musclesolve.sharing.solution import Solution
 
 STRICT, USUAL = 0.05, 0.10
 NEGLIGIBLE = 1.0
@@ -109,6 +113,8 @@ def check_reserves(
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
         raise input_error("sharing.bad_reserve_limits", where="check_reserves", limits=as_text(limits))
+    from musclesolve.sharing.arguments import check_problem, check_solution  # results need none
+
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
     if moment is not None:

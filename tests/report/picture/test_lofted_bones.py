@@ -16,7 +16,7 @@ from musclesolve.report.picture.lofted_bones import (
     standard_bones,
 )
 from musclesolve.report.picture.picture_data import PictureData, picture_data
-from musclesolve.results.dataset.picture import Skeleton
+from musclesolve.results.dataset.skeleton import Skeleton
 
 TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")
 STANDING = {
