@@ -62,6 +62,7 @@ def opensim_geometry(
     values: Mapping[str, Array],
     coordinates: Sequence[str] | None = None,
     muscles: Sequence[str] | None = None,
+    reported: bool = True,
 ) -> OpenSimGeometry:
     """Lengths and moment arms of muscles of a model.
 
@@ -70,6 +71,8 @@ def opensim_geometry(
         values: (T,) [rad or m] of coordinates by name; others have their default, coupled ones follow.
         coordinates: coordinates of the moment arms, by default all in `values`; coupled coordinates move with them.
         muscles: names; all by default.
+        reported: whether OpenSim's moment arms are computed, and its lengths of muscles over a single object; if not,
+            they are the derivatives and lengths of the shortest paths.
 
     Raises:
         InputError: a name is unknown, or a muscle needs something that is not supported.
@@ -78,16 +81,22 @@ def opensim_geometry(
     names = tuple(values if coordinates is None else coordinates)
     all_values = coordinate_values(model, values)
     system = path_system(model, chosen)
-    blocks = []
+    blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in chosen])
     for part, motion, paths in _blocks(system, all_values, names):
         nodes = solve_paths(*paths)
         results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
-        if system.layout.wraps:
+        if not reported and several.size:
+            (layout, points), length = system.layout.picked(several), nodes.length.copy()
+            _, position, on, *objects = paths
+            theirs = solve_paths(layout, position[:, points], on[:, points], *objects, as_opensim=True)
+            length[:, several] = theirs.length
+            results += [length, results[1]]
+        elif reported and system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
             results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         blocks.append(results)
-    length, moment_arm, *theirs = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    opensim_length, opensim_arm = theirs or (length, moment_arm)
+    length, moment_arm, *others = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    opensim_length, opensim_arm = others or (length, moment_arm)
     return OpenSimGeometry(
         coordinates=names,
         muscles=tuple(muscle.name for muscle in chosen),

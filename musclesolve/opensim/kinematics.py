@@ -59,7 +59,8 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     frames, bodies = len(values), len(model.bodies)
     rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
     position = np.zeros((frames, bodies, 3))
-    twist = np.zeros((frames, values.shape[1], bodies, 6))
+    # bodies and coordinates first: the twists of a body are copied, those by a coordinate changed, in one piece
+    twist = np.zeros((bodies, values.shape[1] if coordinates else 0, frames, 6))
     number, axes = model.coordinate_number, []
     for joint in model.joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
@@ -77,17 +78,18 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         rotation[:, outer] = end @ joint.outboard.rotation.T
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
         if coordinates:
-            twist[:, :, outer] = twist[:, :, inner]
+            twist[outer] = twist[inner]
             sense = -1.0 if joint.is_reversed else 1.0
             for axis in moved.axes:
                 for name, spin in axis.by_coordinate():
-                    twist[:, number[name], outer] += sense * spin
+                    twist[outer, number[name]] += sense * spin
     for coupler in reversed(model.couplers if coordinates else ()):
         columns = [number[name] for name in coupler.independent]
         slope = coupler.function.derivative(values[:, columns])
         driven = twist[:, number[coupler.dependent]]
-        twist[:, columns] += slope[:, :, None, None] * driven[:, None]
-    return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]], tuple(axes))
+        twist[:, columns] += slope.T[:, :, None] * driven[:, None]
+    by_coordinate = twist[:, [number[name] for name in coordinates]].transpose(2, 1, 0, 3)
+    return BodyMotion(rotation, position, np.ascontiguousarray(by_coordinate), tuple(axes))
 
 
 @dataclass(frozen=True, eq=False)

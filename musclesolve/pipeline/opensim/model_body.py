@@ -647,16 +647,16 @@ def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[
 
 
 def geometry_along(
-    model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
+    model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion, reported: bool = True
 ) -> tuple[OpenSimGeometry, Array]:
     """Lengths and moment arms about the shared coordinates, and the rates of the lengths (T, n) [m/s].
 
     The arms of a muscle about coordinates that it does not cross are exactly zero: where the muscles of a coordinate
-    have no capacity, round-off in its row would determine the optimum.
+    have no capacity, round-off in its row would determine the optimum. reported: see `opensim_geometry`.
     """
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     value, speed = _coordinates(model, motion, names)
-    geometry = opensim_geometry(model, dict(zip(names, value.T, strict=True)), names, choice.names)
+    geometry = opensim_geometry(model, dict(zip(names, value.T, strict=True)), names, choice.names, reported)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     arm, theirs = geometry.moment_arm, geometry.opensim_arm
     np.copyto(arm, 0.0, where=~crosses)

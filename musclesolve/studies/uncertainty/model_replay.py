@@ -127,7 +127,7 @@ class ModelReplay(Replay):
             acting = () if body.dynamics is None else self._loads(moved, errors)
             if body.change is not None:
                 motion = body.change.reduction.reduced(LoadedModel(body.model, motion, acting)).body.motion
-            geometry, velocity = geometry_along(body.model, body.choice, motion)
+            geometry, velocity = geometry_along(body.model, body.choice, motion, reported=False)
             length, arm = geometry.length, geometry.moment_arm
             if body.settings.muscles.tendon == RIGID:
                 length = fiber_path_lengths(body.model, geometry)
