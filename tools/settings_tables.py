@@ -4,8 +4,7 @@
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
 NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`,
-`options of live`, `options of commands`, `costs`, `solvers`, `statuses`, `marker sets`, `measured contact forces`.
+`options of run`, `options of share`, `options of live`, `options of commands`, or a name of `REGISTRIES`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import musclesolve as ms
 from musclesolve.cli.options import TYPES
+from musclesolve.constants import USUAL_COST
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import in_vivo, measured
 from musclesolve.settings import other_files, trial
@@ -88,6 +88,13 @@ def costs() -> str:
     return f"| name | minimizes | fields of the problem that it needs | options | source |\n{'| --- ' * 5}|\n{lines}"
 
 
+def uses_of_costs() -> str:
+    """Return the table of the costs that are for something, the usual one first."""
+    usable = {name: cost.use for name, cost in ms.costs().items() if cost.use}
+    lines = "".join(f"| {usable[name]} | `{name}` |\n" for name in sorted(usable, key=USUAL_COST.__ne__))
+    return f"| you want | take |\n{'| --- ' * 2}|\n{lines}"
+
+
 def solvers() -> str:
     """Return the table of the solvers by name."""
     lines = "".join(
@@ -128,6 +135,7 @@ def contact_forces() -> str:
 
 REGISTRIES = {
     "costs": costs,
+    "uses of costs": uses_of_costs,
     "solvers": solvers,
     "statuses": statuses,
     "marker sets": sets_of_markers,

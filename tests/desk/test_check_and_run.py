@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 import shutil
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 
 import pytest
 import xarray as xr
-from document_pages import DOCS
 from typer.testing import CliRunner
 
 from musclesolve._util.progress import no_progress
 from musclesolve._util.worker_pool import DONE
 from musclesolve.cli.app import app
+from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
 from musclesolve.desk import runner as running
 from musclesolve.desk import tasks
@@ -140,13 +139,10 @@ def test_a_check_that_fails_says_why_and_is_a_fault(desk, processes):
 # ---- Run
 
 
-def test_every_cost_is_offered_with_what_the_page_recommends():
-    page = (DOCS / "choose_a_cost.md").read_text(encoding="utf-8")
-    rows = page.partition("## Which one")[2].partition("##")[0]
-    assert set(re.findall(r"`(\w+)`[^|]*\|$", rows, re.M)) | {"joint_weighted_activation"} == set(
-        run_step.USE_OF
-    )
+def test_every_cost_is_offered_with_its_use_the_usual_one_first():
+    assert next(iter(run_step.cost_names())) == USUAL_COST
     assert set(run_step.cost_names()) == set(costs())
+    assert all(record.use[1:] in run_step.about_cost(name) for name, record in costs().items())
     assert all(record.formula in run_step.about_cost(name) for name, record in costs().items())
     assert "exponent=3" in run_step.about_cost("activation_power(exponent=3)")
     assert "exponnt" in run_step.about_cost("activation_power(exponnt=3)")

@@ -8,7 +8,7 @@ from nicegui import ui
 
 import muscle_db
 from musclesolve._util.message_text import capitalized
-from musclesolve.constants import FAST
+from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
@@ -18,16 +18,6 @@ from musclesolve.errors import InputError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
 
-USE_OF = {
-    "joint_weighted_activation": "the usual one: no decision of your own",
-    "activation_volume": "every unit of muscle tissue costs the same, however a muscle is divided into parts",
-    "activation_power": "to compare with OpenSim's static optimization",
-    "stress_cubed": "to compare with most of the older literature",
-    "joint_reaction_squared": "the least contact force that is possible, as a bound",
-    "min_max": "the largest load of any muscle as small as possible",
-    "emg_tracking": "activations that follow your EMG as far as the moments allow",
-}
-"""Use of each cost, as recommended in docs/choose_a_cost.md."""
 USUAL = (
     *(("sharing", "cost"), ("muscles", "database"), ("muscles", "tendon")),
     *(("filter", "cutoff_hz"), ("filter", "unloaded_below_n"), ("time", "movement")),
@@ -47,7 +37,7 @@ SAMPLES: dict[int | str, str] = {
 def cost_names() -> dict[str, str]:
     """The costs, those with a recommendation first, as a list shows them."""
     known = costs()
-    order = [*(name for name in USE_OF if name in known), *(name for name in known if name not in USE_OF)]
+    order = sorted(known, key=lambda name: (name != USUAL_COST, not known[name].use))
     return {name: name.replace("_", " ") for name in order}
 
 
@@ -57,7 +47,9 @@ def about_cost(name: str) -> str:
         cost = find_cost(name)
     except InputError as error:
         return str(error)
-    use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
+    use = cost.use or "for comparison with work that used it"
+    if name not in costs():
+        use = "by your options"
     formula = f" Minimizes {cost.formula} ({cost.source})." if cost.formula else ""
     changed = "" if cost.label == cost.name else f" Here: {cost.label}."
     return f"{capitalized(use)}.{formula}{changed}"

@@ -253,8 +253,9 @@ def cost_words(name: str) -> str:
         cost = find_cost(kind)
     except InputError:
         return name or "a cost that the result does not name"
-    formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
-    source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
+    formula, source = cost.formula, f"({cost.source})" if cost.source else ""
+    if cost.works:
+        source = f"[{';'.join(f'@{work}' for work in cost.works)}]"
     for parameter in _PARAMETER.findall(name):
         # the formula has the usual value, but another one is used
         formula = re.sub(rf", {parameter} (\w )?= [^,]+", "", formula)

@@ -44,6 +44,8 @@ class Cost(ABC):
         name: in messages and results.
         formula: what is minimized (F force, F0 maximum isometric force).
         source: where it comes from.
+        works: keys of these works in the list of references (report/texts/citations.toml).
+        use: for whom it is, in the list of costs; "" where it is for comparison with work that used it.
         data: optional fields of Problem without which it is not defined.
         parameter_rows: p, how many numbers per muscle `expression` needs.
 
@@ -57,6 +59,8 @@ class Cost(ABC):
     name: ClassVar[str]
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    works: ClassVar[tuple[str, ...]] = ()
+    use: ClassVar[str] = ""
     data: ClassVar[tuple[str, ...]] = ()
     parameter_rows: int = 1
 

@@ -59,6 +59,7 @@ class CostRecord:
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
     needs: frozenset[str] = frozenset({"separable"})  # abilities that a solver must have
     options: tuple[str, ...] = ()  # names of the options in brackets after the name
+    use: str = ""  # for whom it is
 
 
 def costs() -> dict[str, CostRecord]:
@@ -73,7 +74,7 @@ def costs() -> dict[str, CostRecord]:
     """
     _add_plugins()
     return {
-        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind))
+        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind), kind.use)
         for name, kind in REGISTRY.items()
     }
 

@@ -43,6 +43,8 @@ class JointReactionSquared(SumOfTerms):
     name = "joint_reaction_squared"
     formula = "sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2, e = 1e4 N^2"
     source = "Silva 2003, 6.6.2"
+    works = ("silva_2003",)
+    use = "the least contact force that is possible, as a bound"
     data = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:

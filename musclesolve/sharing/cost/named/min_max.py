@@ -29,6 +29,8 @@ class MinMax(Cost):
     name = "min_max"
     formula = "max_i F_i / F0_i, lexicographic"
     source = "Rasmussen et al. 2001"
+    works = ("rasmussen_2001",)
+    use = "the largest load of any muscle as small as possible"
 
     @property
     def needs(self) -> frozenset[str]:

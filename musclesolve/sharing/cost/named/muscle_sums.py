@@ -25,6 +25,7 @@ class ForceSquared(SumOfTerms):
     name = "force_squared"
     formula = "sum_i F_i^2"
     source = "Silva 2003, eq. 6.15"
+    works = ("silva_2003",)
 
     def coefficient(self, problem: Problem) -> Array:
         """The force capacities, (T, n) [N]."""
@@ -50,6 +51,8 @@ class StressCubed(SumOfTerms):
     name = "stress_cubed"
     formula = "sum_i (sigma_bar F_i / F0_i)^3"
     source = "Silva 2003, eqs 6.16 and 6.21"
+    works = ("crowninshield_1981", "silva_2003")
+    use = "to compare with most of the older literature"
     positive = ("specific_strength",)
     exponent = 3.0
 
@@ -70,6 +73,7 @@ class NormalizedForceSquared(SumOfTerms):
     name = "normalized_force_squared"
     formula = "sum_i (F_i / F0_i)^2"
     source = "Silva 2003, eq. 6.17"
+    works = ("silva_2003",)
 
     def coefficient(self, problem: Problem) -> Array:
         """The relative forces force_capacity_i / F0_i, (T, n)."""
@@ -96,6 +100,7 @@ class ForceMomentSquared(SumOfTerms):
     name = "force_moment_squared"
     formula = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
     source = "Silva 2003, eq. 6.18"
+    works = ("silva_2003",)
     positive = ("least_arm",)
 
     def coefficient(self, problem: Problem) -> Array:
@@ -123,6 +128,8 @@ class ActivationPower(SumOfTerms):
     name = "activation_power"
     formula = "sum_i a_i^p, p = 2"
     source = "Delp et al. 2007"
+    works = ("delp_2007",)
+    use = "to compare with OpenSim's static optimization"
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients: ones, (T, n)."""
@@ -152,6 +159,8 @@ class JointWeightedActivation(SumOfTerms):
     name = "joint_weighted_activation"
     formula = "sum_i w_i a_i^p, w_i = 3 where a muscle crosses two joints or more, else 1, p = 2"
     source = "weights after Uhlrich et al. 2022"
+    works = ("uhlrich_2022",)
+    use = "the usual one: no decision of your own"
     positive = ("multi_joint_weight",)
     data = ("joints_crossed",)
 
@@ -180,6 +189,8 @@ class ActivationVolume(SumOfTerms):
     name = "activation_volume"
     formula = "sum_i V_i a_i^p, V_i = F0_i L0_i / sigma_bar, p = 2"
     source = "Ackermann and van den Bogert 2010"
+    works = ("ackermann_2010",)
+    use = "every unit of muscle tissue costs the same, however a muscle is divided into parts"
     positive = ("specific_strength",)
     data = ("optimal_fiber_length",)
 
@@ -213,6 +224,7 @@ class MusclePower(SumOfTerms):
     name = "muscle_power"
     formula = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
     source = "Silva 2003, 6.6.2"
+    works = ("silva_2003",)
     positive = ("least_speed",)
     data = ("fiber_velocity",)
 
@@ -245,6 +257,7 @@ class SoftSaturation(SumOfTerms):
     name = "soft_saturation"
     formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
     source = "Silva 2003, eq. 6.19, maximized; Rasmussen et al. 2001"
+    works = ("silva_2003", "rasmussen_2001")
 
     @property
     def form(self) -> Power | Saturation:
@@ -279,6 +292,8 @@ class EmgTracking(SumOfTerms):
     name = "emg_tracking"
     formula = "sum_measured (a_i - e_i)^2 + w sum_others a_i^2, unmeasured_weight w = 1"
     source = "Pizzolato et al. 2015"
+    works = ("pizzolato_2015",)
+    use = "activations that follow your EMG as far as the moments allow"
     data = ("emg",)
     parameter_rows = 2
 
