@@ -1,5 +1,6 @@
 """The study on the desk: what a click changes in study.toml, and which folders it shows."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,21 +136,24 @@ def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None
         WITH_CARE,
         [],
     )
+    high = "right knee 3.7 BW; measured 2.0 to 3.4"
     records = [
         TrialRecord(name, tmp_path / "trial.toml", tmp_path, outcome, measures=measures, message=message)
         for name, outcome, measures, message in (
             ("one", Outcome.STOPPED, None, ""),
-            ("two", Outcome.REFUSED, None, "no such file"),
+            ("two", Outcome.REFUSED, None, f"{tmp_path / 'trial.toml'}: no such file"),
             ("three", Outcome.EXCLUDED, None, ""),
-            ("four", Outcome.COMPUTED, of_moments, ""),
+            ("four", Outcome.COMPUTED, replace(of_moments, findings=[high, "another one"]), ""),
+            ("five", Outcome.COMPUTED, of_moments, ""),
         )
     ]
     (tmp_path / "trials.csv").write_bytes(csv_bytes(records))
     assert [(row.name, row.css, row.words) for row in listed(tmp_path / "trials.csv")] == [
         ("one", "waits", ""),
-        ("two", "error", "no such file"),
+        ("two", "error", "trial.toml: no such file"),
         ("three", "waits", ""),
-        ("four", "warning", "no contact forces"),
+        ("four", "warning", "Right knee 3.7 BW; measured 2.0 to 3.4"),
+        ("five", "warning", "No contact forces"),
     ]
 
 

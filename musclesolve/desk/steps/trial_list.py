@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
@@ -16,7 +18,7 @@ from musclesolve.desk.result_files import address
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.recording.schema import file_state
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
-from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.studies.many_trials.trial_record import PARTED, Outcome
 
 LOOK = 1.0
 """Interval at which the table is read [s]."""
@@ -50,15 +52,16 @@ def listed(table: Path) -> list[Row]:
 def _row(row: dict[str, str]) -> Row:
     folder, trial = Path(row["folder"]), Path(row["trial"])
     if row["verdict"] not in LABELS:
+        message = row["message"].replace(f"{trial.parent}{os.sep}", "")
         css = "waits" if row["status"] in (Outcome.WAITING, Outcome.STOPPED, Outcome.EXCLUDED) else "error"
-        return Row(row["name"], row["status"].capitalize(), row["message"], css, trial, None)
+        return Row(row["name"], row["status"].capitalize(), message, css, trial, None)
     css = {USABLE: "good", NOT_USABLE: "error"}.get(row["verdict"], "warning")
     peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
     forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
     words = f"Peak contact forces [body weights]: {forces}." if forces else ""
-    found = row["findings"].partition("; ")[0] or ("" if css == "good" else row["plausibility_reason"])
+    found = row["findings"].partition(PARTED)[0] or ("" if css == "good" else row["plausibility_reason"])
     page = folder / REPORT
-    said = f"{words} {found}".strip()
+    said = f"{words}\n{capitalized(found)}".strip()
     return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
 
 

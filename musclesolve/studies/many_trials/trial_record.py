@@ -141,6 +141,8 @@ FIRST = (
     *("leg_frames_not_measured", "peak_pelvis_residual_percent_body_weight"),
 )
 JUDGED = ("movement", "plausibility", "plausibility_reason", "verdict", "findings")
+PARTED = " | "
+"""Between the findings of a trial."""
 LAST = ("seconds", "trial", "folder", "message")
 
 
@@ -162,7 +164,7 @@ def csv_bytes(
                 found.plausibility,
                 found.reason,
                 found.verdict,
-                "; ".join(found.findings),
+                PARTED.join(found.findings),
             ]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
