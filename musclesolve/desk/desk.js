@@ -32,8 +32,10 @@ const msSign = (element) =>
 const msAll = (tag) => [...document.querySelectorAll(`.ms-main ${tag}, .ms-header ${tag}, .ms-steps ${tag}`)];
 let msLast = null;
 addEventListener("focusin", ({ target }) => {
-  const sought = { element: target, tag: target.tagName, sign: msSign(target) };
-  msLast = { ...sought, place: msAll(target.tagName).filter(msSame(sought)).indexOf(target) };
+  if (target.matches(".ms-progress")) return;  // it stands in for what has begun it
+  const element = target.closest(".q-btn") || target;  // after a click a part of the button has the focus
+  const sought = { element, tag: element.tagName, sign: msSign(element) };
+  msLast = { ...sought, place: msAll(sought.tag).filter(msSame(sought)).indexOf(element) };
 });
 // Who clicks beside everything wants no focus.
 addEventListener("pointerdown", ({ target }) => {
@@ -42,7 +44,7 @@ addEventListener("pointerdown", ({ target }) => {
 const msRefocus = () => {
   if (!msLast || msLast.element.isConnected || document.activeElement !== document.body) return;
   const alike = msAll(msLast.tag).filter(msSame(msLast));
-  alike[Math.min(msLast.place, alike.length - 1)]?.focus({ preventScroll: true });
+  (alike[Math.min(msLast.place, alike.length - 1)] || document.querySelector(".ms-progress"))?.focus({ preventScroll: true });
 };
 new MutationObserver(msRefocus).observe(document.body, { childList: true, subtree: true });
 

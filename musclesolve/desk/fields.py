@@ -97,9 +97,17 @@ def field(
         elif setting.kind == "number" and isinstance(stated, int):
             stated = float(stated)
         if view.state((table, key), stated):
-            suggested.set_visibility(stated is None)
+            suggested.set_visibility(stated is None and value is None)
             if then is not None:
                 then()
+
+    def confirmed(item: Open) -> None:
+        with view.saying():
+            view.desk.decided(item, by=view)
+            suggested.set_visibility(False)
+            if entry is not None:
+                entry.run_method("focus")
+        view.refresh_frame()
 
     entry: ui.input | None = None
 
@@ -140,9 +148,13 @@ def field(
         with ui.column().classes("ms-beside"):
             ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
-                for item in trial.opens if value is None else ():
-                    if (item.table, item.key) == (table, key):
-                        _suggestion(item, take)
+                item = trial.asked((table, key))
+                if item is not None and value is None:
+                    _suggestion(item, take)
+                elif item is not None:
+                    ui.label(f"{capitalized(item.why)}.").classes("ms-suggested")
+                    confirm = ui.button(f"Confirm {value_text(value)}", on_click=lambda: confirmed(item))
+                    confirm.props("outline dense no-caps")
 
 
 def heading(text: str) -> None:

@@ -10,7 +10,7 @@ from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, way_text
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
 
-LONGEST_TEXT, LONGEST_TITLE = 260, 40
+LONGEST_TEXT, LONGEST_TITLE = 400, 40
 """Largest length of a shown sentence, and of the name of a row."""
 RECORDINGS: dict[Recording, str] = {"motion": "motion", "standing": "standing trial"}
 
@@ -90,5 +90,6 @@ def seen_text(meaning: Meaning, marker: str) -> list[str]:
 
 
 def clipped(text: str) -> str:
-    """A sentence without the long list of names behind it."""
+    """A sentence, with a capital, without the long list of names behind it."""
+    text = capitalized(text)
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT].rsplit(" ", 1)[0] + " ..."

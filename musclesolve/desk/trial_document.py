@@ -108,7 +108,7 @@ class TrialDocument:
         return True
 
     def state(self, place: Place, value: Any) -> None:
-        """Write a value at a place; None removes it. A suggestion for it is replaced."""
+        """Write a value at a place; None removes it. A suggestion for it is replaced, a question removed."""
         self.state_all({place: value})
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
@@ -156,6 +156,10 @@ class TrialDocument:
                 ]
                 return "\n".join(lines) + "\n"
             del lines[open_line.first : open_line.last]
+            text = "\n".join(lines) + "\n"
+        elif value is not None and (asked := self.asked(place)) is not None:
+            lines = text.splitlines()
+            del lines[asked.first : asked.last]
             text = "\n".join(lines) + "\n"
         try:
             document = tomlkit.parse(text)
@@ -245,6 +249,11 @@ class TrialDocument:
         lines = self.text.splitlines()
         del lines[each.first : each.last]
         self.write("\n".join(lines) + "\n")
+
+    def asked(self, place: Place) -> Open | None:
+        """The open decision whether the value stated at a place is right."""
+        wanted = ".".join(map(str, place[:-1])), place[-1]
+        return next((item for item in self.opens if (item.table, item.key) == wanted), None)
 
     def _open_at(self, place: Place) -> Open | None:
         """Return the open decision at a place: its value, or the whole table that contains the place."""

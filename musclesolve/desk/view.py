@@ -94,7 +94,8 @@ class View:
         self._take_place(place or {})
         self.editor = TextEditor()
         self._buttons = dict[str, ui.button]()
-        self._error: ui.notification | None = None
+        self._lasting: ui.notification | None = None
+        self._passing: ui.notification | None = None
         self._mended: Mapping[str, Any] | None = None
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
@@ -191,22 +192,28 @@ class View:
         else:
             self._say_no_more()
 
-    def say(self, text: str, bad: bool = False) -> None:
-        """Show a message; one of an error stays until it is closed, or something else has succeeded."""
+    def say(self, text: str, bad: bool = False, goes_on: bool = False) -> None:
+        """Show a message in place of the one before.
+
+        One of an error stays until it is closed or something else has succeeded, one of what goes on until that ends.
+        """
         self._say_no_more()
+        if self._passing is not None and not self._passing.is_deleted:
+            self._passing.dismiss()
+        lasts = bad or goes_on
         shown = ui.notification(
             text,
-            type="negative" if bad else "positive",
+            type="ongoing" if goes_on else "negative" if bad else "positive",
             multi_line=True,
             close_button="Close" if bad else False,
-            timeout=None if bad else 4.0,
+            timeout=None if lasts else 4.0,
         ).classes("ms-message")
-        self._error = shown if bad else None
+        self._lasting, self._passing = (shown, None) if lasts else (None, shown)
 
     def _say_no_more(self) -> None:
-        if self._error is not None:
-            self._error.dismiss()
-            self._error = None
+        if self._lasting is not None and not self._lasting.is_deleted:
+            self._lasting.dismiss()
+        self._lasting = None
 
     async def may_replace(self, there: Iterable[Path]) -> bool:
         """Ask whether files may be replaced; True where there are none."""

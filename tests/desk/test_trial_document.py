@@ -63,6 +63,18 @@ def test_a_stated_value_replaces_the_suggestion_and_all_else_stays(document):
     assert "# by its contacts" in document.text and "# the folder" in document.text
 
 
+def test_a_value_that_is_stated_anew_is_no_longer_to_be_confirmed(document):
+    asks = "# TODO: confirm the body mass: no file states it,\n# the plates carry it\n"
+    document.write(f"[subject]\n{asks}mass_kg = 84.8 # 84.8 +- 1.0\n")
+    asked = document.asked(("subject", "mass_kg"))
+    assert asked is not None and asked.why.endswith("the plates carry it")
+    document.state(("subject", "mass_kg"), 80.0)
+    assert document.opens == [] and document.value("subject", "mass_kg") == 80.0
+    document.undo()
+    document.decided(document.asked(("subject", "mass_kg")))
+    assert document.opens == [] and document.value("subject", "mass_kg") == 84.8
+
+
 def test_values_of_lists_of_tables_and_new_tables(document):
     document.state(("force", 0, "side"), "l")
     document.state(("force", 1, "side"), "r")

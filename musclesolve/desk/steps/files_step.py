@@ -136,8 +136,8 @@ class Files:
         await self._look()
 
     async def _draft(self) -> None:
-        self.view.say("Looking at the recordings; this takes some seconds.")
         with self.view.saying():
+            self.view.say("Looking at the recordings; this takes some seconds.", goes_on=True)
             draft: FolderDraft = await in_thread(self.desk.drafted)
             there = [trial.path for trial in draft.trials if trial.path.exists()]
             if not await self.view.may_replace(there):

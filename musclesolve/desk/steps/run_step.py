@@ -173,7 +173,7 @@ class Run:
                 ui.button("Show the result", on_click=lambda: self.view.go("result")).props(
                     "unelevated no-caps icon=insights"
                 )
-        with ui.expansion("Summary, as the command line prints it", value=True).classes("w-full"):
+        with ui.expansion("Summary, as the command line prints it").classes("w-full"):
             statements(facts.summary, "ms-summary")
 
 

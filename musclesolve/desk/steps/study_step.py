@@ -144,8 +144,8 @@ class StudyStep:
         tree.expand([str(root), *(str(parent) for parent in self.study.folder.parents)])
 
     async def _draft(self) -> None:
-        self.view.say("Looking at the recordings; this takes some seconds for each.")
         with self.view.saying():
+            self.view.say("Looking at the recordings; this takes some seconds for each.", goes_on=True)
             draft = await in_thread(self.study.drafted)
             there = [draft.path] if draft.path.exists() else []
             if not await self.view.may_replace(there):

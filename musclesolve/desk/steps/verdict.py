@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nicegui import ui
@@ -12,6 +12,9 @@ from musclesolve.desk.in_thread import in_thread
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
+
+FIRST = 3
+"""Number of cautions that are shown at once, the most important ones; the picture follows."""
 
 
 async def facts_of(desk: Desk) -> ResultFacts | None:
@@ -36,11 +39,19 @@ def show_verdict(desk: Desk, facts: ResultFacts) -> None:
     with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
         ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
         ui.label(facts.why)
-    if facts.careful:
-        with ui.element("ul").classes("ms-list"):
-            for each in facts.careful:
-                with ui.element("li"):
-                    ui.label(each)
+    _list(facts.careful[:FIRST])
+    if more := facts.careful[FIRST:]:
+        with ui.expansion(f"{len(more)} more").classes("w-full"):
+            _list(more)
+
+
+def _list(sentences: Sequence[str]) -> None:
+    if not sentences:
+        return
+    with ui.element("ul").classes("ms-list"):
+        for sentence in sentences:
+            with ui.element("li"):
+                ui.label(sentence)
 
 
 def show_age(desk: Desk) -> None:

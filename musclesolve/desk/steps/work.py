@@ -24,7 +24,7 @@ def progress_words(task: Task) -> str:
 
 def show_progress(desk: Desk, task: Task) -> None:
     """The progress of a task, with a button that ends it."""
-    with ui.column().classes("ms-progress"):
+    with ui.column().classes("ms-progress").props('tabindex="-1"'):
         bar = ui.linear_progress(value=task.fraction, show_value=False).props('aria-label="Progress"')
         words = ui.label(progress_words(task)).props('role="status" aria-live="off"')
         with ui.row():

@@ -159,6 +159,29 @@ def test_mouse_and_wheel_move_the_camera(desktop: Any) -> None:
     assert pixels(page) == shown[0]
 
 
+def test_the_wheel_scrolls_past_a_picture_within_a_page_until_it_is_chosen(
+    desktop: Any, page_file: Path, tmp_path: Path
+) -> None:
+    outer = tmp_path / "outer.html"
+    outer.write_text(
+        f'<body style="margin:0"><iframe src="{page_file.resolve().as_uri()}" '
+        'style="width:900px;height:700px"></iframe><div style="height:3000px"></div></body>'
+    )
+    distance = "() => document.querySelector('.ms-picture').picture.scene.orbit.distance"
+    with opened(outer, browser=desktop.page.context.browser) as found:
+        page, inner = found.page, found.page.frames[1]
+        inner.wait_for_function(START)
+        inner.evaluate("() => document.querySelector('.ms-picture').picture.pause()")
+        before = inner.evaluate(distance)
+        page.mouse.move(600, 300)
+        page.mouse.wheel(0, 200)
+        page.wait_for_function("() => scrollY > 0")
+        assert inner.evaluate(distance) == before
+        page.mouse.click(600, 100)
+        page.mouse.wheel(0, -200)
+        inner.wait_for_function(f"before => ({distance})() < before", arg=before)
+
+
 def test_a_printed_page_holds_a_still(desktop: Any) -> None:
     page = desktop.page
     scrub(page, 20)

@@ -9,11 +9,14 @@ class Picture {
     this.find = (name) => root.querySelector(`[data-msp="${name}"]`);
     this.data = data;
     this.wholePage = root.dataset.mode !== "fragment";
+    // Where other things stand around it, wheel and finger scroll past it unless it is chosen.
+    const alone = root.dataset.mode === "page" && window.top === window;
+    root.classList.toggle("msp-amid", !alone);
     this.frame = 0;
     this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false, shapes: true };
     for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
     this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
-      (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement), context);
+      (event) => alone || event.ctrlKey || root.contains(document.activeElement), context);
     this.controls();
     this.keys(this.acts());
     this.resize();
