@@ -21,7 +21,7 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.schema import file_state
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.settings.trial import is_model_trial
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, hashed_files
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, has_settings, hashed_files
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome
 
 if TYPE_CHECKING:
@@ -137,11 +137,8 @@ class Desk:
 
     def decided(self, each: Open, by: object = None) -> None:
         """Remove an open decision of a draft; see `TrialDocument.decided`. The findings of `check` still hold."""
-        said = self._said
         with self._changing(by) as trial:
             trial.decided(each)
-            if said is not None:
-                self._checked = trial.text, said
 
     @contextmanager
     def _changing(self, by: object = None) -> Iterator[TrialDocument]:
@@ -230,13 +227,16 @@ class Desk:
         """Names of the files of the trial, itself included, that have changed since its result was computed."""
         if self.trial is None or not (attributes := self._attributes):
             return []
-        files = hashed_files(attributes.get(ATTRIBUTE, ""))
+        recipe = attributes.get(ATTRIBUTE, "")
+        files = hashed_files(recipe)
         beside = [self.trial.path, *(self.trial.path.parent / name for name in files)]
         # hashes of large recordings take time: once for each state of the files
         key = self._read[0], [(each, file_state(each)) for each in beside]
         if self._changed_inputs[0] != key:
             self._changed_inputs = key, changed_inputs(files, self.trial.path)
-        return self._changed_inputs[1]
+        names = self._changed_inputs[1]
+        same = self.trial.path.name in names and has_settings(recipe, self.trial.content)
+        return [name for name in names if not same or name != self.trial.path.name]
 
     @property
     def findings(self) -> dict[str, Any] | None:
@@ -252,22 +252,22 @@ class Desk:
 
     @property
     def _said(self) -> dict[str, Any] | Exception | None:
-        return None if self.trial is None else self.trial.of_text(self._checked)
+        return None if self.trial is None else self.trial.of_settings(self._checked)
 
     @property
     def run_failure(self) -> Exception | None:
         """Error that kept the last run of the present text from a result."""
-        return None if self.trial is None else self.trial.of_text(self._failed)
+        return None if self.trial is None else self.trial.of_settings(self._failed)
 
     def check(self) -> Task:
         """Begin to check the trial."""
         assert self.trial is not None
         self._read_again()
-        text = self.trial.text
+        settings = self.trial.settings
 
         def keep(task: Task) -> None:
             if not task.canceled:
-                self._checked = text, task.outcome
+                self._checked = settings, task.outcome
 
         return self.start("Check of the recording", "check", keep, trial=self.trial.path)
 
@@ -275,12 +275,12 @@ class Desk:
         """Begin to compute the muscle forces of the trial, as `command` does."""
         assert self.trial is not None
         self._read_again()
-        text = self.trial.text
+        settings = self.trial.settings
 
         result = self.output / "result.nc"
 
         def keep(task: Task) -> None:
-            self._failed = None if task.error is None else (text, task.error)
+            self._failed = None if task.error is None else (settings, task.error)
             if task.succeeded:  # the page is made after the verdict, which is shown now
                 self.runner.start("Page of the result", "report", files=[result])
 

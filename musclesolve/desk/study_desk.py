@@ -99,17 +99,17 @@ class StudyDesk:
     @property
     def findings(self) -> dict[str, Any] | Exception | None:
         """Findings of `check` on the present text, or its error; None before the check."""
-        return None if self.document is None else self.document.of_text(self._checked)
+        return None if self.document is None else self.document.of_settings(self._checked)
 
     def check(self) -> Task:
         """Begin to check every trial of the study."""
         assert self.document is not None
         self.document.reload()
-        text = self.document.text
+        settings = self.document.settings
 
         def keep(task: Task) -> None:
             if not task.canceled:
-                self._checked = text, task.outcome
+                self._checked = settings, task.outcome
 
         return self._start("Check of the study", "check_study", keep, study=self.document.path)
 

@@ -21,6 +21,7 @@ from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.studies.many_trials.recipe import settings_hash
 
 Place = tuple[str | int, ...]
 """Place of a value: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
@@ -84,9 +85,14 @@ class TrialDocument:
                 self._parsed = self.text, {}, str(error)
         return self._parsed[1:]
 
-    def of_text(self, kept: tuple[str, Kept] | None) -> Kept | None:
-        """The value kept together with a text, None where the text has changed since."""
-        return kept[1] if kept is not None and kept[0] == self.text else None
+    @property
+    def settings(self) -> str:
+        """What results and findings depend on: the settings without comments; the text where it is no TOML."""
+        return self.text if self.fault else settings_hash(self.content)
+
+    def of_settings(self, kept: tuple[str, Kept] | None) -> Kept | None:
+        """The value kept together with settings, None where they have changed since."""
+        return kept[1] if kept is not None and kept[0] == self.settings else None
 
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""

@@ -41,7 +41,7 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
 )
 from musclesolve.settings.trial import is_predicted
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def analyze(
             result = completed(result)
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
-        result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
+        result.attrs[ATTRIBUTE] = recipe(
+            hashes, settings_hash(loaded.document.content), options, [RESULT, *drawn]
+        )
         result.attrs[MEASURES] = Measures.from_result(result).as_json()
         progress("writing", 1.0)
         files = {RESULT: result_content(result), **drawn, **of_trial}

@@ -26,10 +26,21 @@ def input_hashes(trial: AnyTrial) -> dict[str, str]:
     return dict(named_hashes(trial).values())
 
 
-def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
-    """JSON with version, options, `input_hashes`, and the names of the files that are written with the result."""
+def settings_hash(content: Mapping[str, Any]) -> str:
+    """Hash of the settings of a trial file on which its result depends: comments and [questions] do not matter."""
+    settings = {table: values for table, values in content.items() if table != "questions"}
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def recipe(
+    hashes: Mapping[str, str], settings: str, options: Mapping[str, object], written: Iterable[str]
+) -> str:
+    """JSON with version, options, `input_hashes`, `settings_hash`, and the names of the files that are written with
+    the result.
+    """
     made = _choices(options) | {
         "files": dict(hashes),
+        "settings": settings,
         "written": sorted(written),
         "page": _page(current_style()),
     }
@@ -69,6 +80,14 @@ def hashed_files(text: str) -> dict[str, str]:
         return dict(json.loads(text)["files"])
     except (ValueError, KeyError, TypeError):
         return {}
+
+
+def has_settings(text: str, content: Mapping[str, Any]) -> bool:
+    """Return whether the result of a recipe belongs to the settings of a trial file as they are."""
+    try:
+        return bool(json.loads(text)["settings"] == settings_hash(content))
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def options_in(text: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def current(study, text, options=OPTIONS, figures=True):
 
 
 def made(study, written=("result.nc", "forces.png")):
-    return recipe(input_hashes(study.trial), OPTIONS, written)
+    return recipe(input_hashes(study.trial), "", OPTIONS, written)
 
 
 def test_the_same_again_is_current_even_if_the_study_has_moved(study, tmp_path):
@@ -68,7 +68,7 @@ def test_a_cost_of_ones_own_that_was_edited_is_not(study, monkeypatch):
     module.write_text("def power(a, force, data):\n    return a.T @ a\n")
     power = importlib.import_module("cost_of_ones_own").power
     options = {"cost": expression_cost("own", power)}
-    text = recipe(input_hashes(study.trial), options, ["result.nc"])
+    text = recipe(input_hashes(study.trial), "", options, ["result.nc"])
     assert current(study, text, options, figures=False)
     module.write_text("def power(a, force, data):\n    return a.T @ a / 2\n")
     assert not current(study, text, options, figures=False)
