@@ -1,15 +1,20 @@
 """Validity of each frame of a result: solved or not, foot on the ground or not, place in the gait cycle."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, OTHER, SIDE_NAMES, joint_kind, side_of
 from musclesolve.constants import LOADED_FROM_N
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"

@@ -15,14 +15,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.results.dataset.result_dataset import ResultDataset
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from musclesolve.pipeline.body import SolvedGroup
+    from musclesolve.results.dataset.result_dataset import ResultDataset
 
 # fmt: off
 Use = Literal[
@@ -160,6 +161,8 @@ def shown(units: str) -> tuple[float, str]:
 
 def explained(data: xr.Dataset) -> ResultDataset:
     """Add the units and meanings of the quantities to the variables of an answer to a question."""
+    from musclesolve.results.dataset.result_dataset import ResultDataset
+
     for name in data.data_vars:
         if name in QUANTITIES and QUANTITIES[str(name)].answer:
             data[name].attrs |= QUANTITIES[str(name)].attrs
@@ -199,6 +202,8 @@ def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
 
 def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
     """Add the quantities of a set that follow by formulas to a result, an average or a comparison."""
+    import xarray as xr  # not for samples, which processes compute
+
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is None or quantity.name in data or not set(quantity.arguments) <= set(data):
             continue

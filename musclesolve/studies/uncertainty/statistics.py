@@ -4,14 +4,15 @@ Samples arrive one after the other and are not stored: mean, standard deviation 
 the nominal values, so that a constant quantity has a spread of exactly zero.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.constants import DESIGNED
@@ -26,13 +27,15 @@ from musclesolve.results.dataset.quantities import (
     in_set,
     of_parts,
 )
-from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, SubjectWithErrors
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """Probabilities of the median and of the ends of the bands of 50 % and 95 %."""
@@ -166,6 +169,10 @@ def assemble(
 
     unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
     """
+    from musclesolve.results.dataset.result_quantities import (
+        listed,  # loads xarray, which samples do not need
+    )
+
     layout, statistics, known_quantities = replay.layout, found.statistics, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
