@@ -372,7 +372,7 @@ def _recognized(
         yield "EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"
         if channels.unknown:
             yield "EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"
-    if events := stated_events(_paths(files)):
+    if events := stated_events(_paths(files))[0]:
         yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
 
 

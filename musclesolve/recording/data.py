@@ -216,6 +216,10 @@ class PlateForce(Sampled):
         return np.any(lost, axis=0) if lost else np.zeros(time.size, bool)
 
 
+SAME_EVENT_S = 0.3
+"""Time [s] within which events of one kind and foot are one event: no foot steps twice in so short a time."""
+
+
 @dataclass(frozen=True)
 class Event:
     """A gait event: a foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing.

@@ -19,7 +19,7 @@ from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
+from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
@@ -38,8 +38,6 @@ _SOURCES = {
     "predicted": "the predicted forces",
     "markers": "the markers",
 }
-SAME_EVENT_S = 0.3
-"""Time [s] within which events of one kind and foot are one event: no foot steps twice in so short a time."""
 BEARING_WEIGHTS = 0.3
 """Force [body weights] from which a foot stands: it neither strikes nor leaves."""
 LONGEST_RAMP = 0.2
@@ -105,6 +103,8 @@ def gait_events(
     # Of one event the surest source counts.
     plates, stated = force_events(loads), EventsByFoot(trial.events)
     conflicts = _conflicts([(twin, event) for event in plates if (twin := stated.twin(event)) is not None])
+    stands = {side: standing(loads, side) for side in SIDES}
+    conflicts += _contradicted(trial.events, EventsByFoot(plates), {side: stands[side][0] for side in SIDES})
     plates = [event for event in plates if (event.kind, event.side) not in trial.all_events_of]
     events = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
     surer = EventsByFoot(events)
@@ -114,7 +114,6 @@ def gait_events(
 
     # Marker events while the foot certainly stands on a plate are ignored.
     notes: list[str] = []
-    stands = {side: standing(loads, side) for side in SIDES}
     sure = [_inside(stands[event.side][0], event).any() for event in lone]
     filled = [event for event, stood in zip(lone, sure, strict=True) if not stood]
     if any(sure):
@@ -222,6 +221,26 @@ class EventsByFoot:
             if abs(other.time - event.time) < SAME_EVENT_S
         ]
         return min(around, key=lambda other: abs(other.time - event.time), default=None)
+
+
+def _contradicted(stated: Sequence[Event], plates: EventsByFoot, stands: dict[Side, Array]) -> list[str]:
+    """One sentence on the stated events at which the foot stands on its plate, or does the opposite there."""
+    opposite: dict[EventKind, EventKind] = {"heel_strike": "toe_off", "toe_off": "heel_strike"}
+    wrong = []
+    for event in stated:
+        other = plates.twin(replace(event, kind=opposite[event.kind]))
+        reversed_ = other is not None and abs(other.time - event.time) <= CONFLICT
+        if plates.twin(event) is None and (reversed_ or _inside(stands[event.side], event).any()):
+            wrong.append(event)
+    if not wrong:
+        return []
+    return [
+        WarningNote(
+            f"The forces contradict {len(wrong)} of {len(stated)} stated gait events: {_listed(wrong)}. Their sides "
+            "or kinds may be exchanged, or a plate is assigned to the wrong foot.",
+            "gait_events",
+        )
+    ]
 
 
 def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import shortened
 from musclesolve._util.sides import SIDE_LETTERS
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_description import (
     FULL,
@@ -26,7 +28,7 @@ from musclesolve.recording.c3d.c3d_description import (
     read_layout,
 )
 from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_names
-from musclesolve.recording.data import Event, EventKind, Markers, Table
+from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 from musclesolve.recording.units import LARGEST, meters_in, plain_unit
@@ -295,12 +297,43 @@ def read_c3d(path: str | Path) -> C3D:
     return C3D(path, description, read_layout(description, size))
 
 
-def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
-    """Return the events in the C3D file of the motion, or if it has none in the file of the forces."""
+def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[str]]:
+    """Return the events in the C3D file of the motion, or if it has none in the file of the forces; and notes.
+
+    Events outside of the recording, and second ones of the same step, are left out.
+    """
     for role in ("markers", "forces"):
-        if role in files and is_c3d(files[role]) and (events := read_events(read_c3d(files[role]))):
-            return events
-    return ()
+        if role in files and is_c3d(files[role]) and (events := read_events(file := read_c3d(files[role]))):
+            return _within(file, events)
+    return (), []
+
+
+def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], list[str]]:
+    """Return the events of a file that its frames show, each once, and notes on the others."""
+    frame, layout = 1.0 / file.layout.rate, file.layout
+    first, last = layout.start_time, layout.start_time + (layout.frames - 1) * frame
+    kept, outside, again = list[Event](), list[str](), list[str]()
+    for event in events:
+        same = [other for other in kept if (other.kind, other.side) == (event.kind, event.side)]
+        if not first - frame <= event.time <= last + frame:
+            outside.append(f"{event.time:.3f} s")
+        elif same and event.time - same[-1].time < SAME_EVENT_S:
+            again += [f"{event.time:.3f} s"] * (event.time - same[-1].time > frame)
+        else:
+            kept.append(event)
+    notes = []
+    if outside:
+        notes.append(
+            f"{file.path.name} states {len(outside)} gait events outside of the recording, which lasts from "
+            f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out. Events of a recording that was "
+            "cut may count from its first frame."
+        )
+    if again:
+        notes.append(
+            f"{file.path.name} states {len(again)} gait events twice, less than {SAME_EVENT_S:g} s apart. The first of "
+            f"two counts, left out: {shortened(again)}."
+        )
+    return tuple(kept), [WarningNote(note, "gait_events") for note in notes]
 
 
 def read_events(file: C3D) -> tuple[Event, ...]:

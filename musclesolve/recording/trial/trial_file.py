@@ -203,7 +203,7 @@ class TrialReader:
         predicted = settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED
         of_errors = settings.uncertainty, "recording", person, predicted
         faults.attempt("trial file", None, check_errors, document, *of_errors)
-        of_file = faults.attempt("events of the file", (), stated_events, files)
+        of_file, event_notes = faults.attempt("events of the file", ((), []), stated_events, files)
         stated = faults.attempt(
             "trial file", None, with_stated_events, document, settings.events, of_file, walk
         )
@@ -215,7 +215,8 @@ class TrialReader:
             *_notes(settings, forces),
             *corrections,
         )
-        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *emg_notes, *fascicle_notes)
+        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *event_notes)
+        notes = (*notes, *emg_notes, *fascicle_notes)
         return Trial(
             document=document,
             subject=subject,

@@ -42,6 +42,19 @@ def test_what_a_file_states_counts_before_forces():
     assert not any("differ" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("exchanged", ["sides", "kinds"])
+def test_stated_events_that_the_forces_contradict_are_warned_of(exchanged):
+    right = [Event("heel_strike", "r", STEPS.strikes("r")[1], "stated")]
+    right += [Event("toe_off", "r", STEPS.toe_offs("r")[1], "stated")]
+    wrong = {
+        "sides": [replace(event, side="l") for event in right],
+        "kinds": [replace(right[0], kind="toe_off"), replace(right[1], kind="heel_strike")],
+    }[exchanged]
+    notes = [n for n in gait_events(STEPS.trial(events=tuple(wrong))).notes if isinstance(n, WarningNote)]
+    assert any(note.code == "gait_events" and "contradict 2 of 2" in note for note in notes)
+    assert not any("contradict" in note for note in gait_events(STEPS.trial(events=tuple(right))).notes)
+
+
 def test_what_the_trial_file_states_of_a_kind_is_all_of_it():
     strikes = STEPS.strikes("r")
     stated = tuple(Event("heel_strike", "r", time + 0.03, "stated") for time in strikes[1:])

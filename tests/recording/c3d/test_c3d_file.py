@@ -14,7 +14,7 @@ from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_description import Coding
-from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
+from musclesolve.recording.c3d.c3d_file import read_c3d, read_events, stated_events
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import Event
 from musclesolve.recording.formats import read_markers
@@ -193,6 +193,29 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
     ]
     np.testing.assert_allclose([e.time for e in events], [0.5, 1.2, 60.25], rtol=1e-6)
     assert all(isinstance(event, Event) for event in events)
+
+
+def test_events_outside_of_the_recording_and_second_ones_of_a_step_are_left_out(tmp_path: Path) -> None:
+    """Events may count from the first frame of a cut, or be stored by two programs."""
+
+    def with_events(file) -> None:
+        for time, label in [
+            (0.1, "Foot Strike"),
+            (0.1, "Foot Strike"),
+            (0.15, "Foot Strike"),
+            (0.3, "Foot Off"),
+        ]:
+            file.add_event([0, time], "Left", label)
+        file.add_event([0, 7.5], "Right", "Foot Strike")
+
+    path = write(tmp_path / "a.c3d", with_events, points=np.zeros((60, 1, 3)) + 1.0)
+    events, notes = stated_events({"markers": path})
+    assert [(e.kind, e.side, round(e.time, 6)) for e in events] == [
+        ("heel_strike", "l", 0.1),
+        ("toe_off", "l", 0.3),
+    ]
+    assert [note.code for note in notes] == ["gait_events"] * 2
+    assert "7.500 s" in notes[0] and "0.150 s" in notes[1]
 
 
 @pytest.mark.parametrize(
