@@ -1,7 +1,7 @@
 """The files of a report, recognized by their content and grouped by trial."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,14 +98,14 @@ class Inputs:
     unreadable: tuple[Unreadable, ...] = field(default=())
 
 
-def read_inputs(paths: Sequence[str | Path]) -> Inputs:
-    """Read the files of a report, in any order."""
+def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | None = None) -> Inputs:
+    """Read the files of a report, in any order; `known`: the content of files that need not be read."""
     sources: list[ReportFile] = []
     unreadable: list[Unreadable] = []
     fault: InputError | None = None
     for path in {os.path.realpath(path): Path(path) for path in paths}.values():
         try:
-            data = read_result(path)
+            data = known[path] if known and path in known else read_result(path)
             sources.append(ReportFile(path, _kind(data, path), data, sha256(path)))
         except InputError as error:
             if error.code == "missing_file":

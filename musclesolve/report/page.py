@@ -41,7 +41,7 @@ from musclesolve.report.sections import (
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import answers_beside, check_folder
+from musclesolve.results.files.result_netcdf import answers_beside, check_folder, with_storable_texts
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -132,11 +132,11 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
 
 
 def trial_report(result: xr.Dataset, path: Path) -> bytes:
-    """The report of one trial, as the content of a file beside its result."""
-    del result  # read from its file, whose contents the page names
-    beside = path.with_name(UNCERTAINTY)
+    """The report of one trial, as the content of a file beside its result, which is in this file."""
+    beside, held = path.with_name(UNCERTAINTY), with_storable_texts(result)
+    held.encoding = result.encoding | {"source": str(path)}
     paths = [path, *([beside] if beside.is_file() else []), *answers_beside(path)]
-    return report_page(read_inputs(paths)).encode("utf-8", "replace")
+    return report_page(read_inputs(paths, {path: held})).encode("utf-8", "replace")
 
 
 def report_page(inputs: Inputs, progress: Progress | None = None) -> str:

@@ -11,13 +11,17 @@ import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import as_before, set_status, with_fascicles, with_troubles
 
+import musclesolve as ms
+from musclesolve._util.progress import no_progress
 from musclesolve.report import rendering, sections
 from musclesolve.report.inputs import read_inputs
-from musclesolve.report.page import report_page
+from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
 from musclesolve.results.facts import Facts
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.sharing.status import Status, verdict_words
 from musclesolve.studies.average import average_results
+from musclesolve.studies.many_trials.one_trial import analyze
 
 ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]
 
@@ -34,6 +38,18 @@ def page(tmp_path, monkeypatch):
         return Parsed(report_page(read_inputs(paths)))
 
     return of
+
+
+def test_the_page_made_with_a_result_is_the_page_of_its_file(tmp_path):
+    """Made from the numbers in memory, which need not be read again; of a name that no file can hold, too."""
+    trial, path = ms.data.reference_stride(), tmp_path / "result.nc"
+    result, _ = analyze(trial, tmp_path, {}, figures=False, progress=no_progress)
+    read = report_page(read_inputs([path])).encode("utf-8", "replace")
+    assert trial_report(result, path) == read
+    named = result.assign_attrs(subject="a\udcffb")
+    write_result(named, path)
+    read = report_page(read_inputs([path])).encode("utf-8", "replace")
+    assert trial_report(named, path) == read and rb"a\xffb" in read
 
 
 def test_the_code_of_templates_is_kept_where_python_keeps_its_own(tmp_path, monkeypatch):

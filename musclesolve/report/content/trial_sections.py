@@ -484,7 +484,7 @@ def _remarks(printed: Iterable[str]) -> list[str]:
 
 def provenance(trial: TrialFiles) -> dict[str, object]:
     """Input files and options of the result."""
-    options = [(name, _shown(value)) for name, value in trial.base.attrs.items() if name not in APART]
+    options = [(name, _shown(value)) for name, value in sorted(trial.base.attrs.items()) if name not in APART]
     stored = PageTable(
         "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True
     )
