@@ -82,7 +82,7 @@ def leg(file: Path) -> tuple[Problem, FullProblem]:
     trial = ms.read_trial(file)
     recorded = mechanics(trial)
     database = muscle_db.load(trial.settings.muscles.database)
-    muscles = scale_muscles(recorded.model, database, "r", trial.settings.muscles.strength)
+    muscles = scale_muscles(recorded.model, database, "r", trial.settings.muscles.strength, "table")
     state = muscle_state(recorded.model, muscles, recorded.motion)
     dofs = [f"{dof}_r" for dof in LEG_DOFS[:5]]
     full = full_problem(recorded.model, recorded.motion, recorded.wrenches, [state], dofs)

@@ -6,6 +6,9 @@ STANDARD_GRAVITY = 9.80665
 USUAL_COST = "joint_weighted_activation"
 """The cost by which moments are shared unless asked otherwise, of recordings and of models alike."""
 
+USUAL_SOLVER = "batch"
+"""The solver unless asked otherwise: the compiled kernel, all frames at once."""
+
 USUAL_LEAST_ACTIVATION = 0.01
 """Least activation of every muscle unless another one is chosen: that of OpenSim's muscles."""
 

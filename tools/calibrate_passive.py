@@ -78,7 +78,7 @@ class Fit:
     def __init__(self, database: MuscleDatabase) -> None:
         model = human_model()
         self.group = groups_of(database)
-        self.muscles = scale_muscles(model, database, "r")
+        self.muscles = scale_muscles(model, database, "r", passive="table")
         self.sweeps = published_sweeps()
         self.states = states_along(model, self.muscles, self.sweeps)
         self.start = np.repeat(self.muscles.parameters.families[0][0].passive_strain, len(GROUPS))

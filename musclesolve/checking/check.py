@@ -19,7 +19,7 @@ from musclesolve.checking.markers.trajectories import fill_and_complete, remove_
 from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
@@ -177,7 +177,7 @@ def share_model(
     coordinates: Source,
     moments: Source | None = None,
     cost: str | Cost = USUAL_COST,
-    solver: str | Solver = "batch",
+    solver: str | Solver = USUAL_SOLVER,
     side: str = "both",
     **choices: Any,
 ) -> xr.Dataset:

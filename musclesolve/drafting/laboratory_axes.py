@@ -19,9 +19,10 @@ from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
-from musclesolve.recording.file_axes import AXES, axis_vector
+from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
+from musclesolve.settings.trial import AXES
 
 ALONG = 0.8
 """Least cosine between a direction and the axis along which it lies."""

@@ -41,7 +41,8 @@ def muscle_geometry(
 
     Returns:
         Dataset over pose, dof, muscle (both sides): musculotendon_length, fiber_length, normalized_fiber_length,
-        moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
+        moment_arm, force_capacity, passive_force, and the angles as coordinates of pose. Passive forces follow
+        `[muscles] passive = "table"` of a trial file, strains of the muscle set; the usual rule has no passive force.
 
     Raises:
         InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles of different
@@ -74,7 +75,8 @@ def muscle_geometry(
         coordinates[:, model.dof(name)] = value
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
-    state = muscle_state(model, joined([scale_muscles(model, database, side) for side in SIDES]), motion)
+    muscles = joined([scale_muscles(model, database, side, passive="table") for side in SIDES])
+    state = muscle_state(model, muscles, motion)
     optimal = state.parameters.optimal_fiber_length
     quantities = {
         "musculotendon_length": (state.musculotendon_length, "m"),

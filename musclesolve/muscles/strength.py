@@ -16,8 +16,10 @@ from musclesolve._util.sides import once_for_both_sides
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import MuscleSettings
 
-RULES = ("table", "handsfield_2014")
+RULES = settings_of(MuscleSettings)["strength"].words
 LARGEST_FACTOR = 100.0
 
 
@@ -26,7 +28,7 @@ def strengths(
     optimal_fiber_length: Array,
     mass: float,
     stature: float | None,
-    rule: str | float = "table",
+    rule: str | float,
 ) -> Array:
     """Maximum isometric forces (n,) [N] of the muscles of a set.
 

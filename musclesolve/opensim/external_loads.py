@@ -28,6 +28,8 @@ from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Side, Table
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import ModelPlateSettings
 
 _BEYOND = 1e-6
 """Largest time of a motion beyond the times of a load [s]: rounding of the files."""
@@ -147,7 +149,7 @@ def read_external_loads(
     Raises:
         InputError: a part is missing, or parts contradict each other; with its place.
     """
-    check_choice(feet, "feet", FEET)
+    check_choice(feet, "feet", FEET.choices)
     file = Path(path)
     if file.suffix.lower() == ".xml":
         stated = _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
@@ -317,7 +319,7 @@ _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
 _SOLE_M = 0.18
 """Distance [m] from the origin of a foot without toes to the joint of its toes, along its x axis."""
-FEET = ("stated", "nearest")
+FEET = settings_of(ModelPlateSettings)["feet"]
 """Sources of the feet of an ExternalLoads file."""
 
 

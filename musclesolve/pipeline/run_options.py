@@ -17,7 +17,13 @@ from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import operating_range
-from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles, served_dofs
+from musclesolve.muscles.scaling.scale_muscles import (
+    MUSCLE_SETTINGS,
+    ScaledMuscles,
+    joined,
+    scale_muscles,
+    served_dofs,
+)
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.find_muscle_set import find_muscle_set
@@ -51,8 +57,8 @@ class Options:
     database: muscle_db.MuscleDatabase
     sharing: Sharing
     dofs: tuple[str, ...]
-    strength: str | float = "table"
-    passive: str = "none"
+    strength: str | float = MUSCLE_SETTINGS["strength"].default
+    passive: str = MUSCLE_SETTINGS["passive"].default
     fiber_lengths: str | None = None  # None: the rule of the set
     channels: Channels = ()
     fascicles: tuple[str, ...] = ()

@@ -6,8 +6,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
 from musclesolve.settings.trial import LaboratorySettings
 
-AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
-
 
 def axis_vector(name: str) -> Array:
     """Return the unit vector (3,) of an axis name such as "+x"."""

@@ -19,11 +19,12 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.file_axes import AXES, global_from_laboratory
+from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
+from musclesolve.settings.trial import AXES
 
 Content = TypeVar("Content")
 

@@ -263,6 +263,10 @@ class ExportSettings(Settings):
     )
 
 
+VALUES_FORMATS = ("csv", "parquet")
+"""Formats of the table of values of a study."""
+
+
 class StudyOptions(SampleSettings):
     """Options of `study`."""
 
@@ -276,7 +280,7 @@ class StudyOptions(SampleSettings):
         "text",
         "format of the table of peaks and other values of every cycle",
         default="csv",
-        choices=("csv", "parquet"),
+        choices=VALUES_FORMATS,
         option="--values",
     )
 

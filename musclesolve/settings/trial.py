@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import muscle_db
+from muscle_db.model import FIBER_LENGTHS
 from musclesolve.constants import (
     FLIGHT_CUTOFF_HZ,
     LOADED_FROM_N,
@@ -14,6 +15,7 @@ from musclesolve.constants import (
     TENDONS,
     USUAL_COST,
     USUAL_LEAST_ACTIVATION,
+    USUAL_SOLVER,
     WALKING_CUTOFF_HZ,
 )
 from musclesolve.settings.schema import Settings, same, setting, settings_of, table, tables_of
@@ -448,7 +450,7 @@ class MuscleSettings(Settings):
         "how optimal fiber and tendon slack lengths are scaled to the subject: by the range of "
         "normalized fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
         "database when absent",
-        choices=("operating_range", "standing"),
+        choices=FIBER_LENGTHS,
     )
     tendon: str = setting(
         "text",
@@ -478,7 +480,7 @@ class SharingSettings(Settings):
         default=USUAL_COST,
         of_run=True,
     )
-    solver: str = setting("text", "name of the solver", default="batch", of_run=True)
+    solver: str = setting("text", "name of the solver", default=USUAL_SOLVER, of_run=True)
     reserve_weight: float | None = setting(
         "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0
     )

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import (
@@ -37,7 +37,7 @@ OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor prove
 def solve(
     problem: Problem,
     cost: str | Cost = USUAL_COST,
-    solver: str | Solver = "batch",
+    solver: str | Solver = USUAL_SOLVER,
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
 ) -> Solution:

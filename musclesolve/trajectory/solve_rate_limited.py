@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.message_text import as_text
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
@@ -87,7 +87,7 @@ def solve_rate_limited(
     cost: str | Cost = USUAL_COST,
     limits: RateLimits | None = None,
     method: str = "together",
-    solver: str | Solver = "batch",
+    solver: str | Solver = USUAL_SOLVER,
     on_infeasible: str = "report",
 ) -> RateLimited:
     """The activations of least cost for a whole motion that change no faster than activation dynamics allows.

@@ -23,7 +23,7 @@ COLUMNS = (
 
 def test_both_legs_are_the_two_legs(model, motion, wrenches):
     database = muscle_db.load("rajagopal_2023")
-    legs = tuple(scale_muscles(model, database, side) for side in "rl")
+    legs = tuple(scale_muscles(model, database, side, passive="table") for side in "rl")
     both = muscle_state(model, joined(legs), motion)
     segments = segment_motion(model, motion)
     all_loads = group_loads(model, motion, distal_loads(model, segments, wrenches), both)
@@ -46,7 +46,7 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
 
 def test_the_legs_of_one_frame_are_frames(model, motion, wrenches):
     database = muscle_db.load("rajagopal_2023")
-    legs = tuple(scale_muscles(model, database, side) for side in "rl")
+    legs = tuple(scale_muscles(model, database, side, passive="table") for side in "rl")
     here = motion.frames(slice(20, 21))
     pushes = [replace(wrench, force=wrench.force[20:21], moment=wrench.moment[20:21]) for wrench in wrenches]
     forces = distal_loads(model, segment_motion(model, here), pushes)

@@ -25,13 +25,15 @@ LEGS = [("silva_2003", "r"), ("silva_2003", "l"), ("gait2392", "l"), ("rajagopal
 @pytest.fixture(scope="module", params=LEGS, ids="-".join)
 def muscles(model, request):
     name, side = request.param
-    return scale_muscles(model, muscle_db.load(name), side)
+    return scale_muscles(model, muscle_db.load(name), side, passive="table")
 
 
 @pytest.fixture(scope="module", params=CURVES)
 def of_family(model, request):
     """The right leg with another family of curves, and passive strains that differ from muscle to muscle."""
-    muscles = scale_muscles(model, replace(muscle_db.load("silva_2003"), curves=request.param), "r")
+    muscles = scale_muscles(
+        model, replace(muscle_db.load("silva_2003"), curves=request.param), "r", passive="table"
+    )
     zero, one = np.linspace(-0.1, 0.1, len(muscles.names)), np.linspace(0.7, 0.4, len(muscles.names))
     angle = np.maximum(muscles.parameters.pennation_angle, 0.02)
     passive = muscles.parameters.passive._replace(at_zero=zero, at_one=one)

@@ -79,13 +79,14 @@ def test_a_larger_body_has_larger_muscles_and_longer_fibers_less_force():
 
 
 def test_the_table_and_a_factor_on_it():
-    np.testing.assert_array_equal(strengths(DATABASE, LENGTH, MASS, STATURE), TABLE)
+    np.testing.assert_array_equal(strengths(DATABASE, LENGTH, MASS, STATURE, "table"), TABLE)
     np.testing.assert_array_equal(strengths(DATABASE, LENGTH, MASS, None, 1.5), 1.5 * TABLE)
 
 
 def test_a_factor_multiplies_the_capacity_and_leaves_the_passive_force(model, motion):
     plain, strong = (
-        muscle_state(model, scale_muscles(model, DATABASE, "r", strength), motion) for strength in (1.0, 2.0)
+        muscle_state(model, scale_muscles(model, DATABASE, "r", strength, "table"), motion)
+        for strength in (1.0, 2.0)
     )
     np.testing.assert_array_equal(strong.force_capacity, 2.0 * plain.force_capacity)
     np.testing.assert_array_equal(strong.passive_force, plain.passive_force)

@@ -23,7 +23,7 @@ from musclesolve.pipeline.recorded_body import group_loads
 )
 def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, side):
     rng = np.random.default_rng(40)
-    muscles = scale_muscles(model, muscle_db.load(name), side)
+    muscles = scale_muscles(model, muscle_db.load(name), side, passive="table")
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     tension[:, quadriceps(muscles.names)] = 0.0  # with them: test_patella.py
@@ -106,7 +106,7 @@ def momentum_rate(model, motion, indices):
 
 def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     """Tension alone, nothing else: the joint pushes back exactly what the muscles pull across it."""
-    muscles = scale_muscles(model, muscle_db.load("silva_2003"), "r")
+    muscles = scale_muscles(model, muscle_db.load("silva_2003"), "r", passive="table")
     state = muscle_state(model, muscles, motion)
     nothing = np.zeros_like(state.musculotendon_length)
     soleus = nothing.copy()

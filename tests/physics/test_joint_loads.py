@@ -18,7 +18,9 @@ from musclesolve.pipeline.recorded_body import group_loads
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_rows_and_offset_give_the_contact_forces(model, motion, wrenches, side):
-    state = muscle_state(model, scale_muscles(model, muscle_db.load("silva_2003"), side), motion)
+    state = muscle_state(
+        model, scale_muscles(model, muscle_db.load("silva_2003"), side, passive="table"), motion
+    )
     segments = segment_motion(model, motion)
     loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
     force = 800.0 * np.random.default_rng(41).random(state.force_capacity.shape)
@@ -37,7 +39,7 @@ def test_about_the_axes_of_a_joint_the_moment_is_what_muscles_leave(model, motio
 
     Hip rotation is left out: a part of the thigh turns about its axis that is not beyond the joint.
     """
-    state = muscle_state(model, scale_muscles(model, muscle_db.load(database), "l"), motion)
+    state = muscle_state(model, scale_muscles(model, muscle_db.load(database), "l", passive="table"), motion)
     loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     tension = 800.0 * np.random.default_rng(42).random(state.force_capacity.shape)
     axes, moments = model.tree.axes(motion.q), projected_moments(model, motion, wrenches)
@@ -59,7 +61,9 @@ def test_moments_are_the_direct_sums_over_the_points(model, motion, wrenches):
 
     Without the quadriceps, which pulls at the shank through the patellar ligament (test_patella.py).
     """
-    state = muscle_state(model, scale_muscles(model, muscle_db.load("silva_2003"), "r"), motion)
+    state = muscle_state(
+        model, scale_muscles(model, muscle_db.load("silva_2003"), "r", passive="table"), motion
+    )
     segments = segment_motion(model, motion)
     loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
     tension = 500.0 + 300.0 * np.random.default_rng(43).random(state.force_capacity.shape)

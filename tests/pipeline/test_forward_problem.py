@@ -38,7 +38,7 @@ def stride():
 
 @pytest.fixture(scope="module")
 def legs(stride):
-    return [scale_muscles(stride.model, muscle_db.load("gait2392"), side) for side in "rl"]
+    return [scale_muscles(stride.model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]
 
 
 def sampled(stride, legs, interval, between="linear", replay="activation"):
@@ -80,7 +80,7 @@ def test_a_recorded_walk_goes_on_as_recorded(recorded):
 
 def test_a_static_pose_holds(model):
     """Muscles activated in a pose at rest: what they do not balance the other moments do, and nothing accelerates."""
-    legs = [scale_muscles(model, muscle_db.load("gait2392"), side) for side in "rl"]
+    legs = [scale_muscles(model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]
     still = np.zeros((8, 44))
     still[:, model.dof("knee_flexion_r")], still[:, model.dof("hip_flexion_r")] = 0.4, 0.3
     motion = motion_from(model, 0.01 * np.arange(8), still, 0.0 * still, 0.0 * still)
@@ -111,7 +111,7 @@ def test_drift_falls_with_the_sampling_interval(stride, legs):
 
 def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     """Left and right exchanged half a stride later: the stride is symmetric, and so is its simulation."""
-    legs = [scale_muscles(stride.model, muscle_db.load("gait2392"), side) for side in "rl"]
+    legs = [scale_muscles(stride.model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]
     time = 0.2 + 0.005 * np.arange(7)
     own = 0.05 + 0.1 * np.abs(np.sin(np.arange(43.0) + 8.0 * time[:, None]))
     other = 0.12 - own / 3.0

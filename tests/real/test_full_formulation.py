@@ -53,7 +53,7 @@ def some_frames(trial, frames):
     pushes = [Wrench(w.body, w.force[frames], w.moment[frames]) for w in recorded.wrenches]
     options = trial.settings.muscles
     database = muscle_db.load(options.database)
-    muscles = {s: scale_muscles(recorded.model, database, s, options.strength) for s in "rl"}
+    muscles = {s: scale_muscles(recorded.model, database, s, options.strength, options.passive) for s in "rl"}
     states = {s: muscle_state(recorded.model, muscles[s], motion) for s in "rl"}
     return recorded.model, motion, pushes, states
 

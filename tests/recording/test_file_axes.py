@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory
+from musclesolve.recording.file_axes import axis_vector, global_from_laboratory
+from musclesolve.settings.trial import AXES
 from tests.support.refusals import refused
 
 PAIRS = [(forward, up) for forward, up in product(AXES, AXES) if forward[1] != up[1]]

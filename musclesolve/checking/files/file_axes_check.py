@@ -12,8 +12,9 @@ from musclesolve.checking.observed_body import ahead, between, facing, seen_mean
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
-from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory, standing_axes
+from musclesolve.recording.file_axes import axis_vector, global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.settings.trial import AXES
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8

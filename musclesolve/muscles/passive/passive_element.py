@@ -25,7 +25,7 @@ class PassiveElement(NamedTuple):
     at_one: Array
 
 
-def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "table") -> PassiveElement:
+def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str) -> PassiveElement:
     """The passive elements of the muscles of a set.
 
     Args:

@@ -29,6 +29,8 @@ from musclesolve.muscles.scaling.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches, frame_maps, scaled_paths, sided
 from musclesolve.muscles.strength import strengths
 from musclesolve.muscles.tendon_strain import TendonStrain, set_tendon_strains
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import MuscleSettings
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,10 @@ def separate_groups(acts: Mask) -> list[tuple[Indices, Indices]]:
     ]
 
 
+MUSCLE_SETTINGS = settings_of(MuscleSettings)
+"""The settings of a trial file, with their defaults."""
+
+
 def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tuple[str, ...]:
     """The degrees of freedom of a model that the muscles of a set serve on one side.
 
@@ -179,8 +185,8 @@ def scale_muscles(
     model: Model,
     database: MuscleDatabase,
     side: str,
-    strength: str | float = "table",
-    passive: str = "table",
+    strength: str | float = MUSCLE_SETTINGS["strength"].default,
+    passive: str = MUSCLE_SETTINGS["passive"].default,
     fiber_lengths: str | None = None,
     curves: str | None = None,
     tendon_strain: TendonStrain | None = None,

@@ -28,7 +28,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
@@ -187,7 +187,7 @@ def near_optimal_range(
     problem: Problem,
     cost: str | Cost = USUAL_COST,
     within: float = 0.05,
-    solver: str | Solver = "batch",
+    solver: str | Solver = USUAL_SOLVER,
     muscles: Sequence[str] | None = None,
     accuracy: float = 1e-4,
 ) -> ForceRange:

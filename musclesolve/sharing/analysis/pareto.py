@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_integer
+from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
 from musclesolve.sharing.certificate import within_domain
@@ -85,7 +86,7 @@ def pareto_front(
     costs: Sequence[str | Cost],
     divisions: int = 10,
     scope: str = "frame",
-    solver: str | Solver = "batch",
+    solver: str | Solver = USUAL_SOLVER,
 ) -> ParetoFront:
     """Compute points of the Pareto front of two or more convex costs.
 

@@ -25,6 +25,7 @@ from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
 from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
@@ -37,7 +38,7 @@ from musclesolve.studies.study.study_findings import Listed, each_once
 from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
-CSV, PARQUET = "csv", "parquet"
+CSV, PARQUET = VALUES_FORMATS
 FILES = {f"{VALUES}.{CSV}", f"{VALUES}.{PARQUET}", COMPARISONS, CURVES, SUBJECT_VALUES}
 """Tables of a study; those of an earlier analysis that are not written again are removed."""
 CYCLES_AT_ONCE = 500
@@ -292,8 +293,7 @@ class _Plan:
             known = [study.of_subject(str(name), number, np.nan) for name in means["subject"].values]
             means = means.assign_coords({number: ("subject", np.array(known, float))})
         tested, few = _testable(means)
-        stated = {key: value for key, value in design.stated.items() if key not in ("drawn", "legs")}
-        chosen: dict[str, Any] = {**stated, **tested, "quantities": self.variables}
+        chosen: dict[str, Any] = {**design.stated, **tested, "quantities": self.variables}
         try:
             means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
             comparisons = compare_curves(means, Design(**chosen))

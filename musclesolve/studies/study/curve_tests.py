@@ -18,10 +18,13 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.errors import input_error
+from musclesolve.recording.schema import check_value
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
+from musclesolve.settings.other_files import DesignSettings
+from musclesolve.settings.schema import settings_of
 from musclesolve.studies.study.means import WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
@@ -46,26 +49,17 @@ BETWEEN = (-1.0, 1.0)
 NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
-@dataclass(frozen=True)
-class Design:
-    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study."""
+class Design(DesignSettings):
+    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study.
 
-    groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
-    conditions: Sequence[str] | None = None
-    quantities: Sequence[str] | None = None  # None: those of the set "compared" that there are
-    # primary curves and values, with a level of their own; None: no difference
-    outcomes: Sequence[str] | None = None
-    level: float = 0.05  # probability of a false positive
-    correction: str = "bonferroni"  # level over all tests of a family; "none": of each test for itself
-    covariate: str | None = None  # a number of the subjects, on which their mean curves are regressed
+    The first of the groups is the reference; without `quantities` the set "compared" is compared.
+    """
 
-    def __post_init__(self) -> None:
-        if not 0.0 < self.level < 1.0:
-            raise input_error("studies.level_tests", where="[design] level", level=self.level)
-        if self.correction not in ("bonferroni", "none"):
-            raise input_error(
-                "studies.no_correction", where="[design] correction", correction=self.correction
-            )
+    def __init__(self, **values: Any) -> None:
+        """Refuse a level or a correction that a study file may not state."""
+        super().__init__(**values)
+        for name in ("level", "correction"):
+            check_value(self[name], settings_of(DesignSettings)[name], f"[design] {name}")
 
 
 @dataclass
@@ -118,7 +112,7 @@ class _Test:
         return means[high] - means[low], f"{self.levels[high][0]} - {self.levels[low][0]}"
 
 
-def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Design()) -> xr.Dataset:
+def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None = None) -> xr.Dataset:
     """Test every curve of the quantities for differences between conditions and groups.
 
     The groups and conditions determine the tests:
@@ -161,7 +155,8 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
         InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
     """
     if not isinstance(design, Design):
-        design = Design(**{key: value for key, value in design.items() if value is not None})
+        stated = dict(design or {})
+        design = Design(**{key: value for key, value in stated.items() if value is not None})
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
         raise input_error("studies.no_means_subjects")
     random_field_theory()  # refuses to begin without its package

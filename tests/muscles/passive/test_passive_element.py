@@ -27,7 +27,7 @@ def with_strains(**strains: PassiveStrain) -> muscle_db.MuscleDatabase:
 
 @pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
 def test_muscles_without_strains_have_those_of_the_family(family):
-    element = passive_element(DATABASE, family)
+    element = passive_element(DATABASE, family, "table")
     assert element.force.tolist() == TABLE
     assert {*element.at_zero} == {family.passive_strain[0]} and {*element.at_one} == {
         family.passive_strain[1]

@@ -427,7 +427,7 @@ def test_bad_input_is_refused(rng, monkeypatch):
         compare_curves(means, {"quantities": ["knee_angle"]})
     with refused("bad_number", "level"):
         Design(level=5.0)
-    with refused("unknown_name", "holm"):
+    with refused("bad_number", "holm"):
         Design(correction="holm")
     with refused("bad_result", "subject"):
         subject_means(means)
