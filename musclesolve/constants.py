@@ -12,6 +12,9 @@ USUAL_SOLVER = "batch"
 USUAL_LEAST_ACTIVATION = 0.01
 """Least activation of every muscle unless another one is chosen: that of OpenSim's muscles."""
 
+SEXES = ("female", "male")
+"""Sexes for which there are inertia tables."""
+
 ADULT_AGE = 18.0
 """Age from which the inertia table of adults holds [years]."""
 
@@ -21,6 +24,9 @@ WALKING_CUTOFF_HZ, FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ = 6.0, 15.0, 4.0
 Key points have a noise of some 10 mm: forces and moments are nearer to the truth at 4 Hz (docs/predicted_forces.md).
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """
+
+USUAL_MASS = 70.0
+"""Mass of a person whose mass is not known [kg]."""
 
 LOADED_FROM_N = 20.0
 """A foot stands, and has a center of pressure, from this vertical force on [N]; below it plates show noise."""
@@ -39,3 +45,7 @@ PICTURE_SPEED = 0.5
 
 FAST, DESIGNED = "fast", "designed"
 """In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""
+
+TRIAL_FILE, RESULT_FILE, UNCERTAINTY_FILE = "trial.toml", "result.nc", "uncertainty.nc"
+COMPARISON_FILE, AVERAGE_FILE, STUDY_FILE = "comparison.nc", "average.nc", "study.nc"
+"""Names of a drafted trial file, and of the files that commands write into a folder."""

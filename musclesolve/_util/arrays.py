@@ -13,6 +13,8 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 AnyArray = NDArray[Any]
 """Numbers of any kind: whole, real, complex or truth values."""
+UP: Array = np.array([0.0, 0.0, 1.0])
+"""The direction up in the global frame."""
 
 
 def contiguous(values: Any, kind: type = float) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from musclesolve.constants import RESULT_FILE
 from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
@@ -182,7 +183,7 @@ class Desk:
         """Path of the result of the open trial, where there is one."""
         if self.trial is None:
             return None
-        path = self.output / "result.nc"
+        path = self.output / RESULT_FILE
         return path if path.is_file() else None
 
     @property
@@ -277,7 +278,7 @@ class Desk:
         self._read_again()
         settings = self.trial.settings
 
-        result = self.output / "result.nc"
+        result = self.output / RESULT_FILE
 
         def keep(task: Task) -> None:
             self._failed = None if task.error is None else (settings, task.error)

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.loading import load
+from musclesolve.constants import USUAL_MASS
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads, contacts
@@ -19,16 +20,14 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
 from musclesolve.recording.formats import read_forces_table
-from musclesolve.recording.plates.foot_forces import AUTO, is_stated, plate_of
+from musclesolve.recording.plates.foot_forces import is_stated, plate_of
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.trial_file import ranged, rotation_of
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import AUTO, RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]
 SAME_FORCE = 1.0
 """Difference below which forces of a plate and of a foot are equal [N]."""
-USUAL_MASS = 70.0
-"""Assumed mass before one is stated [kg]: it only distinguishes a contact from a knock against the plate."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
+from musclesolve.constants import RESULT_FILE
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.results.files.result_netcdf import result_attributes
 
@@ -18,7 +19,7 @@ def files_in(folder: Path) -> list[Path]:
     shown = [
         path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
-    first = ("result.nc", REPORT, PICTURE, FIGURES)
+    first = (RESULT_FILE, REPORT, PICTURE, FIGURES)
     return sorted(
         shown,
         key=lambda path: (path.parent != folder, path.name not in first, path.relative_to(folder).as_posix()),

@@ -10,7 +10,6 @@ _COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
 _WORDS = re.compile(r"[a-z]+|\d+")
 _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
-ROLES = ("force", "point", "moment")
 _ROLE_OF = {
     **dict.fromkeys(("force", "forces", "f", "v", "grf"), "force"),
     **dict.fromkeys(("point", "p", "cop", "px", "position", "pos", "c"), "point"),

@@ -11,7 +11,13 @@ import numpy as np
 import muscle_db
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
-from musclesolve.constants import FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
+from musclesolve.constants import (
+    FLIGHT_CUTOFF_HZ,
+    KEY_POINT_CUTOFF_HZ,
+    USUAL_COST,
+    USUAL_MASS,
+    WALKING_CUTOFF_HZ,
+)
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
@@ -56,7 +62,7 @@ TIME = (
 )
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
-USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
+USUAL = {"mass_kg": USUAL_MASS, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """Placeholder of the subject while the recording is read; it is never written."""
 _NOBODY = GivenSubject()
 _SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.toml_text import key_text, value_text
@@ -22,7 +23,7 @@ TODO = "# TODO: "
 WIDTH = 110
 COLUMN = 38
 """Column at which comments after values begin."""
-NAME = "trial.toml"
+NAME = TRIAL_FILE
 
 
 @dataclass(frozen=True)

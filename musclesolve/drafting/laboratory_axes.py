@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
-from musclesolve.drafting.column_triples import ROLES, PlateNames, common_beginning
+from musclesolve.drafting.column_triples import PlateNames, common_beginning
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in
@@ -21,6 +21,7 @@ from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
+from musclesolve.recording.plates.foot_forces import ROLES
 from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
 from musclesolve.settings.trial import AXES
 

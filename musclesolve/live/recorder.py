@@ -32,14 +32,13 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
-from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_file import rotation_of
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.settings.trial import AUTO, PREDICTED
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__

@@ -26,7 +26,7 @@ from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Live
 from musclesolve.live.recorder import STANDING_HEAD, plate_columns
@@ -51,8 +51,6 @@ NAMES = {
     "motion": "motion.trc",
     "motion_forces": "motion.mot",
 }
-UNKNOWN_MASS = 70.0
-"""Mass in the trial file when weighing has failed [kg]: an error is reported then."""
 STILL = 0.05
 """Largest motion of a marker relative to the middle of all markers in quiet standing [m]: the body may sway as a
 whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
@@ -145,7 +143,7 @@ class Standing:
         self._stated = stated
         entries = [] if self._predicts else stated.get("force") or [{}] * len(self.plates)
         columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
-        self.document.content = self._content(UNKNOWN_MASS) | {
+        self.document.content = self._content(USUAL_MASS) | {
             "force": [
                 {"side": SIDES[0]} | {key: each for key, each in own.items() if key != "plate"}
                 for own in columns
@@ -342,7 +340,7 @@ class Standing:
             carried = {
                 m: cluster for m, cluster in self._set.carried.items() if m in seen and cluster in whole
             }
-        content = self._content(round(mass, 2) if np.isfinite(mass) else UNKNOWN_MASS, carried)
+        content = self._content(round(mass, 2) if np.isfinite(mass) else USUAL_MASS, carried)
         path = self.folder / NAMES["trial"]
         write_text(path, STANDING_HEAD + tables_text(content))
         return path

@@ -22,11 +22,13 @@ from musclesolve.muscles.hill_model import (
     tendon_force,
 )
 from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.settings.other_files import ParameterSettings
+from musclesolve.settings.schema import settings_of
 
 TENDON_STRAIN = 0.049
 """Default strain of a tendon at one maximum isometric force, as in OpenSim's models."""
 
-QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
+QUANTITIES = settings_of(ParameterSettings)["quantity"].choices
 """Parameters of a muscle that differ between persons, all above zero or without effect."""
 
 Families = tuple[tuple[CurveFamily, Indices], ...]

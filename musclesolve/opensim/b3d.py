@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.constants import SEXES
 from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
@@ -165,7 +166,7 @@ def read_b3d(path: str | Path) -> B3DSubject:
         version=version,
         mass_kg=header.real(15) or None,
         stature_m=header.real(14) or None,
-        sex=sex if sex in ("female", "male") else None,
+        sex=sex if sex in SEXES else None,
         age_years=float(age) if 0 < age <= 120 else None,
         tags=header.texts(23),
         link=header.text(11),

@@ -16,12 +16,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve._util.message_text import few
 from musclesolve.recording.data import Side
-from musclesolve.recording.plates.plate_assignment import FARTHEST_PRESSURE
+from musclesolve.recording.plates.plate_assignment import BRIEF, FARTHEST_PRESSURE, LIGHT
 
-_LIGHT, _BRIEF = 50.0, 0.05
-"""Least force [N] and duration [s] of a contact, below which it is noise or a passing touch; shorter breaks are
-ignored.
-"""
 _CLEAR = 0.9
 """Share of the force of a contact that must be nearer to one foot than to the other."""
 _SOLE = 0.08
@@ -116,7 +112,7 @@ def feet_on_plate(
         contact = in_motion & (np.arange(len(time)) >= first) & (np.arange(len(time)) < stop)
         if not contact.any():
             continue
-        light = bool(size[contact].max() < _LIGHT or time[stop - 1] - time[first] < _BRIEF)
+        light = bool(size[contact].max() < LIGHT or time[stop - 1] - time[first] < BRIEF)
         loaded |= contact & (not light)
         share = (
             np.array([size[contact & (nearest == k)].sum() for k in range(len(sides))]) / size[contact].sum()
@@ -131,11 +127,11 @@ def feet_on_plate(
             foot[contact] = sides.index(named)
         else:  # feet in turn: one stands under the force, the other does not stand
             alone = contact & ~both & ~_between_feet(above)
-            alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
+            alone = long_enough(alone, 1 + int(BRIEF / np.diff(time).mean()))
             lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
             shared |= contact & ~alone
-            far |= lost & (size > _LIGHT)
+            far |= lost & (size > LIGHT)
     # the other samples are noise of the unloaded plate and belong to the nearest contact
     if (assigned := np.flatnonzero((foot >= 0) | shared | far)).size:
         closest = assigned[np.searchsorted(0.5 * (assigned[1:] + assigned[:-1]), np.arange(len(time)))]
@@ -167,7 +163,7 @@ def _contacts(time: Array, loaded: Mask) -> list[tuple[int, int]]:
     """First sample and one past the last of each contact; a foot does not leave and return within a moment."""
     joined: list[tuple[int, int]] = []
     for first, stop in true_runs(loaded):
-        if joined and time[first] - time[joined[-1][1] - 1] <= _BRIEF:
+        if joined and time[first] - time[joined[-1][1] - 1] <= BRIEF:
             joined[-1] = (joined[-1][0], stop)
         else:
             joined.append((first, stop))

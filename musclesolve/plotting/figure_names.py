@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import ALL_SIDES
+from musclesolve.constants import UNCERTAINTY_FILE
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
@@ -103,7 +104,7 @@ def files_of(*kinds: str) -> tuple[str, ...]:
     return tuple(f"{page}.png" for figure in figures for page in figure.pages)
 
 
-UNCERTAINTY, REPORT, STUDY_PAGE = "uncertainty.nc", "report.html", "study.html"
+UNCERTAINTY, REPORT, STUDY_PAGE = UNCERTAINTY_FILE, "report.html", "study.html"
 
 
 def in_every_format(files: Iterable[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from musclesolve._util.names import listed_beside, similar, suggestion
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
@@ -190,7 +191,7 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
         raise input_error("recording.result_no_trial", file=path)
     if suffix == ".osim":
         raise input_error("recording.model_no_trial", file=path)
-    draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / "trial.toml"))
+    draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
     raise input_error("recording.bad_recording", file=path, draft=f"musclesolve init {draft}", quote=trial)
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import FILE_SETTLED
 from musclesolve.settings.schema import Settings, same, setting
-from musclesolve.settings.trial import FilterSettings, LaboratorySettings
+from musclesolve.settings.trial import AUTO, FilterSettings, LaboratorySettings
 
 LAG_MS, WAIT_MS = 25.0, 10.0
-AUTO = "auto"
-"""In the place of the foot on a plate: found contact by contact."""
 _TRIAL = "; as in the trial file unless given"
 
 

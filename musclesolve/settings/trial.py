@@ -4,7 +4,7 @@ A key that is absent has its default, or None. To add a setting: one field here;
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import muscle_db
 from muscle_db.model import FIBER_LENGTHS
@@ -12,6 +12,7 @@ from musclesolve.constants import (
     FLIGHT_CUTOFF_HZ,
     LOADED_FROM_N,
     RIGID,
+    SEXES,
     TENDONS,
     USUAL_COST,
     USUAL_LEAST_ACTIVATION,
@@ -41,9 +42,7 @@ class SubjectSettings(Settings):
     stature_m: float = setting(
         "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETERS
     )
-    sex: str = setting(
-        "text", "selects the table of segment masses", required=True, choices=("female", "male")
-    )
+    sex: str = setting("text", "selects the table of segment masses", required=True, choices=SEXES)
     shoe_mass_kg: float = setting(
         "number",
         "mass of one shoe, added to each foot; mass_kg is weighed with the shoes on [kg]",
@@ -787,6 +786,10 @@ class PlateSettings(Settings):
     )
 
 
+AUTO: Final = "auto"
+"""In the place of the foot on a plate: the contacts determine it."""
+
+
 class ForceSettings(Settings):
     """[[force]]: the foot on a plate, and the columns of its force."""
 
@@ -794,7 +797,7 @@ class ForceSettings(Settings):
         "text",
         'which foot stands on this plate; "auto", of columns: the contacts determine it',
         required=True,
-        choices=("r", "l", "auto"),
+        choices=("r", "l", AUTO),
     )
     plate: int | None = setting(
         "whole",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import UP, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.model.model import Model
@@ -192,9 +192,6 @@ def optimality_gap(matrix: Array, right: Array, polygon: Array, correction: Arra
     return np.asarray(np.einsum("td,tvd->tv", gradient, correction[:, None] - polygon).max(axis=1))
 
 
-_UP = np.array([0.0, 0.0, 1.0])
-
-
 def foot_outline(model: Model, q: Array, side: str) -> Array:
     """Vertices (T, 6, 2) [m] of the sole in poses q (T, N, 3), horizontal places, counter-clockwise seen from above.
 
@@ -204,7 +201,7 @@ def foot_outline(model: Model, q: Array, side: str) -> Array:
     size = bundled_toml(__package__, "foot_outline.toml")
     scale = (model.stature or size["reference_stature"]) / size["reference_stature"]
     heel, toe = (q[:, model.slot(f"{name}_{side}"), :2] for name in ("heel", "toe"))
-    forward = np.cross(q[:, model.slot(f"ankle_axis_{side}")], _UP)[:, :2]
+    forward = np.cross(q[:, model.slot(f"ankle_axis_{side}")], UP)[:, :2]
     forward /= np.linalg.norm(forward, axis=1, keepdims=True)
     left = np.stack([-forward[:, 1], forward[:, 0]], axis=1)
     length = np.sum((toe - heel) * forward, axis=1, keepdims=True)

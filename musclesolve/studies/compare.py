@@ -11,6 +11,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
+from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import input_error
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.run import prepare
@@ -117,12 +118,12 @@ def compare_into(
 
     report = progress or no_progress
     with reserved(folder):
-        check_folder(folder, "comparison.nc", trial)
+        check_folder(folder, COMPARISON_FILE, trial)
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), folder, ["agreement.csv"])
         result = compare(loaded, costs, solver, side, progress=report)
         result.attrs |= trial_from(trial, folder)
-        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+        files = {COMPARISON_FILE: netcdf_bytes(result), **comparison_files(result, report)}
         files["agreement.csv"] = agreement_csv(result)
         report("writing", 1.0)
         return result, write_files(folder, files, FILES)

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from musclesolve._util.arrays import Array
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.data import bundled
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -159,7 +159,7 @@ class ReferenceStride:
         """Landmarks (n, 3) [m] of the subject standing upright, soles on the ground."""
         return self.person.markers[1] + self.standing_origin
 
-    def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
+    def ground(self, time: Array, loaded_above: float = LOADED_FROM_N) -> dict[Side, GroundForce]:
         """Ground reactions at times (T,) [s] by side; no center of pressure below a vertical force [N]."""
         ground = {}
         for side, wrench in zip(SIDES, self.wrenches(time), strict=True):

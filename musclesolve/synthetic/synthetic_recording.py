@@ -15,7 +15,7 @@ import xarray as xr
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
-from musclesolve.constants import LOADED_FROM_N
+from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
 from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
@@ -40,7 +40,7 @@ from musclesolve.synthetic.recording_options import NOISES, RecordingOptions, wh
 from musclesolve.synthetic.reference_stride import CurvedStride, ReferenceStride, pressure, reference_stride
 from musclesolve.synthetic.running_stride import running_stride
 
-TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
+TRIAL, FORCES, TRUTH = TRIAL_FILE, "forces.mot", "truth.nc"
 WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETER = 1e-3
 FORCE_DECIMALS = 5

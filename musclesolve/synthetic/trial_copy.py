@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import input_error
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -18,7 +19,7 @@ from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.settings.trial import RecordedSettings
 
-WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", "trial.toml"
+WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", TRIAL_FILE
 
 
 @dataclass

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit_or_zero
+from musclesolve._util.arrays import UP, Array, unit_or_zero
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upward
@@ -18,7 +18,6 @@ from musclesolve.settings.trial import AXES
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
-UP = np.array([0.0, 0.0, 1.0])
 # Cosine with the forward axis below which a subject faces another axis, and change of direction [rad] below which a
 # subject faces one axis in the whole recording.
 FORWARD, TURNING = 0.5, 0.8

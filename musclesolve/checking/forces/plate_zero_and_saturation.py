@@ -12,8 +12,10 @@ from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.events.force_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.recording.plates.plate_checks import FOOT_REACH
 from musclesolve.results.finding import Finding, Run, finding
 
 # Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
@@ -25,9 +27,6 @@ LARGEST_ZERO = 150.0
 SWING, MARGIN = 0.1, 0.03
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
-# Distance from the middle of its foot [m] beyond which a force near the other foot belongs to the other foot.
-FOOT_REACH = 0.2
-SHORTEST_CONTACT = 0.1
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 

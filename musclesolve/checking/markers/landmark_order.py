@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit_or_zero, vector_product
+from musclesolve._util.arrays import UP, Array, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.checking.case import Case
@@ -41,7 +41,6 @@ from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
-UP = np.array([0.0, 0.0, 1.0])
 _WORDS = {
     "up": "above",
     "ahead": "ahead of",

@@ -29,14 +29,14 @@ from musclesolve.cli.options import (
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
-from musclesolve.constants import SEED
+from musclesolve.constants import AVERAGE_FILE, RESULT_FILE, SEED
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
-from musclesolve.settings.live import AUTO, LiveSettings, StreamSettings
+from musclesolve.settings.live import LiveSettings, StreamSettings
 from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
+from musclesolve.settings.trial import AUTO, ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -176,7 +176,7 @@ def finish_result(
     if page or answers:
         from musclesolve.results.files.atomic_writing import write_files
 
-        stored = next(path for path in paths if path.name == "result.nc")
+        stored = next(path for path in paths if path.name == RESULT_FILE)
         makers = {**(answers or {}), **_pages(page)}  # the page shows the answers
         for number, (name, make) in enumerate(makers.items()):
             with progress() as report:
@@ -534,7 +534,7 @@ def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
     with progress() as report, reserved(output):
         result = replay(trial, progress=report, **settings).result
         report("writing", 1.0)
-        paths = write_files(output, {"result.nc": netcdf_bytes(result)})
+        paths = write_files(output, {RESULT_FILE: netcdf_bytes(result)})
     finish_result("live", result, paths)
 
 
@@ -557,7 +557,7 @@ def average(
         averaged = average_results(
             result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
         )
-        files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
+        files = {AVERAGE_FILE: netcdf_bytes(averaged), **average_files(averaged, report)}
         report("writing", 1.0)
         paths = write_files(output, files)
 

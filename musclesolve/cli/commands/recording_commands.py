@@ -22,6 +22,7 @@ from musclesolve.cli.printing import (
     print_table,
     progress,
 )
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.synthetic import SYNTHETIC, SyntheticSettings
@@ -234,6 +235,6 @@ def synthesize(
     print_files(paths)
     if planted := stated.get("faults"):
         print_summary(f"{'planted':<17} {', '.join(planted)}")
-    trial = output / "trial.toml"
+    trial = output / TRIAL_FILE
     check, run = ["musclesolve", "check", str(trial)], ["musclesolve", "run", str(trial), "-o"]
     print_summary(f"{'next':<17} {shlex.join(check)}; {shlex.join([*run, str(output / 'results')])}")

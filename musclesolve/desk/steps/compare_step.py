@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import COMPARISON_FILE, USUAL_COST
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS, same_command
 from musclesolve.desk.in_thread import in_thread
@@ -20,13 +20,12 @@ from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import RESULTS, checked_name
 from musclesolve.errors import input_error
+from musclesolve.studies.compare_results import MOST
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ComparedFacts
 
-MOST = 6
-"""Largest number of costs or results in a figure."""
-COMPARISON, COMPARED = "comparison.nc", "compared.nc"
+COMPARISON, COMPARED = COMPARISON_FILE, "compared.nc"
 
 
 def compared_costs(path: Path) -> ComparedFacts:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.names import NaturalPlace, natural_place
+from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
@@ -340,7 +341,7 @@ def in_order(names: set[str]) -> list[str]:
     return sorted(names, key=place)
 
 
-RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "average.nc"})
+RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})
 """Names of result files: folders with such files, and their subfolders, are no inputs."""
 RAW = (".c3d", ".trc")
 _RECORDED = (*RAW, ".csv", *STORAGE, ".xml")

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, unit_or_zero, vector_product
+from musclesolve._util.arrays import UP, Array, Mask, unit_or_zero, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -49,7 +49,6 @@ CONTACTS = ("rocker", "point", "foot")
 """Contact models; the first one is that of figures."""
 OTHER_PARTS = ("gravity", "motion", "free_moment", "other_moments", "residual")
 """Parts other than the actuators."""
-UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
-from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+from musclesolve._util.arrays import UP, Array, Indices, contiguous, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -197,9 +197,6 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
     return out
 
 
-_UP = np.array([0.0, 0.0, 1.0])
-
-
 @dataclass(frozen=True)
 class IntersegmentalMoment:
     """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
@@ -326,7 +323,7 @@ def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     """
     point = center_of_pressure(force, moment, height)
     twist = (moment - vector_product(point, force))[:, 2]
-    return np.nan_to_num(twist)[:, None] * _UP
+    return np.nan_to_num(twist)[:, None] * UP
 
 
 def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:

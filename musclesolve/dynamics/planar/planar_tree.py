@@ -29,7 +29,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_choice, check_increasing
 from musclesolve._util.names import unknown_name
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import SEXES, STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import locate, read_table, read_text, toml_of
 from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.dynamics.model.segment_inertia import InertiaPart, compose
@@ -151,7 +151,7 @@ def planar_body(
         InputError: an impossible mass, stature or sex, or a file that does not describe a body.
     """
     mass, stature = check_size(mass, stature)
-    check_choice(sex, "sex", ("female", "male"))
+    check_choice(sex, "sex", SEXES)
     if Path(name).suffix != ".toml" and str(name) not in MODELS:
         raise unknown_name(str(name), "planar body", MODELS)
     path = locate(name, "musclesolve.dynamics.planar", "models")

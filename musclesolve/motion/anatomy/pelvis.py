@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit, vector_product
+from musclesolve._util.arrays import UP, Array, unit, vector_product
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
-from musclesolve.motion.anatomy.unit_vectors import UP, across, frame
+from musclesolve.motion.anatomy.unit_vectors import across, frame
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
 

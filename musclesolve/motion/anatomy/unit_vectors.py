@@ -4,7 +4,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, median_of_known, unit, vector_product
 
-UP: Array = np.array([0.0, 0.0, 1.0])
 UNUSUAL = 0.2
 """Largest change of a segment's length by marker noise, as a share of the length."""
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, true_runs
-from musclesolve.motion.anatomy.unit_vectors import UP
+from musclesolve._util.arrays import UP, Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording

@@ -39,7 +39,8 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.moments import CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 
-_FREE = 6
+FREE = 6
+"""Degrees of freedom of a body that no joint holds."""
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
 """Beginnings of the names of hindfoot bodies, from which other bodies of the foot branch."""
 MISSING = 0.25
@@ -138,7 +139,7 @@ class LoadDynamics:
         None for a model that is fixed to the ground, and where mass properties of a body cannot be used.
         """
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
-        if self.model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
+        if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in roots):
             return None
         return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND]]
 

@@ -17,7 +17,7 @@ from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, toes_of_side
 from musclesolve.opensim.inverse_dynamics import BodyDynamics, ModelMotion, body_dynamics, inertial_wrench
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel
-from musclesolve.pipeline.opensim.load_dynamics import foot_bodies
+from musclesolve.pipeline.opensim.load_dynamics import FREE, foot_bodies
 
 FOOT_LENGTH, TO_TOES = 0.268, 0.130
 """Length of the foot of the skeleton of gait2392 and Rajagopal (2016), and from its ankle forward to its toe joint [m].
@@ -31,7 +31,6 @@ HEEL, SOLE_DEPTH = 0.069, 0.068
 """
 TIP = 0.9
 """Share of the length of a sole beyond which its points move with the toes."""
-_FREE = 6
 
 
 def predicted_loads(
@@ -52,7 +51,7 @@ def predicted_loads(
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
     if not all(feet):
         raise input_error("pipeline.no_feet_to_load", file=model.file, bodies=model.bodies[1:])
-    if any(len(joint.coordinates) < _FREE for joint in roots) or not model.gravity.any():
+    if any(len(joint.coordinates) < FREE for joint in roots) or not model.gravity.any():
         raise input_error("pipeline.ground_carries_model", file=model.file, joint=roots[0].name)
     if model.mass_faults or not model.mass > 0.0:
         faults = model.mass_faults.values() or ["no body has a mass"]

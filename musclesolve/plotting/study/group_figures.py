@@ -25,7 +25,7 @@ from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
+from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
 from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
@@ -41,8 +41,6 @@ from musclesolve.results.tables.study_tables import NO_GROUP, p_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BAND = 0.22
-"""Opacity of a band."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5)))
 """Dashes of conditions, where the groups have the colors."""
 WIDTH = 1.3

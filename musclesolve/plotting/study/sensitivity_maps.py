@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.arrangement import A4
@@ -125,7 +125,7 @@ def sensitivity_map(
             raise input_error("plotting.sensitivities_different_models")
 
     def limb(row: int) -> tuple[int, int]:
-        leg = dofs[row].startswith(("hip", "knee", "ankle"))
+        leg = dofs[row].startswith(LEG_JOINTS)
         return {"_r": 0 if leg else 3, "_l": 1 if leg else 4}.get(dofs[row][-2:], 2), row
 
     # Joints limb by limb: legs, trunk and head, arms, then the base.

@@ -18,8 +18,10 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.markers.landmark_names import groups, upper_markers
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import GapSettings
 
-SPLINE_S, RIGID_S = 0.1, 0.5
+SPLINE_S, RIGID_S = (settings_of(GapSettings)[key].default for key in ("spline_s", "rigid_s"))
 REACH_S = 0.5
 """Reach of the filter beyond the time range [s]: gaps farther away have no effect."""
 _MOST_SENTENCES = 3

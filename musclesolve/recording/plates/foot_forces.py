@@ -9,7 +9,7 @@ near the middle of the plate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from musclesolve.recording.plates.plate_assignment import (
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.analyzed_range import finds_range
-from musclesolve.settings.trial import ForceSettings, RecordedSettings
+from musclesolve.settings.trial import AUTO, ForceSettings, RecordedSettings
 
 # The center of pressure lies on the plate to within this [m].
 _BESIDE = 0.1
@@ -50,8 +50,6 @@ _RESTS, _TRAVELS = 0.03, 0.06
 # From braking to driving the force changes by some 0.2 of its vertical peak; below this share it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
-AUTO: Final = "auto"
-"""Value of `side` in a [[force]] whose foot is assigned contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST_PLATE_NUMBER = 1e5
 

@@ -11,7 +11,7 @@ from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 
 # Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
-_BRIEF, _LIGHT = 0.05, 50.0
+BRIEF, LIGHT = 0.05, 50.0
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
@@ -109,7 +109,7 @@ class Contact:
     @property
     def significant(self) -> bool:
         """Whether the contact is more than noise."""
-        return self.peak >= _LIGHT and self.end - self.start >= _BRIEF
+        return self.peak >= LIGHT and self.end - self.start >= BRIEF
 
     def __str__(self) -> str:
         return f"plate {self.plate} from {self.start:.3f} to {self.end:.3f} s"
@@ -122,7 +122,7 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
     if not starts.size:
         return []
     # A foot does not leave and return within a moment.
-    apart = (starts[1:] - stops[:-1]) * ((time[-1] - time[0]) / (time.size - 1)) > _BRIEF
+    apart = (starts[1:] - stops[:-1]) * ((time[-1] - time[0]) / (time.size - 1)) > BRIEF
     ends = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
     return [
         Contact(

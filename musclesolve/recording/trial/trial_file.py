@@ -21,7 +21,6 @@ from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_mar
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
 from musclesolve.recording.plates.foot_forces import (
-    AUTO,
     c3d_forces,
     is_stated,
     plate_gap_notes,
@@ -54,6 +53,7 @@ from musclesolve.recording.trial.settings import (
     with_stated_events,
 )
 from musclesolve.settings.trial import (
+    AUTO,
     PREDICTED,
     PREDICTED_NOTE,
     LaboratorySettings,

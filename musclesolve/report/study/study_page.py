@@ -32,6 +32,7 @@ from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import SPREAD
+from musclesolve.results.cycles.outcomes import CYCLE, STRIDE
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
@@ -509,7 +510,6 @@ def _curve_notes(result: StudyResult) -> list[str]:
     return [f"{plain(note)}." for note in (*notes, *study_tables.notes(result.comparisons))]
 
 
-PHASE, STRIDE = "cycle", "value"
 MEASURES = ("max", "min", "mean", "impulse", "positive_work", "negative_work", STRIDE)
 """Discrete values on the page; the tables have stance and ranges as well."""
 
@@ -518,7 +518,7 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
     """Return mean and standard deviation over subjects of the discrete values, a table for each quantity."""
     if result.values.empty:
         return
-    values = result.values[(result.values["phase"] == PHASE) & result.values["measure"].isin(MEASURES)]
+    values = result.values[(result.values["phase"] == CYCLE) & result.values["measure"].isin(MEASURES)]
     of_strides = values["measure"] == STRIDE
     for (variable, unit), own in values[~of_strides].groupby(["variable", "unit"], sort=False):
         factor, shown_unit = shown(str(unit))

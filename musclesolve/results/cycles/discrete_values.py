@@ -25,6 +25,7 @@ from musclesolve.errors import input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.normalization import check_cycles
+from musclesolve.results.cycles.outcomes import CYCLE, STANCE
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
 
@@ -37,7 +38,6 @@ ENOUGH = 0.95
 """Least share of a phase that must have values."""
 CYCLES_AT_ONCE = 1000
 """Number of cycles whose curves are in memory at the same time."""
-CYCLE, STANCE = "cycle", "stance"
 
 
 def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) -> pd.DataFrame:

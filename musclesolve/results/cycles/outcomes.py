@@ -17,8 +17,8 @@ from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES
 
-CYCLE, STRIDE = "cycle", "value"
-PHASES = (CYCLE, "stance")
+PHASES = CYCLE, STANCE = "cycle", "stance"
+STRIDE = "value"
 MEASURES = tuple(dict.fromkeys(measure for kind in KINDS.values() for measure in kind.measures))
 ARM = ("arm", "girdle", "shoulder", "elbow", "wrist", "hand", "pro_sup", "radioulnar", "radius_", "finger")
 """Parts of the names of degrees of freedom and joints of arms and shoulder girdles."""

@@ -18,6 +18,7 @@ from xarray.backends import NetCDF4DataStore
 from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
+from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import frame_validity as frames
@@ -249,7 +250,7 @@ def read_result(path: str | Path) -> xr.Dataset:
     """
     path = file_path(path)
     if os.path.isdir(path):
-        inside = path / "result.nc"
+        inside = path / RESULT_FILE
         raise input_error(
             "results.folder_missing_file",
             file=path,

@@ -16,7 +16,7 @@ from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of, judged_result, run
-from musclesolve.constants import SEED
+from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.pipeline.run import prepare
 from musclesolve.plotting.figure_names import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one, started early so that it is ready in time."""
-RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
+RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
 Further = Callable[[xr.Dataset, Path], bytes]
 """Function of a module that makes the content of a file beside a result, from the result and its path.
 

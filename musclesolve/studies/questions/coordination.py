@@ -22,6 +22,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
+from musclesolve.muscles.muscle_parameters import TENDON_STRAIN
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
@@ -41,8 +42,6 @@ STARTS, ROUNDS = 5, 400
 """Number of random starts of the factorization, and largest number of iterations."""
 SHORT_RANGE = 23.4
 """Short-range stiffness of fibers over force and optimal fiber length."""
-TENDON_STRAIN = 0.049
-"""Strain of tendons at one maximum isometric force, where the result does not state one number."""
 
 
 def coordination(result: xr.Dataset) -> xr.Dataset:

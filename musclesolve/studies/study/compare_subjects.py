@@ -39,14 +39,14 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outliers import JUDGED, NORMAL
 from musclesolve.results.dataset.quantities import said_of, shown
 from musclesolve.results.finding import Cost, Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.results.movement import RUNNING, WALKING
-from musclesolve.studies.study.means import WITHIN
+from musclesolve.studies.study.means import COVERED, WITHIN
 
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4
 """Least number of subjects for a judgement, and for a group to be the reference of its members."""
@@ -70,10 +70,6 @@ LEAST_SD = 0.05
 """Least spread between subjects, of the rms of the curve: below it a difference is small, however rare."""
 LEAST_T = 7.0
 """Least distance of an unusual subject, in standard deviations."""
-COVERED = 0.5
-"""Share of the percentages that a mean curve has to have."""
-USUAL_MASS = 70.0
-"""Mass of a subject whose mass is not known [kg]."""
 
 
 UNNAMED = "subject_outlying.size"

@@ -25,7 +25,7 @@ from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.settings.other_files import DesignSettings
 from musclesolve.settings.schema import settings_of
-from musclesolve.studies.study.means import WITHIN, groups_of, in_order
+from musclesolve.studies.study.means import COVERED, WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
     Field,
@@ -40,8 +40,6 @@ from musclesolve.studies.study.random_field import (
 
 FEWEST_SUBJECTS = 3
 """Least number of subjects of a group in a test."""
-COVERED = 0.5
-"""Least share of the percentages that the mean of a subject must have to be in a test."""
 LEG = "leg"
 """Dimension of means that distinguishes legs as a factor of the tests."""
 BETWEEN = (-1.0, 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import side_of, split_side
-from musclesolve.constants import DESIGNED, FAST
+from musclesolve.constants import DESIGNED, FAST, TRIAL_FILE
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
@@ -25,7 +25,7 @@ from musclesolve.results.files.result_netcdf import (
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.muscles_named import muscle_groups
 
-CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
+CYCLES = "cycles.nc"
 OF_CONTRIBUTIONS = (
     *("center_acceleration", "joint_acceleration"),
     *("contact_contribution", "contact_contribution_own"),

@@ -15,6 +15,8 @@ from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
+COVERED = 0.5
+"""Least share of the percentages that the mean curve of a subject must have to be compared."""
 WITHIN = "_std"
 """Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
 OF_CYCLES = (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -14,7 +15,7 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, leave_messag
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
-from musclesolve.studies.study.cycles_file import CYCLES, TRIAL_FILE, UncertaintyFile, cycles_file
+from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.trial_files import TrialFile, trial_file

@@ -21,6 +21,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
@@ -39,7 +40,7 @@ from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import Unusable, findings_of_result, unusable
 from musclesolve.version import __version__
 
-DATA = "study.nc"
+DATA = STUDY_FILE
 CYCLE = "cycle"
 TEXT, NUMBER, CURVE, FLAG = str, np.dtype("f8"), np.dtype("f4"), np.dtype("i1")
 OF_STUDY = ("trial", "subject", "group", "condition", "session")
