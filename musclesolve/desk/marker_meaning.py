@@ -272,7 +272,8 @@ class Meanings:
         examined = examine(upright, checks_of(landmark_order.__name__), {})
         if case.unknown:
             case = upright
-        wrong = {finding.where.field: finding.what for finding in examined.findings}
+        errors = [finding for finding in examined.findings if finding.severity == "error"]
+        wrong = {finding.where.field: finding.what for finding in errors}
         functional = functional_joints(settings)
         mapped = {}
         for name, known in landmarks().items():

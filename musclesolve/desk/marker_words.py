@@ -59,9 +59,9 @@ def cell_text(mapped: Mapped) -> tuple[str, str, str]:
     if mapped.source == "left out":
         return "left out", "none", "left out"
     return (
-        ("missing", "missing", "needed and not mapped")
+        ("missing", "missing", "missing: needed and not mapped")
         if mapped.missing
-        else ("choose", "none", "not mapped")
+        else ("choose", "none", "choose: not mapped")
     )
 
 

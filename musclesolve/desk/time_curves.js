@@ -28,8 +28,8 @@ export default {
         <line :x1="px(handle.time)" :x2="px(handle.time)" :y1="18 + 14 * handle.row" :y2="height - bottom" :stroke="handle.color"
           :stroke-dasharray="handle.dashed ? '4 3' : null" stroke-width="2"></line>
         <path :d="flag(handle)" :fill="handle.color"></path>
-        <text class="ms-flag" :x="px(handle.time) + (handle.turned ? -5 : 5)" :y="28 + 14 * handle.row"
-          :text-anchor="handle.turned ? 'end' : 'start'" :fill="handle.color">{{ handle.short }}</text>
+        <text v-if="flags[handle.id]" class="ms-flag" :x="px(handle.time) + 5 * flags[handle.id]" :y="28 + 14 * handle.row"
+          :text-anchor="flags[handle.id] < 0 ? 'end' : 'start'" :fill="handle.color">{{ handle.short }}</text>
       </g>
       <line v-if="cursor !== null" class="ms-cursor" :x1="px(cursor)" :x2="px(cursor)" :y1="top" :y2="height - bottom"></line>
     </svg>
@@ -46,6 +46,17 @@ export default {
     top() { return 20 + 14 * this.handles.reduce((most, each) => Math.max(most, each.row + 1), 0); },
     // By time: so the Tab key goes through them.
     shown() { return [...this.handles].sort((a, b) => a.time - b.time).map((each) => (this.moving && this.moving.id === each.id ? { ...each, time: this.moving.time } : each)); },
+    // Side of the line on which the short name of each handle stands: 1 right, -1 left; 0: there is no room for it.
+    flags() {
+      const end = {}, found = {};
+      for (const { id, time, short, row, turned } of this.shown) {
+        const x = this.px(time), wide = 8 * short.length + 5, side = turned || x + wide > this.width ? -1 : 1;
+        const from = side < 0 ? x - wide : x, fits = from >= (end[row] ?? 0);
+        found[id] = fits ? side : 0;
+        if (fits) end[row] = from + wide;
+      }
+      return found;
+    },
     yTicks() { return this.ticks(0, this.largest, 4); },
     tTicks() { return this.ticks(this.span[0], this.span[1], Math.max(3, Math.floor(this.width / 110))); },
   },

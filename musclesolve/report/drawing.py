@@ -1,5 +1,6 @@
 """Drawings of datasets for a page: data of figures, moving pictures, and checks for changed recordings."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -86,14 +87,14 @@ def recording_state(result: xr.Dataset) -> str:
         )
     folder = path.resolve().parent
     trial = [sha for role, _, sha in files if role == "trial"]
-    if trial and not has_hash(path, trial[0]):  # it may name other files
+    if trial and not has_hash(path, trial[0]) and not _same_settings(result, path):  # it may name other files
         changed = [path.name]
     elif absent := [name for _, name, _ in files if not (folder / name).is_file()]:
         return (
             f"The recording of {path} is not at hand any more as it was analyzed: {absent[0]} does not exist"
         )
     else:
-        changed = [name for _, name, sha in files if not has_hash(folder / name, sha)]
+        changed = [name for role, name, sha in files if role != "trial" and not has_hash(folder / name, sha)]
     if changed:
         names = ", ".join(changed)
         return Changed(
@@ -101,6 +102,17 @@ def recording_state(result: xr.Dataset) -> str:
             "result is of what it was before."
         )
     return ""
+
+
+def _same_settings(result: xr.Dataset, path: Path) -> bool:
+    """Whether a trial file differs from the one of a result in comments or [questions] alone."""
+    from musclesolve.studies.many_trials.recipe import ATTRIBUTE, has_settings
+
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return has_settings(result.attrs.get(ATTRIBUTE, ""), content)
 
 
 def analyzed_trial(result: xr.Dataset) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
 from musclesolve.sharing.status import Status
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, recipe, settings_hash
 
 
 def paragraph(data):
@@ -159,6 +161,20 @@ def test_a_recording_that_changed_is_named(computed, tmp_path):
     assert "forces.mot" in found
     (folder / "trial.toml").write_text((folder / "trial.toml").read_text() + "\n# more\n")
     assert "trial.toml" in recording_state(result.assign_attrs(trial_file=str(folder / "trial.toml")))
+
+
+def test_a_question_that_is_asked_later_changes_no_recording(computed, tmp_path):
+    """Nor does a comment: the result keeps a hash of the settings on which it depends."""
+    result, trial = computed
+    shutil.copytree(trial.parent, tmp_path / "asked")
+    asked = tmp_path / "asked" / "trial.toml"
+    text = asked.read_text()
+    kept = recipe({}, settings_hash(tomllib.loads(text)), {}, [])
+    result = result.assign_attrs({ATTRIBUTE: kept, "trial_file": str(asked)})
+    asked.write_text(f'# more\n{text}\n[questions]\nscenarios = ["weak calf: triceps_surae=0.8"]\n')
+    assert recording_state(result) == ""
+    asked.write_text(text.replace("mass_kg = ", "mass_kg = 1"))
+    assert "trial.toml" in recording_state(result)
 
 
 def test_the_files_of_a_recording_are_found_where_the_trial_file_names_them(computed, tmp_path):
