@@ -30,9 +30,11 @@ const msSame = (one) => (other) => other.tagName === one.tag && msSign(other) ==
 const msSign = (element) =>
   element.dataset.focus || element.getAttribute("aria-label") || element.innerText || element.getAttribute("role") || "";
 const msAll = (tag) => [...document.querySelectorAll(`.ms-main ${tag}, .ms-header ${tag}, .ms-steps ${tag}`)];
-let msLast = null;
+// A task that runs, or the title, has the focus while there is no such element, or none any more.
+const msStandsIn = (element) => element.matches(".ms-progress, .ms-title[role=heading]");
+let msLast = null, msWaiting = 0;
 addEventListener("focusin", ({ target }) => {
-  if (target.matches(".ms-progress")) return;  // it stands in for what has begun it
+  if (msStandsIn(target)) return;
   const element = target.closest(".q-btn") || target;  // after a click a part of the button has the focus
   const sought = { element, tag: element.tagName, sign: msSign(element) };
   msLast = { ...sought, place: msAll(sought.tag).filter(msSame(sought)).indexOf(element) };
@@ -42,9 +44,15 @@ addEventListener("pointerdown", ({ target }) => {
   if (!target.closest("button, a, input, select, textarea, [tabindex]")) msLast = null;
 });
 const msRefocus = () => {
-  if (!msLast || msLast.element.isConnected || document.activeElement !== document.body) return;
-  const alike = msAll(msLast.tag).filter(msSame(msLast));
-  (alike[Math.min(msLast.place, alike.length - 1)] || document.querySelector(".ms-progress"))?.focus({ preventScroll: true });
+  const now = document.activeElement, lost = now === document.body;
+  if (!msLast || msLast.element.isConnected || !(lost || msStandsIn(now))) return;
+  const alike = msAll(msLast.tag).filter(msSame(msLast)), found = alike[Math.min(msLast.place, alike.length - 1)];
+  const focus = (element) => element?.focus({ preventScroll: true });
+  if (found || lost) focus(found || document.querySelector(".ms-progress"));
+  clearTimeout(msWaiting);
+  msWaiting = setTimeout(() => {
+    if (msLast && document.activeElement === document.body) focus(document.querySelector(".ms-title[role=heading]"));
+  }, 400);
 };
 new MutationObserver(msRefocus).observe(document.body, { childList: true, subtree: true });
 

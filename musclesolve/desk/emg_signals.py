@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import count_of
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.drafting.emg_channels import EmgFile
 from musclesolve.recording.emg_state import ChannelState, channel_states, saturated
 from musclesolve.recording.trial.emg_channels import are_envelopes
@@ -54,7 +54,7 @@ def _trouble(state: ChannelState) -> str:
         said.append(f"{count_of(len(state.spikes), 'spike')} removed")
     if state.no_hum:
         said.append(f"hum of {state.mains:.0f} Hz removed")
-    return f"{'; '.join(said).capitalize()}." if said else ""
+    return f"{capitalized('; '.join(said))}." if said else ""
 
 
 def _picture(name: str, time: Array, signal: Array) -> str:

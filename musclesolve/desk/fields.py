@@ -138,7 +138,8 @@ def field(
             _number_or_word(title, setting, value, taken)
         elif setting.kind in ("number", "whole") and not isinstance(value, str):
             entry = number_field(title, setting, value, taken)
-            entry.props["placeholder"] = "" if default is None else str(default)
+            if default is not None:
+                entry.props("stack-label").props["placeholder"] = f"{default:g}"
             entry.classes("ms-input")
         else:
             entry = text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(

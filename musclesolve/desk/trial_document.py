@@ -251,10 +251,12 @@ class TrialDocument:
         return found
 
     def decided(self, each: Open) -> None:
-        """Remove a TODO: its value is right as it stands, or is not needed."""
-        lines = self.text.splitlines()
-        del lines[each.first : each.last]
-        self.write("\n".join(lines) + "\n")
+        """Remove a TODO, if it is still there: its value is right as it stands, or is not needed."""
+        for item in self.opens:  # its lines may have moved
+            if (item.table, item.key, item.why) == (each.table, each.key, each.why):
+                lines = self.text.splitlines()
+                del lines[item.first : item.last]
+                return self.write("\n".join(lines) + "\n")
 
     def asked(self, place: Place) -> Open | None:
         """The open decision whether the value stated at a place is right."""

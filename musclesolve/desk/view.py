@@ -15,14 +15,28 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.text_editor import TextEditor
-from musclesolve.desk.trial_document import Place, change_title
+from musclesolve.desk.trial_document import Open, Place, change_title
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
 
 PLACE = "ms-place"
 """Event of the page: the buttons Back and Forward of the browser have changed its address."""
+STEP_OF = {
+    "subject": "subject",
+    "files": "files",
+    **dict.fromkeys(
+        ("laboratory", "markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"),
+        "markers",
+    ),
+    **dict.fromkeys(("plates", "force"), "plates"),
+    **dict.fromkeys(("time", "events"), "events"),
+    "emg": "emg",
+    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "run"),
+}
+"""Table of the trial file -> the step that shows it."""
 State = Literal["done", "open", "warning", "fault", ""]
 """State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
 ICONS = {
@@ -256,6 +270,7 @@ class View:
         """Draw anew what stands around the step: header, steps, text of the trial file."""
         self._header.refresh()
         self.refresh_steps()
+        self._decisions.refresh()
         self._trial_text.refresh()
 
     # ---- parts of the page
@@ -294,6 +309,7 @@ class View:
         if self.desk.trial is None and self.step.of_trial:
             ui.label("There is no trial file yet: begin with the files.")
         else:
+            self._decisions()
             with self.saying():
                 self.step.show(self)
         place = self.steps.index(self.step)
@@ -316,6 +332,29 @@ class View:
                 ui.label(found["remedy"]).classes("ms-remedy")
             self.mend_button(found)
             ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense no-caps")
+
+    @ui.refreshable_method
+    def _decisions(self) -> None:
+        """What a draft has stated here and was not sure of; fields ask at their own place, the check shows all."""
+        trial = self.desk.trial
+        if trial is None or self.step.name == "subject":
+            return
+        for item in trial.opens:
+            place = tuple(part for part in (*item.table.split("."), item.key) if part)
+            if STEP_OF.get(str(place[0])) != self.step.name or trial.value(*place) is None:
+                continue
+            with ui.row().classes("ms-finding ms-todo"):
+                ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
+                ui.label(f"{capitalized(item.why)}.").classes("ms-words")
+                done = ui.button("Done", on_click=lambda _, item=item: self.decided(item))
+                done.props("outline dense no-caps data-focus=done")
+                done.props["aria-label"] = f"Done: {item.why}"
+
+    def decided(self, item: Open) -> None:
+        """Take the value of an open decision as it stands."""
+        with self.saying():
+            self.desk.decided(item, by=self)
+        self.refresh()
 
     def mend_button(self, found: Mapping[str, Any]) -> None:
         """A button that states what mends a finding, where the trial file alone does, and checks again."""

@@ -70,8 +70,12 @@ def test_a_value_that_is_stated_anew_is_no_longer_to_be_confirmed(document):
     assert asked is not None and asked.why.endswith("the plates carry it")
     document.state(("subject", "mass_kg"), 80.0)
     assert document.opens == [] and document.value("subject", "mass_kg") == 80.0
+    gone = document.text
+    document.decided(asked)
+    assert document.text == gone
     document.undo()
-    document.decided(document.asked(("subject", "mass_kg")))
+    document.write(f"# its lines have moved\n{document.text}")
+    document.decided(asked)
     assert document.opens == [] and document.value("subject", "mass_kg") == 84.8
 
 

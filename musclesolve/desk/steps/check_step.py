@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import Focus, State, Step, View
+from musclesolve.desk.view import STEP_OF, Focus, State, Step, View
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
@@ -20,19 +20,6 @@ HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
 READ = "keep it in mind"
 """The remedy of a note that has none."""
-STEP_OF = {
-    "subject": "subject",
-    "files": "files",
-    **dict.fromkeys(
-        ("laboratory", "markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"),
-        "markers",
-    ),
-    **dict.fromkeys(("plates", "force"), "plates"),
-    **dict.fromkeys(("time", "events"), "events"),
-    "emg": "emg",
-    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "run"),
-}
-"""Table of the trial file -> the step that shows it."""
 
 
 def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
@@ -134,13 +121,8 @@ class Check:
                         ui.label(f"Suggested: {item.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
                     self._show_button(target(where_of(item), self._steps), name)
-                    done = ui.button("Done", on_click=lambda _, item=item: self._done(item))
-                    done.props("outline dense no-caps").props["aria-label"] = f"Done: {name}"
-
-    def _done(self, each: Open) -> None:
-        with self.view.saying():
-            self.desk.decided(each, by=self.view)
-        self.view.refresh()
+                    done = ui.button("Done", on_click=lambda _, item=item: self.view.decided(item))
+                    done.props("outline dense no-caps data-focus=done").props["aria-label"] = f"Done: {name}"
 
     @property
     def _steps(self) -> list[str]:
