@@ -335,7 +335,7 @@ class View:
 
     @ui.refreshable_method
     def _decisions(self) -> None:
-        """What a draft has stated here and was not sure of; fields ask at their own place, the check shows all."""
+        """Show open decisions on values of this step; fields ask at their own place, and the check shows all."""
         trial = self.desk.trial
         if trial is None or self.step.name == "subject":
             return
