@@ -46,9 +46,9 @@ class Linprog:
     rho_i a_i <= t, hold the muscles that the dual of this program decides, continue with the others
     (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why this is exact).
 
-    Reserves have quadratic costs, which a linear program does not allow. Before the levels the interior-point method
-    of the project makes the reserves as small as possible; the levels share the remaining moments. A linear cost with
-    reserves is refused.
+    Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, the
+    interior-point method of the project first makes the reserves as small as possible; the levels share the remaining
+    moments. A linear cost with reserves is refused.
     """
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
@@ -74,14 +74,18 @@ class Linprog:
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
         load, attempt = relative_load(problem, cost), Attempt.blank(problem)
-        open_, start = np.ones(load.shape, np.bool_), problem.lower
-        if problem.reserve_weight is not None:
-            soft = Batch().solve(problem, NoCost())
-            goal, _, decided = reserve_pull(problem, _missing(problem, soft.activation))
-            open_, start = ~decided, np.where(decided, goal, problem.lower)
-            attempt.reserve[:] = _missing(problem, np.where(decided, goal, soft.activation))
-            attempt.iterations[:] = soft.iterations
+        open_, start = np.ones(load.shape, np.bool_), np.array(problem.lower)
         levels = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
+        short = np.flatnonzero(attempt.claim != Status.SOLVED)
+        if problem.reserve_weight is not None and short.size:
+            part = problem.frames(short)
+            soft = Batch().solve(part, NoCost())
+            goal, _, decided = reserve_pull(part, _missing(part, soft.activation))
+            open_[short], start[short] = ~decided, np.where(decided, goal, part.lower)
+            attempt.reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
+            attempt.iterations[short] += soft.iterations
+            for t in short:
+                levels[t] = self._frame(problem, t, load[t], start[t], open_[t], attempt)
         table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
         for t, multipliers in enumerate(levels):
             attempt.multiplier[t] = multipliers[0] if multipliers else 0.0

@@ -291,6 +291,20 @@ def test_the_first_level_is_that_of_a_linear_program(name):
         assert answer.cost[t] == pytest.approx(found.fun, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize("weight", [1e-6, 1e-2, 1.0, 1e4])
+def test_levels_need_no_reserves_where_muscles_suffice(weight):
+    """Moments that some activations produce: weights of reserves change nothing."""
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        arm = random.normal(0.0, 0.04, (2, 4)) * (random.random((2, 4)) < 0.7)
+        capacity = 10.0 ** random.uniform(2.0, 3.5, 4)
+        arrays = (arm, arm * capacity @ random.random(4), capacity, capacity)
+        exact = solve(Problem(*arrays), "min_max", "linprog")
+        soft = solve(Problem(*arrays, reserve_weight=weight), "min_max", "linprog")
+        assert exact.status == soft.status == Status.SOLVED
+        np.testing.assert_array_equal(soft.activation, exact.activation)
+
+
 def test_levels_that_are_not_the_least_are_refused():
     """Each activation that also produces the moments fails the certificate with the same multipliers."""
     problem, cost = made("random 7 x 43"), COSTS["min_max"]
