@@ -193,7 +193,8 @@ class OpenSimMuscle:
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
-    enabled: whether it applies a force in the model.
+    enabled: whether it applies a force in the model. controls: the bounds of its activation in OpenSim's static
+    optimization.
     """
 
     name: str
@@ -207,6 +208,7 @@ class OpenSimMuscle:
     wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
+    controls: tuple[float, float] = (0.0, 1.0)
 
     @property
     def tendon_strain(self) -> float:

@@ -152,6 +152,23 @@ def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
     ] * bool(other)
 
 
+_LEAST_CONTROL = 0.01
+"""The least control of the muscles of OpenSim, unless a model states another."""
+
+
+def control_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
+    """Return a note on the muscles that a model bounds in OpenSim's static optimization, other than by 0 and 1."""
+    bounded = [
+        f"{muscle.name} ({muscle.controls[0]:g} to {muscle.controls[1]:g})"
+        for muscle in muscles
+        if muscle.controls[0] > _LEAST_CONTROL or muscle.controls[1] != 1.0
+    ]
+    return [
+        f"The model bounds the controls of {', '.join(bounded)}. OpenSim's static optimization keeps activations "
+        "within these bounds, which are not used here."
+    ] * bool(bounded)
+
+
 def _table() -> Mapping[str, Mapping[str, Range]]:
     return bundled_toml(__package__, "muscle_properties.toml")
 

@@ -121,7 +121,21 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
         wraps=tuple(_wrap(wrap, len(points)) for wrap in path.listed("PathWrapSet")),
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
+        controls=(
+            _control(context, element, "min_control", 0.0),
+            _control(context, element, "max_control", 1.0),
+        ),
     )
+
+
+def _control(context: Context, element: Element, tag: str, otherwise: float) -> float:
+    """A bound of the control of a muscle, which may be infinite."""
+    stated = context.property(element, tag)
+    if stated is None or not stated.words():
+        return otherwise
+    bounds = {"inf": np.inf, "+inf": np.inf, "infinity": np.inf, "-inf": -np.inf, "-infinity": -np.inf}
+    bound = bounds.get(stated.text.strip().lower())
+    return stated.number() if bound is None else bound
 
 
 def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint | None:

@@ -34,6 +34,14 @@ def test_generalized_forces(public_model: Callable[[str], OpenSimModel], name: s
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
 
+def test_opensim_opens_the_model_of_the_example() -> None:
+    """OpenSim refuses names with blanks, also the name of a model."""
+    model = read_osim(Path(__file__).parents[2] / "examples" / "opensim_model" / "leg.osim")
+    motion = sine_motion(model, np.linspace(0.0, 1.0, 3), size=0.2)
+    (expected,) = inverse_of_opensim(model, motion)
+    np.testing.assert_allclose(inverse_dynamics(model, motion).joint_force, expected, atol=1e-6)
+
+
 KNEE = """<OpenSimDocument Version="40000"><Model name="knee"><gravity>0 0 0</gravity>
 <BodySet><objects><Body name="b"><mass>1</mass><mass_center>0 -.3 0</mass_center>
 <inertia>.02 .01 .02 0 0 0</inertia></Body></objects></BodySet>

@@ -30,7 +30,7 @@ from musclesolve.opensim.geometry import (
 )
 from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel
-from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
+from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing, SharingGroup
@@ -326,6 +326,7 @@ def model_body(
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
     choice = shared_choice(model, dofs, chosen.names, side, without or ())
+    axes_notes = _axes_notes(model, moments is not None)
     table: Table | None = None
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
@@ -368,7 +369,8 @@ def model_body(
             last=time[-1],
         )
     standing = unmeasured_notes(due.unmeasured, selected)
-    notes = [*choice.notes, *motion.notes, *due.notes, *standing, *curve_notes(choice.muscles)]
+    notes = [*choice.notes, *axes_notes, *motion.notes, *due.notes, *standing]
+    notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     every_motion, motion = motion, motion.frames(selected)
@@ -466,6 +468,23 @@ def model_body(
         unserved=unserved,
         change=change,
     )
+
+
+_UPRIGHT = 0.5
+"""Least cosine between the y axis of the ground and up: floors of treadmills and ramps may be tilted."""
+
+
+def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
+    """Return a note where gravity is not along -y of the ground; refuses loads, which act in other axes there."""
+    if not model.gravity.any() or model.up[1] > _UPRIGHT:
+        return []
+    x, y, z = (f"{part:g}" for part in model.gravity)
+    if not with_moments:
+        raise input_error("pipeline.gravity_not_along_y", file=model.file, x=x, y=y, z=z)
+    return [
+        f"Gravity of the model is ({x}, {y}, {z}) m/s2, not along -y: angles of pelvis, trunk and feet and the moving "
+        "picture, which take y as up, are wrong. Muscle forces follow from the given moments."
+    ]
 
 
 LACKING_SHARE = 0.1

@@ -217,6 +217,30 @@ def test_a_muscle_that_the_model_switches_off_is_left_out_with_a_note(tmp_path: 
     assert any("switches off" in note and "three_r" in note for note in problem.notes)
 
 
+def test_bounds_of_controls_that_opensim_keeps_are_noted(tmp_path: Path) -> None:
+    """OpenSim's static optimization keeps activations from min_control to max_control, whose default is 0.01."""
+    from small_model import TEXT, save_model
+
+    bounds = {"one_r": (0.01, "1"), "two_r": (0.01, "0.6"), "three_r": (0.2, "Inf")}
+    for name, (least, most) in bounds.items():
+        start = f'<Thelen2003Muscle name="{name}">'
+        stated = f"<min_control>{least}</min_control><max_control>{most}</max_control>"
+        assert start in TEXT
+        TEXT = TEXT.replace(start, start + stated)
+    (note,) = (each for each in found(read_osim(save_model(tmp_path, TEXT))).notes if "controls" in each)
+    assert "two_r (0.01 to 0.6), three_r (0.2 to inf)" in note and "one_r" not in note
+
+
+def test_gravity_along_another_axis_is_refused_with_loads_and_noted_with_moments(small: OpenSimModel) -> None:
+    """Global axes of a result are made of a y axis that points up; a tilted floor is none of another axis."""
+    upward = replace(small, gravity=np.array([0.0, 0.0, -9.81]))
+    with refused("unsupported", "-9.81", "-y"):
+        model_body(upward, small_motion(small), None, model_settings(dofs=DOFS, loads="predicted"))
+    assert any("not along -y" in note for note in found(upward).notes)
+    tilted = replace(small, gravity=9.81 * np.array([np.sin(0.2), -np.cos(0.2), 0.0]))
+    assert not any("not along -y" in note for note in found(tilted).notes)
+
+
 def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimModel, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
