@@ -16,7 +16,13 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import intersegmental_moment, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import (
+    center_of_pressure_from_motion,
+    intersegmental_moment,
+    joint_loads,
+    segment_motion,
+)
+from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
@@ -157,9 +163,40 @@ def test_names_of_rows_that_the_model_does_not_have(model):
 
 @pytest.mark.parametrize("wrenches", [None, ["foot_r"]])
 def test_no_wrenches_at_all(model, still, wrenches):
-    for call in (projected_moments, lagrange_multipliers):
+    for call in (projected_moments, lagrange_multipliers, absolute_system):
         with refused("bad_type", "wrenches"):
             call(model, still, wrenches)
+
+
+def test_wrenches_in_a_tuple_and_from_a_generator(model, still):
+    """A generator is refused: it is empty after the first look, so that no force at all would act."""
+    listed, segments = [Wrench("foot_r", ZERO + 300.0, ZERO)], segment_motion(model, still)
+    for call in (
+        lambda wrenches: projected_moments(model, still, wrenches),
+        lambda wrenches: lagrange_multipliers(model, still, wrenches).constraint,
+        lambda wrenches: absolute_system(model, still, wrenches).moments,
+        lambda wrenches: joint_loads(model, still, segments, wrenches)["knee_flexion_r"].moment,
+        lambda wrenches: intersegmental_moment(model, still, segments, wrenches, "knee_flexion_r").total,
+        lambda wrenches: joint_reactions(expand(model), still, wrenches).force,
+    ):
+        np.testing.assert_array_equal(call(tuple(listed)), call(listed))
+        with refused("bad_type", "wrenches", "generator"):
+            call(each for each in listed)
+
+
+@pytest.mark.parametrize("height", [None, "0.1", np.nan, np.zeros(3)])
+def test_a_height_that_is_no_number(model, still, height):
+    segments = segment_motion(model, still)
+    with refused("bad_number", "height"):
+        intersegmental_moment(model, still, segments, [], "knee_flexion_r", height)
+    with refused("bad_number", "height"):
+        center_of_pressure_from_motion(model, segments, height)
+
+
+@pytest.mark.parametrize(("lengths", "code"), [(3, "bad_type"), ({"thigh": "0.4"}, "bad_number")])
+def test_lengths_that_are_none(lengths, code):
+    with refused(code):
+        human_model(lengths=lengths)
 
 
 @pytest.mark.parametrize("count", [5, 11])

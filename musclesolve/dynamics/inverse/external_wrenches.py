@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,7 @@ def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
 def check_frames(wrenches: list[Wrench], frames: int) -> None:
     """Refuse what is no list of wrenches, and wrenches that do not last as long as the motion."""
     expected = "a list of Wrench; an empty one where nothing acts"
-    for wrench in check_type(wrenches, Iterable, "wrenches", expected):  # type: ignore[type-abstract]
+    for wrench in check_type(wrenches, Collection, "wrenches", expected):  # type: ignore[type-abstract]
         check_type(wrench, Wrench, "wrenches", expected)
         if len(wrench.force) != frames:
             raise input_error(

@@ -15,6 +15,7 @@ import numpy as np
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import UP, Array, Indices, contiguous, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve._util.checks import check_number
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -168,7 +169,7 @@ def distal_loads(
     from musclesolve.dynamics.kernel.entry import LOAD_TREE
 
     frames, bodies = segments.center.shape[:2]
-    if isinstance(wrenches, list):
+    if not isinstance(wrenches, np.ndarray):
         check_frames(wrenches, frames)
         external = np.zeros((frames, bodies, 6))
         for wrench in wrenches:
@@ -268,6 +269,7 @@ def intersegmental_moment(
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
+    height = check_number(height, "height", "a height [m]")
     distal, center = model.distal_bodies(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
     arm = segments.center[:, distal] - center[:, None]
     mass, weight = model.mass.mass[distal, None], model.mass.mass[distal, None] * model.gravity
@@ -356,4 +358,5 @@ def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height
         >>> ms.dynamics.center_of_pressure_from_motion(stride.model, segments).shape
         (11, 3)
     """
+    height = check_number(height, "height", "a height [m]")
     return center_of_pressure(*whole_body_wrench(model, segments), height)

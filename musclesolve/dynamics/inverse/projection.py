@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
@@ -130,6 +130,7 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
         >>> system.moments.shape
         (11, 44)
     """
+    check_frames(wrenches, len(motion.q))
     links = Links.build(model, tuple(wrench.body for wrench in wrenches))
     tree, bodies, frames, count = model.tree, links.bodies, len(motion.q), len(links.bodies)
     segments = segment_motion(model, motion)

@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
-from musclesolve._util.checks import check_array, check_choice, check_number
+from musclesolve._util.checks import check_array, check_choice, check_number, check_type
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE, SEXES
@@ -210,6 +210,8 @@ def compose(pieces: list[InertiaPart]) -> InertiaPart:
 
 def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, float]:
     """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
+    expected = "a dict of lengths [m] by the names of segments"
+    check_type(lengths, Mapping, "lengths", expected)  # type: ignore[type-abstract]
     if not lengths:
         return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]
@@ -219,6 +221,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     scales = {}
     for name, length in lengths.items():
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))
+        length = check_number(length, name, f"a length such as {reference:.2f} m")
         if not 0.2 < length / reference < 5.0:
             raise input_error("dynamics.length_not_positive", name=name, length=length, reference=reference)
         scales[name] = length / reference
