@@ -47,6 +47,7 @@ def test_it_prints_whose_names_and_signs_are_written(walk: Path) -> None:
     assert done.exit_code == 0
     assert "gait2392" in done.output and "knee_angle opposite to knee_flexion" in done.output
     assert "4 frames" in done.output  # without a valid solution
+    assert "frames" not in call("export", walk, "--format", "mot").output  # every angle is known
     assert "musclesolve" in call("export", walk, "--format", "csv").output
 
 

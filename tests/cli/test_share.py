@@ -105,6 +105,7 @@ def test_frames_in_a_hole_of_the_moments_are_not_analyzed(inputs: list[Path], tm
         "id.sto lacks hip_a_r_moment, " in said
         and " from 0.3167 to 0.5 s: holes of more than 0.0333 s" in said
     )
+    assert "STO files: 10 frames without a valid solution are nan" in said
     lost = np.isnan(read_mot(tmp_path / "out" / "ik_force.sto").values).all(axis=1)
     assert np.flatnonzero(lost).tolist() == list(range(20, 30))
 

@@ -165,6 +165,7 @@ def finish_result(
 
     answers: makers of the files of answers to questions, by file name.
     """
+    from musclesolve.results.export.export import opensim_note
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
     from musclesolve.results.statements import document, statements, summary
@@ -173,6 +174,8 @@ def finish_result(
     said = statements(facts, uncertainty)
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
     print_summary(summary(said))  # the verdict first; the page takes a moment
+    if command == "share" and (note := opensim_note(result, "sto")):
+        print_summary(line("note", f"STO files: {note}"))
     if page or answers:
         from musclesolve.results.files.atomic_writing import write_files
 

@@ -109,9 +109,6 @@ def plot(
     print_files(paths)
 
 
-NAN = "the TimeSeriesTable of OpenSim reads them, its Storage ends before the first of them"
-
-
 @with_settings(CommandSettings, command_arguments("export"))
 def export(
     result: Annotated[
@@ -140,6 +137,6 @@ def export(
     paths = exporting.export(loaded, target, **settings)
     kind = target.suffix.casefold().removeprefix(".")
     print_summary(line("names", find_naming(loaded, given.names, kind in exporting.FOR_OPENSIM).sentence))
-    if kind in exporting.FOR_OPENSIM and (missing := exporting.invalid_frames(loaded)):
-        print_summary(line("note", f"{missing} frames without a valid solution are nan: {NAN}"))
+    if note := exporting.opensim_note(loaded, kind):
+        print_summary(line("note", note))
     print_files(paths)

@@ -71,11 +71,19 @@ def export(
     return write_files(path.parent, FORMATS[kind](loaded, path, variables, naming))
 
 
-def invalid_frames(result: xr.Dataset) -> int:
-    """Number of frames in which a leg has no valid solution."""
-    if "valid" not in result or "side" not in result["valid"].dims:
-        return 0
-    return int((~result["valid"].astype(bool)).any("side").sum())
+def opensim_note(result: xr.Dataset, kind: str) -> str | None:
+    """The sentence on frames that are nan in the files of a format; None where there are none, or not for OpenSim."""
+    missing, why = 0, ""
+    if kind == "sto" and "valid" in result and "side" in result["valid"].dims:
+        missing, why = int((~result["valid"].astype(bool)).any("side").sum()), " without a valid solution"
+    elif kind == "mot" and "joint_angle" in result:
+        missing = int(result["joint_angle"].isnull().any("dof").sum())
+    if not missing:
+        return None
+    return (
+        f"{missing} frames{why} are nan: the TimeSeriesTable of OpenSim reads them, its Storage ends before the first "
+        "of them"
+    )
 
 
 def target_path(result: Path, output: Path | None, format: str | None) -> Path:
