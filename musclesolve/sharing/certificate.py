@@ -82,6 +82,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.kernel.constants import (
     LEAST_REACH,
@@ -111,6 +112,8 @@ def kkt_residual(
 ) -> Array:
     """Compute the certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
 
+    Arrays of a single frame may lack the frame axis, as the arrays of its solution do; the result then lacks it, too.
+
     Args:
         problem: with its bounds and reserve weights.
         cost: the cost that was minimized.
@@ -122,11 +125,25 @@ def kkt_residual(
 
     Returns:
         (T,) without unit; infinite where a number is not finite, or level multipliers are missing.
+
+    Raises:
+        InputError: an array of another shape, or without numbers.
     """
+    frames, dofs, muscles = problem.moment_arm.shape
+    without_axis = frames == 1 and np.ndim(activation) == 1
+    axis = () if without_axis else (frames,)
+    activation = check_real_array(activation, "activation", "activations", shapes=((*axis, muscles),))
+    reserve, multiplier = (
+        check_real_array(array, name, "numbers for each moment", shapes=((*axis, dofs),))
+        for name, array in (("reserve", reserve), ("multiplier", multiplier))
+    )
+    if without_axis:
+        activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
+        level_multiplier = None if level_multiplier is None else np.asarray(level_multiplier)[None]
     problem, weight = within_domain(problem, cost), problem.reserve_weight
     levels = "linear_program" in cost.needs
     if levels and level_multiplier is None:
-        return np.full(problem.n_frames, np.inf)
+        return np.full(axis, np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
         scale = np.maximum(1.0, np.abs(problem.moment))
         missed = (np.abs(problem.produced(activation) + reserve - problem.moment) / scale).max(axis=1)
@@ -145,7 +162,8 @@ def kkt_residual(
                 (np.abs(reserve - implied) / scale).max(axis=1),
             ]
     residuals = np.stack(misses)
-    return np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
+    found = np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
+    return found[0] if without_axis else found
 
 
 def stationarity_miss(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
 from musclesolve.sharing.certificate import kkt_residual
@@ -158,3 +159,25 @@ def test_two_statuses_are_those_of_a_solution():
     assert {each for each in Status if is_solved(each)} == solved
     codes = np.array([list(Status), list(Status)], np.int8)
     assert is_solved(codes).tolist() == 2 * [[each in solved for each in Status]]
+
+
+@pytest.mark.parametrize(("cost", "solver"), [("stress_cubed", "batch"), ("min_max", "linprog")])
+def test_arrays_of_a_single_frame_need_no_frame_axis(cost, solver):
+    problem = Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0])
+    found = solve(problem, cost, solver)
+    arrays = found.activation, found.reserve, found.multiplier, found.level_multiplier
+    residual = kkt_residual(problem, find_cost(cost), *arrays)
+    assert residual.shape == () and residual == found.kkt_residual
+    assert kkt_residual(problem, find_cost(cost), 0.9 * found.activation, *arrays[1:]) > 1e-3
+    with_axis = (None if array is None else array[None] for array in arrays)
+    assert kkt_residual(problem, find_cost(cost), *with_axis).tolist() == [residual]
+
+
+@pytest.mark.parametrize("name", ["activation", "reserve", "multiplier"])
+def test_arrays_that_are_none_of_the_problem_are_refused(make_leg, name):
+    problem, cost = make_leg(3), find_cost("stress_cubed")
+    found = solve(problem, cost)
+    arrays = {each: getattr(found, each) for each in ("activation", "reserve", "multiplier")}
+    for wrong, code in ((arrays[name].T, "bad_shape"), (arrays[name][0], "bad_shape"), ("a", "not_numbers")):
+        with refused(code, name):
+            kkt_residual(problem, cost, **{**arrays, name: wrong})

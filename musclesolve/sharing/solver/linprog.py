@@ -84,7 +84,7 @@ class Linprog:
             open_[short], start[short] = ~decided, np.where(decided, goal, part.lower)
             attempt.reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
             attempt.iterations[short] += soft.iterations
-            for t in short:
+            for t in short.tolist():
                 levels[t] = self._frame(problem, t, load[t], start[t], open_[t], attempt)
         table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
         for t, multipliers in enumerate(levels):
