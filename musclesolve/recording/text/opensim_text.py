@@ -26,7 +26,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
@@ -162,14 +162,15 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         >>> ms.files.write_trc("walk.trc", markers, units="m")
     """
     check_choice(units, "units", METERS)
-    written = markers.position / METERS[units]
-    path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
+    times = check_real_array(markers.time, "time", "times [s]")
+    written = check_real_array(markers.position, "position", "numbers [m]") / METERS[units]
+    path = check_writable(path, "marker", markers.names, times, written, decimals)
     if not markers.names:
         raise input_error("recording.text.no_markers_to_write", file=path)
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
             raise input_error("recording.text.trc_file_cannot_hold", file=path, name=name)
-    frames, count, rate = markers.time.size, len(markers.names), f"{markers.rate:.6f}"
+    frames, count, rate = times.size, len(markers.names), f"{_stated_rate(times):.6f}"
     header = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
@@ -182,9 +183,21 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
     rows = (
         (form % (k, time, *frame.ravel().tolist())).replace("nan", "").replace("\t\n", "\t\t\n")
-        for k, (time, frame) in enumerate(zip(markers.time, written, strict=True), start=1)
+        for k, (time, frame) in enumerate(zip(times, written, strict=True), start=1)
     )
     write_text(path, chain(["\n".join(header)], rows))
+
+
+def _stated_rate(time: Array) -> float:
+    """The rate [Hz] for the header of a file with times (T,) [s].
+
+    It is the mean rate, or where a frame is lost the rate of the other steps: with the mean rate such times would be
+    read as rounded even times. A reader accepts no rate that differs more from the mean.
+    """
+    steps = np.diff(time)
+    mean, usual = (len(time) - 1) / float(time[-1] - time[0]), 1.0 / float(np.median(steps))
+    has_hole = steps.max() * usual > _HOLE
+    return usual if has_hole and abs(usual - mean) <= RATE_TOLERANCE * usual else mean
 
 
 # The names of the two generations of the format.
@@ -192,6 +205,7 @@ _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
 MOST_DECIMALS = 30
 _LONGEST_HEADER = 10_000
+_HOLE = 1.5  # steps beyond which a frame is lost
 
 
 def read_mot(path: str | Path) -> Table:
@@ -299,20 +313,24 @@ def mot_text(
         title: the first line of the header; the stem of the path unless given.
     """
     digits = 6 if decimals is None else decimals
-    path = check_writable(path, "column", table.names, table.time, table.values, digits)
+    time, values = (
+        check_real_array(array, name, "numbers")
+        for array, name in ((table.time, "time"), (table.values, "values"))
+    )
+    path = check_writable(path, "column", table.names, time, values, digits)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
         raise input_error("recording.text.mot_file_cannot_hold", file=path, bad=bad[0])
     header = [
         title or path.stem,
         "version=1",
-        f"nRows={len(table.values)}",
+        f"nRows={len(values)}",
         f"nColumns={len(table.names) + 1}",
         *([] if table.in_degrees is None else [f"inDegrees={'yes' if table.in_degrees else 'no'}"]),
         *remarks,
         "endheader",
         "\t".join(("time", *table.names)) + "\n",
     ]
-    rows = ((time, *row.tolist()) for time, row in zip(table.time.tolist(), table.values, strict=True))
+    rows = ((at, *row.tolist()) for at, row in zip(time.tolist(), values, strict=True))
     if decimals is None:
         return chain(["\n".join(header)], ("\t".join(map(repr, row)) + "\n" for row in rows))
     form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"

@@ -231,6 +231,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
         (("a", "time"), np.zeros((2, 2)), ("bad_value", "'time'")),
         (("a\r", "b"), np.zeros((2, 2)), ("bad_value", "x.mot")),
         (("a", "b"), np.full((2, 2), -np.inf), ("not_finite", "'a'", "0 s")),
+        (("a", "b"), np.full((2, 2), 1j), ("not_numbers", "values")),
     ],
 )
 def test_what_the_reader_would_not_take_back_is_not_written(

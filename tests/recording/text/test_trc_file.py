@@ -73,6 +73,17 @@ def test_what_is_written_is_read_again(
     assert [p.name for p in tmp_path.iterdir()] == ["x.trc"]
 
 
+@pytest.mark.parametrize("lost", [1, 2, 20])
+def test_a_lost_frame_stays_a_hole_in_the_times(tmp_path: Path, lost: int) -> None:
+    """With the mean rate in its header the file would be read as one of rounded even times, 5 ms from its own."""
+    time = np.delete(0.01 * np.arange(300), slice(100, 100 + lost))
+    path = tmp_path / "x.trc"
+    write_trc(path, Markers(time, ("A",), np.zeros((len(time), 1, 3)), path))
+    found = read_trc(path)
+    np.testing.assert_allclose(found.time, time, atol=1e-8)
+    assert not found.notes
+
+
 def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
     found = read_trc(sample(tmp_path))
     assert found.names == ("A.one", "B two")
@@ -190,6 +201,7 @@ def two_markers() -> Markers:
         ({"time": np.array([0.0, 2.0, 1.0])}, {}, ("time_not_increasing",)),
         ({"time": np.array([0.0, 1.0, np.inf])}, {}, ("time_not_increasing",)),
         ({"position": np.full((3, 2, 3), np.inf)}, {}, ("not_finite", "'A'", "inf", "0 s")),
+        ({"position": np.full((3, 2, 3), "a")}, {}, ("not_numbers", "position")),
         ({"position": np.full((3, 2, 3), 1e11)}, {}, ("not_finite", "'A'", "1e+14")),
         ({}, {"units": "km"}, ("unknown_name", "units", "'km'")),
         ({}, {"units": ["mm"]}, ("unknown_name", "units")),
