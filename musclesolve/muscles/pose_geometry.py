@@ -61,8 +61,12 @@ def muscle_geometry(
         if subject is None
         else check_type(subject, Model, "subject", "a model, such as human_model() makes")
     )
-    if not isinstance(database, muscle_db.MuscleDatabase):
-        database = muscle_db.load() if database is None else load_muscle_set(database)
+    if database is None:
+        database = muscle_db.load()
+    elif isinstance(database, str | Path):
+        database = load_muscle_set(database)
+    expected = "a muscle set, its name, or the path of its file"
+    database = check_type(database, muscle_db.MuscleDatabase, "database", expected)
     dof_names = model.topology.dof_names[: model.tree.joint_count]
     if not isinstance(angles, Mapping):
         raise input_error("muscles.no_angles", given=as_text(angles))

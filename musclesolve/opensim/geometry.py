@@ -22,6 +22,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import one_or_several
 from musclesolve.errors import input_error
 from musclesolve.muscles.paths.engine import (
     PathLayout,
@@ -35,6 +36,8 @@ from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint
 
+FULL_TURN = 2.0 * np.pi
+"""Angle [rad] that no joint exceeds; in degrees the angles of a step do."""
 _BLOCK = 256
 """Largest number of poses in one block, for memory."""
 
@@ -75,11 +78,19 @@ def opensim_geometry(
             they are the derivatives and lengths of the shortest paths.
 
     Raises:
-        InputError: a name is unknown, or a muscle needs something that is not supported.
+        InputError: a name is unknown, values are no numbers, or more than 360 degrees of a joint that a muscle crosses;
+            no muscle is named, or one needs something that is not supported.
     """
-    chosen = model.chosen(muscles)
-    names = tuple(values if coordinates is None else coordinates)
+    chosen = model.chosen(None if muscles is None else one_or_several(muscles))
+    if not chosen:
+        raise input_error("opensim.no_muscle_named", file=model.file)
     all_values = coordinate_values(model, values)
+    crossed = frozenset().union(*(model.crossing[muscle.name] for muscle in chosen))
+    for name, column in zip(model.coordinates, all_values.T, strict=True):
+        beyond = column[np.abs(column) > FULL_TURN]
+        if beyond.size and name in crossed and model.coordinates[name].rotational:
+            raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=beyond[0])
+    names = tuple(values if coordinates is None else one_or_several(coordinates))
     system = path_system(model, chosen)
     blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in chosen])
     for part, motion, paths in _blocks(system, all_values, names):

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_increasing, check_real_array, check_type
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
@@ -293,13 +293,16 @@ def model_motion(
     Raises:
         InputError: a name is unknown, the motion of a free coordinate is missing, or arrays are of other shapes.
     """
+    time = check_increasing(time, where="time")
+    parts = (value, speed, acceleration)
+    for what, part in zip(("value", "speed", "acceleration"), parts, strict=True):
+        check_type(part, Mapping, what, "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
     coupled = {coupler.dependent for coupler in model.couplers}
     free = [
         name
         for name, coordinate in model.coordinates.items()
-        if not coordinate.locked and name not in coupled
+        if name in value or (not coordinate.locked and name not in coupled)
     ]
-    parts = (value, speed, acceleration)
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
             "opensim.coordinates_not_given", file=model.file, missing=missing[:8], count=len(missing)

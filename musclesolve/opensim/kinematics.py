@@ -15,7 +15,9 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve.dynamics.rotations import rotation_about
+from musclesolve.errors import input_error
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
 
@@ -39,14 +41,20 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
 
     Raises:
-        InputError: a name is unknown.
+        InputError: a name is unknown, or values are no numbers, or of different lengths.
     """
-    size = max((np.size(values) for values in given.values()), default=1)
-    values = np.empty((size, len(model.coordinates)))
-    values[:] = [coordinate.default for coordinate in model.coordinates.values()]
+    check_type(given, Mapping, "values", "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
+    number, columns = model.coordinate_number, dict[int, Array]()
     for name, column in given.items():
-        values[:, model.coordinate_number[name]] = column
-    number = model.coordinate_number
+        array = np.atleast_1d(check_real_array(column, name, "numbers [rad or m]"))
+        columns[number[name]] = check_array(array, name, ("T",), finite=False)
+    sizes = {column.size for column in columns.values()} - {1} or {1}
+    if len(sizes) > 1:
+        raise input_error("opensim.values_of_different_lengths", sizes=sorted(sizes))
+    values = np.empty((sizes.pop(), len(model.coordinates)))
+    values[:] = [coordinate.default for coordinate in model.coordinates.values()]
+    for place, column in columns.items():
+        values[:, place] = column
     for coupler in model.couplers:
         independent = values[:, [number[name] for name in coupler.independent]]
         values[:, number[coupler.dependent]] = coupler.function.value(independent)
@@ -56,6 +64,8 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
 @objects_checked
 def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
+    values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)
+    coordinates = tuple(coordinates)
     frames, bodies = len(values), len(model.bodies)
     rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
     position = np.zeros((frames, bodies, 3))

@@ -135,6 +135,8 @@ def test_a_set_by_its_name_or_file(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(muscle_db.to_toml(loaded), encoding="utf-8")
     assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, database=path))
+    with refused("bad_type", "database", "int"):
+        ms.muscle_geometry({"knee_flexion_r": 0.0}, database=3)
     with refused("bad_type", "subject", "str"):
         ms.muscle_geometry({}, "gait2393")
     with refused("bad_muscle_set", "gait2393", "gait2392"):

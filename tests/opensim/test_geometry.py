@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.signal import butter, filtfilt
 
 from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
@@ -40,6 +41,38 @@ def test_muscles_and_coordinates_are_chosen_by_name(small: OpenSimModel) -> None
     assert (one.coordinates, one.muscles) == (("knee_r",), ("two_r",))
     np.testing.assert_allclose(one.length[:, 0], every.length[:, 1], atol=1e-14)
     np.testing.assert_allclose(one.moment_arm[:, 0, 0], every.moment_arm[:, 1, 1], atol=1e-14)
+
+
+def test_names_may_stand_alone_and_be_generated(small: OpenSimModel) -> None:
+    given = {"knee_r": np.array([0.3, 0.6])}
+    alone = opensim_geometry(small, given, coordinates="knee_r", muscles="two_r")  # type: ignore[arg-type]
+    generated = opensim_geometry(small, given, (each for each in given), (each for each in ["two_r"]))  # type: ignore[arg-type]
+    assert alone.coordinates == generated.coordinates == ("knee_r",)
+    np.testing.assert_array_equal(alone.moment_arm, generated.moment_arm)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (None, ("bad_type", "values")),
+        ([0.3], ("bad_type", "values")),
+        ({"knee_r": "a"}, ("not_numbers", "knee_r")),
+        ({"knee_r": np.zeros((2, 2))}, ("bad_shape", "knee_r")),
+        ({"knee_r": np.zeros(2), "hip_a_r": np.zeros(3)}, ("bad_shape", "2, 3")),
+        ({"knee_r": np.array([0.0, 90.0])}, ("bad_number", "knee_r", "radians")),
+    ],
+)
+def test_values_that_are_none(small: OpenSimModel, values: object, words: tuple[str, ...]) -> None:
+    with refused(*words):
+        opensim_geometry(small, values)  # type: ignore[arg-type]
+
+
+def test_only_joints_that_muscles_cross_turn_less_than_once(small: OpenSimModel) -> None:
+    """A person turns many times about the vertical axis; 20 m of walkway are no degrees."""
+    found = opensim_geometry(small, {"px": np.array([0.0, 20.0]), "tx": np.array([0.0, 20.0])})
+    np.testing.assert_allclose(found.length[1], found.length[0], atol=1e-12)
+    with refused("missing_argument", "small"):
+        opensim_geometry(small, {"knee_r": 0.3}, muscles=[])  # type: ignore[dict-item]
 
 
 def test_more_poses_than_one_block(small: OpenSimModel) -> None:

@@ -200,6 +200,14 @@ def test_a_motion_must_be_complete(small: OpenSimModel) -> None:
         model_motion(small, np.arange(3.0), {**zero, "knee_r": np.zeros(2)}, zero, zero)
     with refused("not_finite", "knee_r"):
         model_motion(small, np.arange(3.0), {**zero, "knee_r": np.full(3, np.nan)}, zero, zero)
+    with refused("bad_type", "speed"):
+        model_motion(small, np.arange(3.0), zero, None, zero)  # type: ignore[arg-type]
+    for time in ([0.0, 2.0, 1.0], [0.0, 1.0, np.nan]):
+        with refused("time_not_increasing" if np.isfinite(time).all() else "not_finite", "time"):
+            model_motion(small, time, zero, zero, zero)  # type: ignore[arg-type]
+    values = np.zeros((3, len(small.coordinates) + 1))
+    with refused("bad_shape", "values"):
+        body_motion(small, values)
 
 
 def test_loads_must_fit_model_and_motion(small: OpenSimModel) -> None:

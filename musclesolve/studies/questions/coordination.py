@@ -67,6 +67,8 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
         "muscle_force": {"time", "muscle"},
         "passive_force": {"time", "muscle"},
     }
+    if not isinstance(result, xr.Dataset):
+        raise input_error("studies.not_a_result", file=None, missing=list(needed))
     missing = [name for name, dims in needed.items() if name not in result or set(result[name].dims) != dims]
     if missing:
         raise input_error("studies.not_a_result", file=result.encoding.get("source"), missing=missing)

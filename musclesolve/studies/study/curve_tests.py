@@ -25,7 +25,7 @@ from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.settings.other_files import DesignSettings
 from musclesolve.settings.schema import settings_of
-from musclesolve.studies.study.means import COVERED, WITHIN, groups_of, in_order
+from musclesolve.studies.study.means import COVERED, WITHIN, check_means, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
     Field,
@@ -155,8 +155,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
     if not isinstance(design, Design):
         stated = dict(design or {})
         design = Design(**{key: value for key, value in stated.items() if value is not None})
-    if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
-        raise input_error("studies.no_means_subjects")
+    check_means(means)
     random_field_theory()  # refuses to begin without its package
     curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
+from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
@@ -162,6 +163,12 @@ def in_order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[
     return list(wanted) if wanted else list(dict.fromkeys(there.tolist()))
 
 
+def check_means(means: object) -> None:
+    """Refuse what is no Dataset of the means of subjects."""
+    if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
+        raise input_error("studies.no_means_subjects")
+
+
 def groups_of(means: xr.Dataset) -> list[str]:
     """Groups in their order; a list of one is read from a file as its only entry."""
     return [str(name) for name in np.atleast_1d(means.attrs["groups"])]
@@ -230,8 +237,11 @@ def group_means(
         subjects with cycles. ``attrs["band"]`` says in words what the band is.
 
     Raises:
-        InputError: a simultaneous band without the package spm1d.
+        InputError: a simultaneous band without the package spm1d, another band or level, ``means`` of something else.
     """
+    check_means(means)
+    check_choice(band, "band", ("pointwise", "simultaneous"))
+    level = check_number(level, "level", "above 0 and below 1", above=0.0, below=1.0)
     if band == "simultaneous":
         random_field_theory()  # refuses to begin without its package
     groups, of = groups_of(means), means["group"].values

@@ -100,6 +100,17 @@ def test_the_simultaneous_band_is_that_of_spm1d(rng):
     assert "random field" in band.attrs["band"]
 
 
+def test_what_is_no_mean_of_subjects_and_no_band_is_refused(rng):
+    means = means_of(smooth(rng, 4, 1, 1))
+    for other in (None, cycles(smooth(rng, 4, 1, 1))):
+        with refused("bad_type"):
+            group_means(other)
+    with refused("unknown_name", "band"):
+        group_means(means, band="both")
+    with refused("bad_number", "level"):
+        group_means(means, level=95)
+
+
 def test_errors_common_to_all_subjects_are_not_averaged_out(rng):
     data = cycles(smooth(rng, 9, 1, 1))
     data["joint_moment_uncertainty_sd"] = xr.full_like(data["joint_moment"], 0.5)
