@@ -87,7 +87,7 @@ class TrialDocument:
 
     @property
     def settings(self) -> str:
-        """What results and findings depend on: the settings without comments; the text where it is no TOML."""
+        """Hash of the settings, on which results and findings depend; the text where it is no TOML."""
         return self.text if self.fault else settings_hash(self.content)
 
     def of_settings(self, kept: tuple[str, Kept] | None) -> Kept | None:
