@@ -156,6 +156,7 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        labels = {name: _labels(getattr(self, name)) for name in AXES}
         # in double precision, copied where they might change; masked numbers become NaN
         arrays = {
             name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
@@ -194,7 +195,11 @@ class Problem:
                 arrays[name].flags.writeable = False
         self._set(**arrays)
         for kind, axis in (("muscle", "n"), ("dof", "m"), *(() if lacking else [("reaction", "k")])):
-            self._set(**{kind: _names(kind, getattr(self, kind), size[axis])})
+            names = _names(kind, getattr(self, kind), size[axis])
+            self._set(**{kind: names})
+            for name, given in labels.items():
+                if AXES[name][-1] == axis and given != names and sorted(given) == sorted(names):
+                    raise input_error("sharing.labels_in_another_order", where=f"Problem.{name}", kind=kind)
 
         def not_positive(array: Array) -> Mask:
             return ~((array < HUGE) & (array > 0))
@@ -339,6 +344,15 @@ class Problem:
             changed.__dict__.pop(cached, None)
         changed.__dict__.update(arrays)
         return changed
+
+
+def _labels(given: object) -> tuple[str, ...]:
+    """Labels along the last axis of a DataFrame, Series or DataArray; empty for other arrays."""
+    if hasattr(given, "iloc"):
+        labels = getattr(given, "columns", getattr(given, "index", ()))
+    else:
+        labels = getattr(given, "indexes", {}).get((None, *getattr(given, "dims", ()))[-1], ())
+    return tuple(map(str, labels))
 
 
 def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:

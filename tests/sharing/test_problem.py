@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from refusals import refused
@@ -232,3 +233,21 @@ def test_a_moment_that_muscles_do_not_serve_is_no_other_unit():
     problem(moment=np.where(np.arange(2) == 1, 1e6, MOMENT))
     problem(moment_arm=0.0 * ARM)
     problem(force_capacity=0.001 * CAPACITY)
+
+
+def test_labels_in_another_order_than_the_names_are_refused():
+    """Arrays are taken by place: the capacity of one muscle would be that of another."""
+    names, dofs = ["a", "b", "c"], ["x", "y"]
+    labeled = {
+        "force_capacity": lambda order: pd.DataFrame(CAPACITY, columns=order),
+        "max_isometric_force": lambda order: pd.Series(STRONGEST, index=order),
+        "moment_arm": lambda order: xr.DataArray(ARM, {"muscle": order}, ("time", "dof", "muscle")),
+        "fiber_velocity": lambda order: xr.DataArray(CAPACITY, {"muscle": order}, ("time", "muscle")),
+    }
+    for name, table in labeled.items():
+        for order in (names, ["1", "2", "3"]):
+            assert problem(muscle=names, **{name: table(order)}).muscle == tuple(names)
+        with refused("conflict", f"Problem.{name}"):
+            problem(muscle=names, **{name: table(names[::-1])})
+    with refused("conflict", "Problem.moment", "dof"):
+        problem(dof=dofs, moment=pd.DataFrame(MOMENT, columns=dofs[::-1]))
