@@ -13,8 +13,12 @@ The scaling is done for all frames at once: frame by frame it would take ten tim
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +127,8 @@ class QuadraticProgram:
         """The result of the backend for one frame: y, and the multipliers of its rows."""
         import qpsolvers
 
+        if self.name == "highs":
+            _greeted()
         rows, size = frame.matrix.shape
         arguments: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
         if self.name in BOUNDS_AS_ROWS:
@@ -165,6 +171,22 @@ class QuadraticProgram:
         extras = result.extras  # some backends report their iterations
         count = extras["iterations"][0] if "iterations" in extras else getattr(extras.get("info"), "iter", 0)
         return Claim(x, multiplier, int(count), Status.SOLVED if result.found else Status.SOLVER_FAILED)
+
+
+@cache
+def _greeted() -> None:
+    """Keep the banner of HiGHS, printed once in a process, from standard output, where `--json` prints a document."""
+    import highspy
+
+    sys.stdout.flush()
+    with suppress(OSError), open(os.devnull, "w") as nowhere:  # there may be no standard output
+        kept = os.dup(1)
+        try:
+            os.dup2(nowhere.fileno(), 1)
+            highspy.Highs()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, Array, Array]:

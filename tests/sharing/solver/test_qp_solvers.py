@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +36,16 @@ def installed(name):
     if not record.installed:
         pytest.skip(f"{name} needs the package {record.package}: {record.install}")
     return name
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_a_backend_prints_nothing(name):
+    """In a process of its own, because some print once: `--json` prints a document on standard output."""
+    program = "import musclesolve as ms; ms.solve(ms.Problem([[0.1]], [1.0], [50.0], [50.0]), 'force_squared', '{}')"
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(installed(name))], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize("name", COSTS)
