@@ -17,6 +17,7 @@ from pathlib import Path
 import musclesolve as ms
 from musclesolve.cli.options import TYPES
 from musclesolve.constants import USUAL_COST
+from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import in_vivo, measured
 from musclesolve.settings import other_files, trial
@@ -133,7 +134,24 @@ def contact_forces() -> str:
     return f"| movement | joint | measured | up to | sources |\n{'| --- ' * 5}|\n{lines}"
 
 
+def quantities() -> str:
+    """Return the table of the quantities of results, and of answers to questions with their files."""
+    rows = [
+        (
+            f"`{each.name}`",
+            ", ".join(each.dims),
+            each.units,
+            each.long_name,
+            f"`{each.answer or 'result'}.nc`",
+        )
+        for each in QUANTITIES.values()
+    ]
+    lines = "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+    return f"| quantity | over | unit | what | in |\n{'| --- ' * 5}|\n{lines}"
+
+
 REGISTRIES = {
+    "quantities": quantities,
     "costs": costs,
     "uses of costs": uses_of_costs,
     "solvers": solvers,

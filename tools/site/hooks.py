@@ -5,7 +5,6 @@
   `module:name` leads to the line that defines the name.
 - The names of each facade become a page of the API reference (facades.py).
 - Equations in blocks ```math, which GitHub draws, become MathML, which browsers draw without a script (equations.py).
-- Tables of quantities are made of the package (tables.py).
 - Figures of the present program are made by the commands of the gallery, and shown where pages ask for them (made.py).
 """
 
@@ -23,7 +22,6 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from notebooks import notebook_markdown
 from places import ROOT, defined_at, link_of
-from tables import with_tables
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 STUBS = {facade.stub.relative_to(ROOT).as_posix(): facade.page for facade in FACADES}
@@ -52,7 +50,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Links out of docs/ to their pages, equations as MathML, and what the gallery makes."""
     if page.file.src_uri.startswith(("source/", "api/")):
         return markdown
-    markdown = with_tables(with_made(markdown))
+    markdown = with_made(markdown)
     done, end = [], 0
     for block in CODE.finditer(markdown):
         done += [LINK.sub(site_link, markdown[end : block.start()]), with_mathml(block.group())]

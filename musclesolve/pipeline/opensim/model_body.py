@@ -270,32 +270,10 @@ def opensim_problem(
             file or Table has the form of OpenSim's inverse dynamics: moments of ball joints are about the axes of the
             parent frame; arrays belong to the rates of the coordinates. Forces of coordinates driven by couplers are
             added (moments.py). None with `loads`.
-        choices:
-            muscles: names; all that act on the shared coordinates unless given.
-            dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
-                driven ones and the toes' angles.
-            without: names of coordinates that are not shared.
-            side: "r", "l" or "both": leaves out names that end in _l or _r.
-            passive: "none", as OpenSim's static optimization; "table": passive forces of the model.
-            reserve_weight: see `Problem`.
-            cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
-            start_s, end_s: of the time range.
-            tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
-            tendon_strain: of elastic tendons at one maximum isometric force, instead of the model's: a number,
-                or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
-            contact_spacing_m: distance between the medial and the lateral contact of a knee [m], 0.01 to 0.1, only with
-                loads; by default 0.104 of the length of the shank (46 mm for a stature of 1.80 m).
-            movement: name of the movement, such as "walking" (docs/results.md), for the comparison of contact forces
-                with measured ones; by default recognized from the motion.
-            cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
-                or the motion unless given.
-            person: the muscles of one person, from `read_person`, or the path of their file: their factors multiply the
-                parameters of the model's muscles; with elastic tendons, the slack lengths in use.
-            loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
-                dynamics computes the moments; see `read_external_loads`. "predicted": the ground reactions follow
-                from the motion, without force plates; see `predicted_loads`.
-            feet: "stated", the feet that an ExternalLoads file names, or "nearest": the feet of its loads are found by
-                their contacts, as for a file of ground reactions.
+        side: "r", "l" or "both": leaves out names that end in _l or _r.
+        choices: settings of the trial file of a model by keyword, which are the options of `share`
+            (docs/command_line.md): dofs, muscles, passive, loads and others. `person` may be what `read_person`
+            returns. tendon="elastic" holds for `share_model` alone, which then solves the whole motion at once.
 
     Raises:
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
