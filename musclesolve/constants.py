@@ -40,6 +40,9 @@ FILE_SETTLED = 2.0
 SEED = 0
 """Seed of random numbers, unless another one is chosen."""
 
+BAND_95 = 0.025, 0.975
+"""Quantiles at the ends of a band of 95 %."""
+
 PICTURE_SPEED = 0.5
 """Speed of a film as a share of the true speed, unless another one is chosen."""
 

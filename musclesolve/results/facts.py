@@ -16,7 +16,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, sided, split_side
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
 from musclesolve.muscles.tendon_strain import achilles_muscles
@@ -917,7 +917,7 @@ BETWEEN_BOUNDS = (0.05, 0.99)
 
 def between_bounds(found: xr.Dataset) -> xr.DataArray:
     """Mask (time, muscle) of the muscles that stay between their bounds in 95 % of the samples."""
-    low, high = (found["activation_quantile"].sel(quantile=each, drop=True) for each in (0.025, 0.975))
+    low, high = (found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
     return (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
 
 

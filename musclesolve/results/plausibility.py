@@ -24,6 +24,7 @@ import xarray as xr
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
+from musclesolve.constants import BAND_95
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
@@ -36,7 +37,7 @@ FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
 DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
 """Verdicts on a single quantity in words, the best first."""
-OWN = {"contact_peak_low": 0.025, "contact_peak_high": 0.975}
+OWN = dict(zip(("contact_peak_low", "contact_peak_high"), BAND_95, strict=True))
 """Variables (joint) of a result whose uncertainty is known: quantiles of the samples of its peak contact forces [N]."""
 FEWEST_SAMPLES = 50
 """Least number of samples, so that at least one lies beyond either end of the band of 95 %."""

@@ -21,6 +21,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress
+from musclesolve.constants import BAND_95
 from musclesolve.errors import input_error
 from musclesolve.motion.signals.emg_envelope import DELAY_STEP, FEWEST_SAMPLES, delayed_correlations
 from musclesolve.pipeline.emg_informed import follows_emg
@@ -140,7 +141,7 @@ def emg_offset(
         "cost": body.sharing.cost.label,
         "offset_s": float(offsets[best]),
         "standard_error_s": float(found.drawn.std()),
-        "interval_s": np.quantile(present + found.drawn, (0.025, 0.975)).tolist(),
+        "interval_s": np.quantile(present + found.drawn, BAND_95).tolist(),
         "present_offset_s": present,
         "assumed_delay_s": measured.delay,
         "at_end": int(found.at_end),

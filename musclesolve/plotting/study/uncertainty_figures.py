@@ -11,6 +11,7 @@ import xarray as xr
 from musclesolve._util.arrays import Mask
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
+from musclesolve.constants import BAND_95
 from musclesolve.plotting.figure_names import CONTACT_TITLE, UNCERTAINTIES, drawings, needs_of
 from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
@@ -27,7 +28,7 @@ from musclesolve.results.facts import uncertain_peak
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
+BANDS = ((*BAND_95, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
 SOURCE_COLOR = {
     "strength": "#08306B",

@@ -32,6 +32,7 @@ from musclesolve._util.message_text import capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.constants import BAND_95
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -477,7 +478,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     found = shared_lag(trial.emg, trial.time, curves, LONGEST_OFFSET)
     if found is None or found.channels < FEWEST_CHANNELS or found.at_end:
         return []
-    low, high = np.quantile(found.drawn, (0.025, 0.975))
+    low, high = np.quantile(found.drawn, BAND_95)
     least, most = (lag - trial.emg.delay for lag in LAGS)
     recorded = None if trial.body.trial is None else trial.body.trial.emg
     present = 0.0 if recorded is None else recorded.options.offset_s

@@ -14,6 +14,8 @@ from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
+from musclesolve.settings.other_files import DesignSettings
+from musclesolve.settings.schema import settings_of
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
 COVERED = 0.5
@@ -209,7 +211,7 @@ def _numbers_of_subjects(
 def group_means(
     means: xr.Dataset,
     *,
-    level: float = 0.05,
+    level: float = settings_of(DesignSettings)["level"].default,
     band: Literal["pointwise", "simultaneous"] = "pointwise",
     common_errors: bool = False,
 ) -> xr.Dataset:

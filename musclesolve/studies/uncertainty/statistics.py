@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
-from musclesolve.constants import DESIGNED
+from musclesolve.constants import BAND_95, DESIGNED
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
@@ -37,7 +37,7 @@ from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout
 if TYPE_CHECKING:
     import xarray as xr
 
-QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
+QUANTILES = (BAND_95[0], 0.25, 0.5, 0.75, BAND_95[1])
 """Probabilities of the median and of the ends of the bands of 50 % and 95 %."""
 
 QUANTILE_MEMORY = 256 * 2**20
