@@ -201,7 +201,7 @@ def validated(document: Document, kind: type[S]) -> S:
     Tables with free keys (mapping, clusters, carried), and lists of them, are returned unchanged.
     """
     of_study = [table for table in ("trials", "study") if table in document.content]
-    if of_study and of_study[0] not in document.tables and "files" not in document.content:
+    if of_study and "trials" not in document.tables and "files" not in document.content:
         raise document.error("recording.study_file", of_study[0])
     settings, errors = examined(document, kind)
     if errors:

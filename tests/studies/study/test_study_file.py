@@ -93,6 +93,7 @@ def test_groups_and_conditions_have_the_order_of_the_design(path: Path) -> None:
         ("settings.sharing", "settings.shring", "unknown_key", 4, "did you mean 'sharing'"),
         ("settings.sharing", "settings.subject", "bad_value", 4, "say it in [subjects]"),
         ("[trials]", "[trails]", "unknown_key", 8, "did you mean 'trials'"),
+        ("[trials]", "[study]", "unknown_key", 8, "one of design, settings, subjects, trials, units"),
         ('"Slow and fast"', "3", "bad_value", None, "title"),
         ('conditions = ["slow", "fast"]', 'covariate = "age"', "unknown_name", 3, "age_years"),
         ('{ subject = "S01", condition = "slow"', '{ condition = "slow"', "missing_key", 9, "'subject'"),
