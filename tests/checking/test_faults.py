@@ -67,6 +67,8 @@ ON_THE_STRIDE = [
     "mass_wrong",
     "plate_drift",
     "plate_turned",
+    "plates_tilted_left",
+    "vertical_tilted_left",
 ]
 
 

@@ -67,7 +67,8 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     if required is None or not mass > 0.0:
         return
     at = required.time[required.frames]
-    force = [at_times(plate.time, smooth_force(plate), at)[:, :2] for plate in case.trial.forces]
+    loads = [at_times(plate.time, smooth_force(plate), at) for plate in case.trial.forces]
+    force, vertical = [load[:, :2] for load in loads], np.sum([load[:, 2] for load in loads], axis=0)
     due = mass * required.due[required.frames][:, :2]
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))
     if variation == 0.0:
@@ -94,6 +95,12 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
         return
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
         return
+    # A share of the vertical force, as of a tilt, that leaves less than any change is no change of axes.
+    excess = np.sum(force, axis=0) - due
+    if vertical.mean() > 0.0:
+        leaning = vertical[:, None] / vertical.mean() * excess.mean(axis=0)
+        if float(np.sum((excess - leaning) ** 2)) / variation < tried[best]:
+            return
     for index in best[0]:
         values = {"now": min(now, 9.99), "change": best[1], "then": tried[best]}
         where = on_plate(case.trial.forces[index])
