@@ -283,7 +283,8 @@ def person_of_set(name: str | Path) -> PersonMuscles | None:
 def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> PersonMuscles:
     """The muscles of one person with the names of a model: their parent, or a model with the muscles of the parent."""
     if not isinstance(person, PersonMuscles):
-        if parent_of_person(person) is None and is_file(file_path(person)):
+        person = file_path(person, "person")
+        if parent_of_person(person) is None and is_file(person):
             raise input_error("opensim.not_a_person_file", file=Path(person))
         person = read_person(person)
     file = person.parent_file

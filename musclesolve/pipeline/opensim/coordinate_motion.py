@@ -170,7 +170,12 @@ def plain_name(column: str) -> str:
 def as_table(source: Source, what: str) -> Table:
     """Read columns over time from a table, dataset, mapping or file; `what` names the source in messages."""
     if isinstance(source, Table):
-        return source
+        times = check_increasing(source.time, where=what)
+        shape = len(times), len(source.names)
+        values = check_real_array(
+            source.values, "values", f"numbers of the shape {shape}", where=what, shapes=(shape,)
+        )
+        return replace(source, time=times, values=values, path=source.path or Path())
     if isinstance(source, str | Path):
         return read_mot(source)
     columns_by_name: Any = source
@@ -188,11 +193,11 @@ def as_table(source: Source, what: str) -> Table:
         raise input_error("pipeline.wrong_type", where=what, what=what, name=type(source).__name__)
     times = check_increasing(time, where=what)
     expected = f"{len(times)} numbers, one for each time"
-    values = [
+    checked = [
         check_real_array(column, name, expected, where=what, shapes=((len(times),),))
         for name, column in columns.items()
     ]
-    stacked = np.stack(values, axis=1) if values else np.empty((len(times), 0))
+    stacked = np.stack(checked, axis=1) if checked else np.empty((len(times), 0))
     return Table(times, tuple(columns), stacked, in_degrees=False, path=Path())
 
 

@@ -155,6 +155,12 @@ def bad(**changes: object) -> dict[str, object]:
         (bad(time=np.zeros(61)), "time_not_increasing", ["coordinates"]),
         (bad(knee_r=np.zeros(60)), "bad_shape", ["knee_r", "60"]),
         (3.0, "bad_type", ["coordinates", "float"]),
+        (Table(TIME, ("knee_r", "x"), np.zeros((61, 1)), False, Path()), "bad_shape", ["(61, 2)"]),
+        (
+            Table(TIME[::-1], ("knee_r",), np.zeros((61, 1)), False, Path()),
+            "time_not_increasing",
+            ["coordinates"],
+        ),
     ],
 )
 def test_what_is_no_motion_is_refused(

@@ -143,6 +143,8 @@ def test_what_is_no_person_of_a_model_is_refused(tmp_path: Path) -> None:
     path.write_text(TRIAL.replace("person.toml", "nobody.toml"), encoding="utf-8")
     with refused("missing_file", "line 8", "nobody.toml"):
         ms.run(path)
+    with refused("bad_type", "person"):
+        ms.opensim_problem(tmp_path / "small.osim", tmp_path / "ik.mot", tmp_path / "id.sto", person=3)
 
 
 def test_names_of_the_set_that_the_model_is_are_names_of_the_model(model_folder: Path) -> None:
