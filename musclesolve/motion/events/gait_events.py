@@ -23,6 +23,8 @@ from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, E
 
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
+CONFLICT_IN_RUNNING = 0.08
+"""The same of strikes by the markers where there is flight [s]: the foot moves back for some 50 ms before it lands."""
 RANGE_START_TOLERANCE = 0.01
 """Share of a stride: a time range that begins at most this long before a strike begins with the strike."""
 MOST_TIMES_LISTED = 5
@@ -109,7 +111,8 @@ def gait_events(
     events = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
     surer = EventsByFoot(events)
     pairs = [(twin, event) for event in by_markers if (twin := surer.twin(event)) is not None]
-    conflicts += _conflicts([(twin, event) for twin, event in pairs if twin.source != "predicted"])
+    limit = CONFLICT_IN_RUNNING if flight else CONFLICT
+    conflicts += _conflicts([pair for pair in pairs if pair[0].source != "predicted"], limit)
     lone = [event for event in by_markers if surer.twin(event) is None]
 
     # Marker events while the foot certainly stands on a plate are ignored.
@@ -135,7 +138,7 @@ def gait_events(
     shift: dict[EventKind, float] = {}
     for kind in {event.kind for event in filled}:
         late = [event.time - twin.time for twin, event in pairs if event.kind == kind]
-        if late := [by for by in late if abs(by) <= CONFLICT]:
+        if late := [by for by in late if abs(by) <= limit]:
             shift[kind] = -float(np.median(late))
     filled = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in filled]
     if events and filled:
@@ -175,9 +178,9 @@ def gait_events(
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
-def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
-    """One sentence on the events on which two sources differ by more than ``CONFLICT``."""
-    apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
+def _conflicts(pairs: Sequence[tuple[Event, Event]], limit: float = CONFLICT) -> list[str]:
+    """One sentence on the events on which two sources differ by more than a limit [s]."""
+    apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > limit]
     if not apart:
         return []
     listed = [
@@ -187,7 +190,7 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     ]
     return [
         WarningNote(
-            f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
+            f"Sources differ by more than {1000 * limit:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
             f"{shortened(listed, between='; ')}. A foot beside its plate, or forces and markers that are not "
             "synchronous.",
             "gait_events",
