@@ -48,7 +48,7 @@ def pipeline(monkeypatch):
             return answer
 
         def read_trial(path):
-            return SimpleNamespace(path=path, files={}, hashes={})
+            return SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={}))
 
         monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", read_trial)
         monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
