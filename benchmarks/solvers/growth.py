@@ -10,8 +10,8 @@ import numpy as np
 
 from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.studies.benchmark.measure import (
-    OWN,
     PATIENCE,
+    REFERENCE,
     Memory,
     NoResultError,
     Row,
@@ -53,7 +53,7 @@ def with_frames(solvers: tuple[str, ...], cost: str, most: int, progress: Progre
         except NoResultError as error:
             found = [{"remark": str(error)}]
         rows += [Row(**(blank | each)) for each in found]
-    own = {row.frames: row.us_per_frame for row in rows if row.solver == OWN}
+    own = {row.frames: row.us_per_frame for row in rows if row.solver == REFERENCE}
     return [replace(row, ratio=row.us_per_frame / own.get(row.frames, np.nan)) for row in rows]
 
 

@@ -20,7 +20,7 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
-from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
+from musclesolve.pipeline.mechanics import TIME_MARGIN, mechanics_of
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import (
@@ -168,7 +168,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         return
     case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=longest)))
     try:
-        body = anatomy(case.trial, MARGIN)
+        body = anatomy(case.trial, TIME_MARGIN)
     except InputError as error:
         # Code of a finding, by the place of the refusal in the trial file.
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))

@@ -14,12 +14,12 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.pipeline.mechanics import MARGIN, Mechanics, carries_foot, mechanics_of
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot, mechanics_of
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Cost, Finding
 
-SMALLEST = 0.5
+SMALLEST_NM = 0.5
 """Cost below which a fault has no stated cost [N m]."""
 LEFT_OUT = ("plate_instant",)
 """Codes of faults whose frames are left out of the analysis, and which cost nothing else."""
@@ -58,7 +58,7 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
             if cost is not None and cost.size < SERIOUS * case.trial.subject.mass:
                 lowered = finding.severity == "error"
                 findings[place] = finding = replace(finding, severity="warning", lowered=lowered)
-            if cost is not None and cost.size > SMALLEST:
+            if cost is not None and cost.size > SMALLEST_NM:
                 findings[place] = replace(finding, cost=cost)
     return tuple(findings)
 
@@ -75,7 +75,7 @@ def _moments(
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
     try:
         whole = completed_trial(trial, case.settings)[0]
-        recorded = mechanics_of(whole, anatomy(whole, MARGIN), known=states[-1] if states else None)
+        recorded = mechanics_of(whole, anatomy(whole, TIME_MARGIN), known=states[-1] if states else None)
         states[:] = [(whole, recorded)]
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
     except Exception:

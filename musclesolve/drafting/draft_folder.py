@@ -62,7 +62,13 @@ TIME = (
 )
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
-USUAL = {"mass_kg": USUAL_MASS, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
+PLACEHOLDER = {
+    "mass_kg": USUAL_MASS,
+    "stature_m": 1.7,
+    "sex": "male",
+    "knee_width_m": 0.1,
+    "ankle_width_m": 0.07,
+}
 """Placeholder of the subject while the recording is read; it is never written."""
 _NOBODY = GivenSubject()
 _SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
@@ -384,7 +390,7 @@ def _recognized(
 
 def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case | None:
     """The case of a draft, None where there is none: no motion, or nothing that could be looked at."""
-    subject = DraftTable("subject", tuple(Line(key, value) for key, value in USUAL.items()))
+    subject = DraftTable("subject", tuple(Line(key, value) for key, value in PLACEHOLDER.items()))
     named = DraftTable("files", tuple(Line(role, str(path.absolute())) for role, path in files.items()))
     kept = tuple(table for table in tables if table.name not in ("subject", "files") and table.written)
     try:

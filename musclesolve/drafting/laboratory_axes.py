@@ -23,7 +23,7 @@ from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
 from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
-from musclesolve.settings.trial import AXES
+from musclesolve.settings.trial import FILE_AXES
 
 ALONG = 0.8
 """Least cosine between a direction and the axis along which it lies."""
@@ -93,7 +93,7 @@ def laboratory_axes(
     static_up = None if standing is None else nearest_axis(standing)
     if choice.static is not None and static_up is not None and static_up != up:
         faced = facing(choice.static, choice, axis_vector(static_up))
-        sideways = [axis for axis in AXES if axis[1] != static_up[1]]
+        sideways = [axis for axis in FILE_AXES if axis[1] != static_up[1]]
         ahead = max(sideways, key=lambda axis: 0.0 if faced is None else float(axis_vector(axis) @ faced))
         name = choice.static.path.name
         lines = (
@@ -106,7 +106,7 @@ def laboratory_axes(
 def nearest_axis(direction: Array) -> str | None:
     """The name of the axis that a direction (3,) is along; None where it is oblique."""
     size = float(np.linalg.norm(direction))
-    name = max(AXES, key=lambda axis: float(axis_vector(axis) @ direction))
+    name = max(FILE_AXES, key=lambda axis: float(axis_vector(axis) @ direction))
     return name if size > 0.0 and axis_vector(name) @ direction > ALONG * size else None
 
 
@@ -133,7 +133,7 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
     if way is None:
         return None, ""
     flat = level(way, up)
-    sideways = [axis for axis in AXES if abs(axis_vector(axis) @ up) < 0.5]
+    sideways = [axis for axis in FILE_AXES if abs(axis_vector(axis) @ up) < 0.5]
     name = max(sideways, key=lambda axis: float(axis_vector(axis) @ flat))
     cosine = float(axis_vector(name) @ flat) / max(float(np.linalg.norm(flat)), 1e-12)
     oblique = (

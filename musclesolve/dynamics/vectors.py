@@ -12,7 +12,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 
 BLOCK = 500
 """Number of frames in a block."""
-LONG = 4096
+MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 
 

@@ -57,7 +57,7 @@ from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIM
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.emg_informed import follows_emg
-from musclesolve.pipeline.mechanics import MARGIN, carries_foot
+from musclesolve.pipeline.mechanics import TIME_MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
@@ -232,7 +232,7 @@ class Live:
         mechanics = self.body.mechanics
         self.model, measured, fit = mechanics.model, mechanics.measured, mechanics.fit
         standing, _ = with_functional_axes(recording, standing_trial(recording))
-        walk = filtered_markers(recording, measured.filter, MARGIN)
+        walk = filtered_markers(recording, measured.filter, TIME_MARGIN)
         shown = (recording, recording.subject, recording.hip_regression, walk, standing)
         stance = measured_body(*shown, checked=False).stance
         self._map = MarkerMap.from_recording(recording, self.markers, standing)
@@ -375,7 +375,7 @@ class Live:
         begun = perf_counter()
         compile_kernel()  # all of it: no frame of a session waits for what frames before it did not need
         mechanics, motion = self.body.mechanics, self.body.mechanics.motion
-        walk = filtered_markers(self.trial, mechanics.measured.filter, MARGIN)
+        walk = filtered_markers(self.trial, mechanics.measured.filter, TIME_MARGIN)
         self.pose(walk.position[len(walk.time) // 2])
         middle = len(motion.time) // 2
         state = motion.coordinates[middle], motion.rates[middle], motion.second[middle]

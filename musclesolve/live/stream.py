@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTHS, unit_factor
+from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTH_FAULTS, unit_factor
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
@@ -288,7 +288,7 @@ SAMPLES = 10
 LEAST_UP = 0.5
 """Least upward part of the direction from the feet to the head in the first samples: a body that stands or walks has
 0.98 and more."""
-AXES = (("forward", "backward"), ("left", "right"), ("up", "down"))
+OPPOSITE_AXES = (("forward", "backward"), ("left", "right"), ("up", "down"))
 """Names of the axes of the global frame, and of their opposites."""
 
 
@@ -322,10 +322,14 @@ class FirstMarkers:
             for taken, known in zip(self._taken, each, strict=True)
         ]
         size, usual = np.median(sizes, axis=0)
-        factor = unit_factor(size / usual, LENGTHS, LENGTH_BAND)
+        factor = unit_factor(size / usual, LENGTH_FAULTS, LENGTH_BAND)
         if factor is not None:
             raise input_error(
-                "live.markers_m_from_middle", where="--from", size=size, lengths=LENGTHS[factor], usual=usual
+                "live.markers_m_from_middle",
+                where="--from",
+                size=size,
+                lengths=LENGTH_FAULTS[factor],
+                usual=usual,
             )
         directions = [
             _up(self._standing[known], taken[known]) for taken, known in zip(self._taken, each, strict=True)
@@ -333,7 +337,7 @@ class FirstMarkers:
         up = np.median(directions, axis=0)
         if up[2] < LEAST_UP:
             place = int(np.abs(up).argmax())
-            axis = AXES[place][int(up[place] < 0.0)]
+            axis = OPPOSITE_AXES[place][int(up[place] < 0.0)]
             raise input_error("live.body_does_not_stand", where="--from", axis=axis)
 
 

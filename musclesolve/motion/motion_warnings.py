@@ -36,7 +36,7 @@ CARRIED = 0.2
 # Number of periods of the cut-off below which a range has few independent values.
 FEWEST_PERIODS = 2.0
 # Share of the required force: refused above the first; a warning outside the second.
-TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
+TOO_MUCH, USUAL_SUPPORT = 1.5, (0.85, 1.15)
 # Shortest time of forces of both feet for this check [s].
 SHORTEST_SUPPORT = 0.1
 
@@ -207,13 +207,13 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
         raise recording.document.error(
             "motion.mean_ground_force", "subject", "mass_kg", share=share, mass=mass, of_mass=share * mass
         )
-    if share > USUAL[1]:
+    if share > USUAL_SUPPORT[1]:
         return [
             f"On average the ground force is {100 * share:.0f} % of the body weight, which fits a mass of "
             f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
         ]
     # Where a foot has no plate, that is reported already.
-    if share < USUAL[0] and {plate.side for plate in loads.plates} == set(SIDES):
+    if share < USUAL_SUPPORT[0] and {plate.side for plate in loads.plates} == set(SIDES):
         return [
             f"On average the ground force is only {100 * share:.0f} % of the body weight: a contact was not "
             f"measured, or mass_kg is too large (the forces fit {share * mass:.3g} kg)."

@@ -34,7 +34,7 @@ from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
 from musclesolve.settings.schema import is_number
 
-HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
+HEADING = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3
 """Allowed relative difference of numbers that the file states twice: they may have been rounded by hand."""
 _ROUND_OFF = 1e-9
@@ -402,4 +402,4 @@ def write_person(person: PersonMuscles, path: str | Path) -> None:
         "\n".join([header, *(f"{key_text(key)} = {value_text(value)}" for key, value in values.items())])
         for header, values in blocks
     ]
-    write_text(path, "\n\n".join([HEAD, *text]) + "\n")
+    write_text(path, "\n\n".join([HEADING, *text]) + "\n")

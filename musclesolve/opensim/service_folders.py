@@ -27,7 +27,7 @@ WITHOUT_PLATES = "Its folder has no forces: ground reactions are predicted from 
 NO_MODEL = "no model (.osim) belongs to it"
 ADDBIOMECHANICS, OPENCAP = "AddBiomechanics", "OpenCap"
 METADATA = "sessionMetadata.yaml"
-SUBJECT = "_subject.json"
+SUBJECT_FILE = "_subject.json"
 _MODELS = (
     "match_markers_and_physics",
     "final",
@@ -96,7 +96,9 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
     models = {path.stem: path for path in _files(folder / "Models", (".osim",))}
     model = next((models[name] for name in _MODELS if name in models), next(iter(models.values()), None))
     places = (folder, folder.parent)  # beside the results, or in the folder that they were unpacked into
-    subject = next((stated_subject(place / SUBJECT) for place in places if (place / SUBJECT).is_file()), {})
+    subject = next(
+        (stated_subject(place / SUBJECT_FILE) for place in places if (place / SUBJECT_FILE).is_file()), {}
+    )
     trials = []
     for coordinates in _files(folder / "IK", (_COORDINATES,)):
         name = coordinates.name.removesuffix(_COORDINATES)

@@ -31,7 +31,7 @@ from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTria
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, SUBJECT, ServiceTrial
+from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, SUBJECT_FILE, ServiceTrial
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.recording.text.text_file import write_text
@@ -112,7 +112,7 @@ def unpack_b3d(
     services = {"mass_kg": "massKg", "stature_m": "heightM", "sex": "sex", "age_years": "ageYears"}
     content = {services[key]: value for key, value in stated.items()}
     write_text(
-        root / SUBJECT,
+        root / SUBJECT_FILE,
         json.dumps(content | {"subjectTags": subject.tags, "source": subject.path.name}, indent=1),
     )
     model = read_osim(model_path)

@@ -24,7 +24,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body, with_mass_factors
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
+from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
@@ -49,7 +49,7 @@ from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 from musclesolve.settings.trial import PREDICTED, REDUCED
 
-MARGIN = 0.1
+TIME_MARGIN = 0.1
 """Margin of the motion before and after the time range, so that derivatives are accurate at its ends [s]."""
 
 
@@ -220,7 +220,7 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
     """
     report = progress or no_progress
     report("markers", 0.05)
-    measured = anatomy(trial, MARGIN)
+    measured = anatomy(trial, TIME_MARGIN)
     report("kinematics", 0.15)
     return mechanics_of(trial, measured, start)
 
@@ -404,9 +404,9 @@ def subject_model(
         else:
             model = near.resized(standing, mass)
     except InputError as error:
-        if error.where != PLACE:
+        if error.where != SEGMENTS_PLACE:
             raise
-        raise trial.document.placed(error, "subject", PLACE) from None
+        raise trial.document.placed(error, "subject", SEGMENTS_PLACE) from None
     if mass_factors:
         model = with_mass_factors(model, mass_factors)
     return model if measured.pelvis_depth is None else model.weighing(model.mass, measured.pelvis_depth)

@@ -14,7 +14,7 @@ from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import LONG
+from musclesolve.dynamics.vectors import MOST_FRAMES
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
@@ -165,7 +165,7 @@ def recorded_body(
 
     count = len(motion.time)
     parts: Sequence[SharingGroup] = (
-        parts_in(EVERY, report) if count <= LONG else LaterParts(len(placed), count, parts_in)
+        parts_in(EVERY, report) if count <= MOST_FRAMES else LaterParts(len(placed), count, parts_in)
     )
     gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None

@@ -24,7 +24,7 @@ from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
-from musclesolve.settings.trial import AXES
+from musclesolve.settings.trial import FILE_AXES
 
 Content = TypeVar("Content")
 
@@ -162,7 +162,7 @@ def convert(
             raise input_error("recording.file_to_written_twice", file=target)
     # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
-    across = forward or next(axis for axis in AXES if axis[1] != upward[1])
+    across = forward or next(axis for axis in FILE_AXES if axis[1] != upward[1])
     to_global = global_from_laboratory(across, upward)
     to_target = to_global.T if forward is None else _OPENSIM_FROM_GLOBAL
     plates = is_c3d(source) and any(target.suffix.casefold() in STORAGE for target in targets)

@@ -17,7 +17,7 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
 
 EXCEL = ".xlsx"
-SUFFIXES = (".csv", EXCEL)
+TABLE_SUFFIXES = (".csv", EXCEL)
 _FOLD = re.compile(r"[^a-z0-9]")
 _UNIT = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]\s*$")
 _EMPTY = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "unknown"})

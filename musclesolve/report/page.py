@@ -47,7 +47,7 @@ from musclesolve.version import __version__
 MOST_BYTES = 9_500_000
 """Largest size of a page, below 10 MB: figures of the last trials are left out where it would be exceeded."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
-SUFFIXES = (".html", ".htm")
+PAGE_SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def write_report(
     target = Path(paths[0]).parent if output is None else Path(output)
     if target.is_dir():
         target = target / REPORT
-    if target.suffix.casefold() not in SUFFIXES:
+    if target.suffix.casefold() not in PAGE_SUFFIXES:
         raise input_error(
             "report.report_page_html", file=target, suffix=target.suffix or "a file without suffix"
         )

@@ -37,7 +37,7 @@ FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
 DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
 """Verdicts on a single quantity in words, the best first."""
-OWN = dict(zip(("contact_peak_low", "contact_peak_high"), BAND_95, strict=True))
+OWN_PEAKS = dict(zip(("contact_peak_low", "contact_peak_high"), BAND_95, strict=True))
 """Variables (joint) of a result whose uncertainty is known: quantiles of the samples of its peak contact forces [N]."""
 FEWEST_SAMPLES = 50
 """Least number of samples, so that at least one lies beyond either end of the band of 95 %."""
@@ -371,7 +371,7 @@ def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     peaks = found["contact_force_peak_quantile"].reindex(joint=result["joint"].values)
     bands = {
         name: ("joint", peaks.sel(quantile=share).values, QUANTITIES[name].attrs)
-        for name, share in OWN.items()
+        for name, share in OWN_PEAKS.items()
     }
     return with_verdict(result.assign(bands))
 
@@ -436,8 +436,8 @@ def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
     result, value = facts.result, peak.body_weights
     least, most = in_vivo()["own_band"].get(joint_kind(peak.stem), (1.0, 1.0))
     band = value * float(least), value * float(most)
-    if all(name in result for name in OWN):
-        known = [float(result[name].sel(joint=peak.joint)) / facts.body_weight for name in OWN]
+    if all(name in result for name in OWN_PEAKS):
+        known = [float(result[name].sel(joint=peak.joint)) / facts.body_weight for name in OWN_PEAKS]
         if np.isfinite(known).all():
             band = min(known[0], value), max(known[1], value)
     return band

@@ -53,7 +53,7 @@ USUAL_FIBERS = (0.4, 1.6)
 """Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary states it."""
-SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
+SUBJECT_KEYS = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
 CHOICES = {
     **{
         name: name
@@ -323,7 +323,7 @@ def choices(facts: Facts) -> Said:
     hinges = [joint for joint in HINGES if given.get(f"{joint}_method") == FUNCTIONAL]
     yield hold(given.get("musclesolve_version"), "version")
     yield hold(given.get("trial_file") or given.get("model_file"), "trial")
-    yield hold({key: given.get(name) for key, name in SUBJECT.items()}, "subject")
+    yield hold({key: given.get(name) for key, name in SUBJECT_KEYS.items()}, "subject")
     yield say("identity", identity=identity(result))
     made = {key: given.get(name) for key, name in CHOICES.items()}
     yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))

@@ -21,7 +21,7 @@ from musclesolve.constants import (
 )
 from musclesolve.settings.schema import Settings, same, setting, settings_of, table, tables_of
 
-AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
+FILE_AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
 MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
 """Units that are mistaken for meters -> meters."""
@@ -140,16 +140,16 @@ class LaboratorySettings(Settings):
     """[laboratory]."""
 
     forward: str = setting(
-        "text", "axis of the files along which the subject walks", required=True, choices=AXES
+        "text", "axis of the files along which the subject walks", required=True, choices=FILE_AXES
     )
-    up: str = setting("text", "axis of the files that points up", required=True, choices=AXES)
+    up: str = setting("text", "axis of the files that points up", required=True, choices=FILE_AXES)
     static_forward: str | None = setting(
         "text",
         "axis of the file of the standing trial that the subject faces; forward when absent",
-        choices=AXES,
+        choices=FILE_AXES,
     )
     static_up: str | None = setting(
-        "text", "axis of the file of the standing trial that points up; up when absent", choices=AXES
+        "text", "axis of the file of the standing trial that points up; up when absent", choices=FILE_AXES
     )
     tilt_deg: float = setting(
         "number",

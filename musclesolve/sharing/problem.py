@@ -16,7 +16,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
-AXES = {
+ARRAY_AXES = {
     "moment_arm": "Tmn",
     "moment": "Tm",
     "force_capacity": "Tn",
@@ -34,7 +34,7 @@ AXES = {
 }
 """The axes of every array: T frames, m degrees of freedom, n muscles, k joint reactions."""
 
-PER_FRAME = tuple(name for name, axes in AXES.items() if axes[0] == "T")
+PER_FRAME = tuple(name for name, axes in ARRAY_AXES.items() if axes[0] == "T")
 
 _LEADING = {
     "moment_arm": "(frames, degrees of freedom, muscles)",
@@ -156,16 +156,16 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        labels = {name: _labels(getattr(self, name)) for name in AXES}
+        labels = {name: _labels(getattr(self, name)) for name in ARRAY_AXES}
         # in double precision, copied where they might change; masked numbers become NaN
         arrays = {
             name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
-            for name in AXES
+            for name in ARRAY_AXES
             if (array := getattr(self, name)) is not None or name not in ("reserve_weight", *OPTIONAL)
         }
         frames = set()
         for name, axes in _LEADING.items():
-            rank, shape = len(AXES[name]) - 1, arrays[name].shape
+            rank, shape = len(ARRAY_AXES[name]) - 1, arrays[name].shape
             if len(shape) not in (rank, rank + 1) or 0 in shape[-rank:]:
                 expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
                 raise misshapen(name, shape, f"Problem.{name}", expected)
@@ -185,7 +185,7 @@ class Problem:
         size = dict(zip("mn", arrays["moment_arm"].shape[-2:], strict=True))
         size |= {"T": max(frames, default=1), "k": reactions[-2]}
         for name, array in arrays.items():
-            shape = tuple(size[axis] for axis in AXES[name])
+            shape = tuple(size[axis] for axis in ARRAY_AXES[name])
             # broadcast over frames only: a stray axis of length one is more likely a mistake
             if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
                 expected = f"{shape} or its last axes, to go with the other arrays"
@@ -198,7 +198,7 @@ class Problem:
             names = _names(kind, getattr(self, kind), size[axis])
             self._set(**{kind: names})
             for name, given in labels.items():
-                if AXES[name][-1] == axis and given != names and sorted(given) == sorted(names):
+                if ARRAY_AXES[name][-1] == axis and given != names and sorted(given) == sorted(names):
                     raise input_error("sharing.labels_in_another_order", where=f"Problem.{name}", kind=kind)
 
         def not_positive(array: Array) -> Mask:

@@ -39,7 +39,7 @@ from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.optimality_system import OptimalitySystem, Optimum, refine
-from musclesolve.sharing.problem import AXES, PER_FRAME, Problem
+from musclesolve.sharing.problem import ARRAY_AXES, PER_FRAME, Problem
 from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 from musclesolve.sharing.solution import Solution
 
@@ -212,7 +212,7 @@ class SolutionDerivatives:
         parts = [self._along(change.part(slice(k, k + block))) for k in range(0, change.directions, block)]
         whole = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         single = self.problem.single_frame
-        ranks = {name: len(axes) - (single and name in PER_FRAME) for name, axes in AXES.items()}
+        ranks = {name: len(axes) - (single and name in PER_FRAME) for name, axes in ARRAY_AXES.items()}
         lead = any(x is not None and np.ndim(x) > ranks[name[2:]] for name, x in changes.items())
         return SolutionChange(*(x if lead else x[0] for x in whole))
 

@@ -357,9 +357,9 @@ unloaded_below_n = {options.unloaded_below:g}
 {PLATES}"""
 
 
-AXES = ["forward", "left", "up"]
+AXIS_NAMES = ["forward", "left", "up"]
 
-OWN = {
+OF_TRUTH = {
     each.name: each
     for each in (
         Quantity("ground_force", ("time", "side", "axis"), "N", "force of the ground on the foot"),
@@ -403,14 +403,14 @@ def truth(stride: ReferenceStride, time: Array) -> xr.Dataset:
         {
             name: (about.dims, values[name], about.attrs)
             for name, about in (
-                OWN | {name: QUANTITIES[name] for name in values if name in QUANTITIES}
+                OF_TRUTH | {name: QUANTITIES[name] for name in values if name in QUANTITIES}
             ).items()
         },
         coords={
             "time": ("time", time, {"units": "s"}),
             "dof": list(stride.dof_names),
             "side": list(SIDES),
-            "axis": AXES,
+            "axis": AXIS_NAMES,
             "landmark": list(stride.marker_names),
             "component": ["force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z"],
         },

@@ -13,7 +13,7 @@ from thorough import examples
 
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
-from musclesolve.studies.many_trials.run_many import MOST_FOLDER_BYTES, OWN, folder_names, safe
+from musclesolve.studies.many_trials.run_many import MOST_FOLDER_BYTES, TAKEN, folder_names, safe
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 
 ODD = [
@@ -67,7 +67,7 @@ def well_behaved(name: str) -> bool:
 def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
     (name,) = folder_names([Path("/study", file)])
     assert well_behaved(name)
-    assert name.casefold() not in OWN
+    assert name.casefold() not in TAKEN
 
 
 @settings(deadline=None, max_examples=examples(100))

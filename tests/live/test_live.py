@@ -11,7 +11,7 @@ from musclesolve.live.causal_filter import window_length
 from musclesolve.live.live import Live
 from musclesolve.live.replay import replay, samples
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
-from musclesolve.pipeline.mechanics import MARGIN
+from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.pipeline.share import share
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.status import Status
@@ -48,7 +48,7 @@ def check_alike(live: Live, every: int = 1) -> None:
 def check_poses(live: Live) -> None:
     """The poses of the offline run's filtered markers are its poses, each from the one before."""
     mechanics, near = live.body.mechanics, None
-    walk = filtered_markers(live.trial, mechanics.measured.filter, MARGIN)
+    walk = filtered_markers(live.trial, mechanics.measured.filter, TIME_MARGIN)
     for k, position in enumerate(walk.position):
         near, residual = live.pose(position, near)
         assert np.allclose(near, mechanics.fit.coordinates[k], atol=1e-7)

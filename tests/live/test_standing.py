@@ -25,7 +25,7 @@ from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing, stand_first
 from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
-from musclesolve.pipeline.mechanics import MARGIN
+from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -171,7 +171,7 @@ def test_a_marker_belongs_to_the_body_that_motion_shows(default_walk_trial):
     """By landmarks, clusters and the nearest segment: for legs and pelvis the same as by the motion."""
     live = Live(default_walk_trial)
     fit, filtered = live.body.mechanics.fit, live.body.mechanics.measured.filter
-    walk = filtered_markers(live.trial, filtered, MARGIN)
+    walk = filtered_markers(live.trial, filtered, TIME_MARGIN)
     found = MarkerBodies.from_standing(live.trial, live.model, walk.position, live._bodies(fit.q))
     names = [body.name for body in live.model.topology.bodies]
     of_motion, of_standing = (

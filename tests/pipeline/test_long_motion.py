@@ -27,9 +27,9 @@ WEAK = 0.5
 @pytest.fixture
 def in_blocks(monkeypatch):
     """Motions of more than 64 frames are long."""
-    monkeypatch.setattr(recorded_body, "LONG", 64)
-    monkeypatch.setattr(picture, "LONG", 64)
-    monkeypatch.setattr(motion_derivatives, "LONG", 64)
+    monkeypatch.setattr(recorded_body, "MOST_FRAMES", 64)
+    monkeypatch.setattr(picture, "MOST_FRAMES", 64)
+    monkeypatch.setattr(motion_derivatives, "MOST_FRAMES", 64)
     monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
     monkeypatch.setattr(body, "BLOCK", 64)
     monkeypatch.setattr(body, "SAMPLED", 20)
@@ -66,7 +66,7 @@ def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
 def test_a_long_motion_computes_its_derivatives_again(trial, keep, in_blocks, monkeypatch):
     long = prepare(trial).mechanics.motion
     assert "qdd" not in vars(long) and isinstance(long.frames(slice(0, 65)), LongMotion)
-    monkeypatch.setattr(motion_derivatives, "LONG", 10_000)
+    monkeypatch.setattr(motion_derivatives, "MOST_FRAMES", 10_000)
     short = prepare(trial).mechanics.motion
     assert not isinstance(short, LongMotion)
     for name in Motion.__dataclass_fields__:
@@ -78,7 +78,7 @@ def test_a_long_motion_computes_its_derivatives_again(trial, keep, in_blocks, mo
 def whole_and_long(trial, in_blocks, monkeypatch):
     """The right leg shared at once and block by block."""
     (part, *_) = share(prepare(trial)).parts
-    monkeypatch.setattr(recorded_body, "LONG", 10_000)
+    monkeypatch.setattr(recorded_body, "MOST_FRAMES", 10_000)
     (whole, *_) = share(prepare(trial)).parts
     return whole, part
 
@@ -132,7 +132,7 @@ def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):
 
 
 def test_elastic_tendons_take_all_frames(in_blocks, monkeypatch):
-    monkeypatch.setattr(recorded_body, "LONG", 10)
+    monkeypatch.setattr(recorded_body, "MOST_FRAMES", 10)
     prepared = prepare(elastic_trial(), side="r")
     assert isinstance(prepared.parts, LaterParts)
     (part,) = share(prepared).parts

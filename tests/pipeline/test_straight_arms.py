@@ -9,7 +9,7 @@ from straight_arms import write_straight_arms
 
 from musclesolve.live.live import Live
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
-from musclesolve.pipeline.mechanics import MARGIN, measured_moments, mechanics
+from musclesolve.pipeline.mechanics import TIME_MARGIN, measured_moments, mechanics
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -44,7 +44,7 @@ def test_arms_go_on_live_as_offline(tmp_path, seed):
     """Computed from the past alone, a straight arm lags behind its pose in the whole motion; the legs hardly differ."""
     live = Live(write_straight_arms(tmp_path, seed))
     recorded, near, poses = live.body.mechanics, None, []
-    for position in filtered_markers(live.trial, recorded.measured.filter, MARGIN).position:
+    for position in filtered_markers(live.trial, recorded.measured.filter, TIME_MARGIN).position:
         near, _ = live.pose(position, near)
         poses.append(near)
     coordinates, fit = np.array(poses), recorded.fit

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from musclesolve.recording.file_axes import axis_vector, global_from_laboratory
-from musclesolve.settings.trial import AXES
+from musclesolve.settings.trial import FILE_AXES
 from tests.support.refusals import refused
 
-PAIRS = [(forward, up) for forward, up in product(AXES, AXES) if forward[1] != up[1]]
+PAIRS = [(forward, up) for forward, up in product(FILE_AXES, FILE_AXES) if forward[1] != up[1]]
 
 
 @pytest.mark.parametrize(("forward", "up"), PAIRS)

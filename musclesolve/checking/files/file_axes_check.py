@@ -14,7 +14,7 @@ from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.file_axes import axis_vector, global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding, Where, finding
-from musclesolve.settings.trial import AXES
+from musclesolve.settings.trial import FILE_AXES
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
@@ -33,7 +33,7 @@ def _rotation(case: Case) -> Array:
 def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
     """Return the name of the file axis nearest to a global direction (3,); `rotation`: the axes of another file."""
     in_file = (_rotation(case) if rotation is None else rotation).T @ direction
-    return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
+    return max(FILE_AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
 
 @check_at(Stage.VERTICAL_AXIS)
@@ -69,7 +69,7 @@ def _forward_axis(
     faced = ahead(case.trial, markers)
     across = np.full(3, np.nan) if faced is None else square_to(up, seen_mean(faced))
     forward = _axis_name(case, across, rotation) if np.isfinite(across).all() else stated
-    return forward if forward[1] != up_name[1] else next(axis for axis in AXES if axis[1] != up_name[1])
+    return forward if forward[1] != up_name[1] else next(axis for axis in FILE_AXES if axis[1] != up_name[1])
 
 
 @check_at(Stage.FORWARD_AXIS)

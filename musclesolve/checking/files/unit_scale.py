@@ -18,7 +18,7 @@ from musclesolve.results.finding import Finding, Where, finding
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
 # Inches and feet under a header of meters, centimeters or millimeters.
 HEADERS = (1.0, 100.0, 1000.0)
-LENGTHS = (
+LENGTH_FAULTS = (
     {factor: f"{size} too small" for factor, size in SIZES.items()}
     | {1.0 / factor: f"{size} too large" for factor, size in SIZES.items()}
     | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
@@ -61,9 +61,14 @@ def marker_units(case: Case) -> Iterator[Finding]:
         # Independent of the axes.
         apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-        factor = unit_factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND) if height > 0.0 else None
+        factor = unit_factor(height / (SHARE * stature), LENGTH_FAULTS, LENGTH_BAND) if height > 0.0 else None
         if factor is not None:
-            values = {"height": height, "stature": stature, "usual": SHARE * stature, "unit": LENGTHS[factor]}
+            values = {
+                "height": height,
+                "stature": stature,
+                "usual": SHARE * stature,
+                "unit": LENGTH_FAULTS[factor],
+            }
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
             yield finding("marker_units", "error", values, Where(markers.path), repair)
 

@@ -151,7 +151,7 @@ SHIFTED_SAMPLES = 10_000
 COMPARED = 3000
 """Frames, spread over the recording, of which the shift is found: half a minute of markers at 100 Hz."""
 # Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
-SMALLEST, SERIOUS = 0.015, 0.03
+SMALLEST_S, SERIOUS = 0.015, 0.03
 # The best shift must explain the forces so well (share of their variation left), and so much better than none.
 UNEXPLAINED, BETTER = 0.35, 0.7
 
@@ -241,9 +241,9 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, plates = time_offset(case), case.trial.forces
-    if shift is None or abs(shift) < SMALLEST:
+    if shift is None or abs(shift) < SMALLEST_S:
         return
-    values = shift_values(shift, SMALLEST)
+    values = shift_values(shift, SMALLEST_S)
     repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
     yield finding(

@@ -185,7 +185,7 @@ def pressure_direction(case: Case) -> Iterator[Finding]:
 Group = tuple[int, ...]
 
 # Distance from a multiple of 90 degrees below which a rotation is an exchange of axes, or nothing [deg].
-SMALLEST = 12.0
+SMALLEST_DEG = 12.0
 # Share of the residual that a rotation must explain to be reported, and to be an error: for all plates together, and
 # for one plate alone, which an error of the motion imitates more easily; and angle from which the latter is an error
 # [deg].
@@ -244,7 +244,7 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
     turning = np.sum([force[k] for k in group], axis=0)
     rest = due - (np.sum(force, axis=0) - turning)
     angle = float(np.arctan2(_cross(turning, rest).sum(), np.sum(turning * rest)))
-    if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST)):
+    if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST_DEG)):
         return None
     rotated = [part @ rotation_matrix(angle) if k in group else part for k, part in enumerate(force)]
     left, now = (np.sum((np.sum(parts, axis=0) - due) ** 2 / variation) for parts in (rotated, force))

@@ -20,7 +20,7 @@ from musclesolve.results.finding import Finding, Run, finding
 
 # Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
 ZERO, DRIFT = 5.0, 10.0
-AXES = ("forward", "to the left", "upward")
+AXIS_WORDS = ("forward", "to the left", "upward")
 # Force above which another subject is on the plate [N].
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
@@ -55,9 +55,11 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         drifts = max(abs(drift[axis]), spread[axis]) > DRIFT
         values = {
             "drift": drift[axis],
-            "axis": AXES[axis],
+            "axis": AXIS_WORDS[axis],
             "zeros": ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
-            "level": " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO),
+            "level": " and ".join(
+                f"{level[k]:.1f} N {AXIS_WORDS[k]}" for k in range(3) if abs(level[k]) > ZERO
+            ),
             "limit": ZERO,
         }
         where = on_plate(plate, tuple((t, t) for t, _ in zeros))

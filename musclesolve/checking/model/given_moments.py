@@ -36,7 +36,7 @@ from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
-from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
 from musclesolve.checking.model.model_case import CUTOFF_HZ, FEWEST_FRAMES, MEMORY, Motion, below, covariance
@@ -49,7 +49,7 @@ from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.moments import SUFFIXES
+from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
@@ -93,7 +93,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     columns = {
         name: table.names.index(f"{name}{suffix}")
         for name in model.coordinates
-        for suffix in SUFFIXES
+        for suffix in COLUMN_ENDINGS
         if f"{name}{suffix}" in table.names and name not in without
     }
     given = _smooth(table, list(columns.values()), motion.time)
@@ -289,7 +289,10 @@ def belonging(body: ModelBody) -> Iterator[Finding]:
         values = {"first": a, "last": b, "moments_first": c, "moments_last": d}
         yield finding("another_trial.times", "warning", values, where)
     stems = [
-        name.removesuffix(suffix) for suffix in SUFFIXES for name in table.names if name.endswith(suffix)
+        name.removesuffix(suffix)
+        for suffix in COLUMN_ENDINGS
+        for name in table.names
+        if name.endswith(suffix)
     ]
     if others := [name for name in stems if name not in body.model.coordinates]:
         values = {"names": few(others, 6), "model": body.model.name}
@@ -353,7 +356,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     if not power > 0.0:
         return
     likeness = float((given * due).sum() / np.sqrt(power * (due**2).sum()))
-    columns = [name for name in case.table.names if name.endswith(SUFFIXES)]
+    columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = _changed(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
@@ -431,7 +434,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         change, spread = covariance(patterns, (due - scale * given)[inside], round(MEMORY * case.fixed.rate))
         shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
         error = float(np.sqrt(max(spread[0, 0], 0.0)))
-    limit = SMALLEST if np.ptp(time) >= CYCLE else SERIOUS
+    limit = SMALLEST_S if np.ptp(time) >= CYCLE else SERIOUS
     if abs(shift) < max(limit, CLEAR * error):
         return
 

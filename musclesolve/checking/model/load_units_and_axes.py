@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.model_case import (
     CAP,
     FEWEST_FRAMES,
@@ -196,7 +196,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
     units = {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
     for unit, factor in units.items():
         repair = scaled(factor, ["point"])
-        if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in AXES):
+        if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in SIGNED_AXES):
             values = {"now": now, "unit": unit, "factor": factor, "limit": AWAY}
             yield finding(
                 "point_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair)
@@ -227,7 +227,7 @@ def _signed_permutations() -> list[Array]:
     return found
 
 
-AXES = _signed_permutations()
+SIGNED_AXES = _signed_permutations()
 """All 48 signed permutations of three axes, the identity first."""
 
 
@@ -246,7 +246,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         off = (size * given @ axes.T - due) / spread
         return np.asarray(np.minimum((off**2).mean(axis=1), 4.0))
 
-    misfits = np.array([left(axes) for axes in AXES])
+    misfits = np.array([left(axes) for axes in SIGNED_AXES])
     # frames in which some axes fit: not those in which a foot stands beside the plates
     fitting = np.linalg.norm(size * given, axis=1) > SCALED * np.linalg.norm(due, axis=1)
     if fitting.sum() < FEWEST_FRAMES:
@@ -254,7 +254,9 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     scores = misfits[:, fitting].mean(axis=1)
     best = int(scores.argmin())
     now = nearness(case, case.loads)
-    force_axes = AXES[best] if scores[best] < BETTER * scores[0] and scores[0] > UNLIKE else AXES[0]
+    force_axes = (
+        SIGNED_AXES[best] if scores[best] < BETTER * scores[0] and scores[0] > UNLIKE else SIGNED_AXES[0]
+    )
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"])
         yield finding(
@@ -266,7 +268,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
             cost=case.cost(repair),
         )
         return
-    same = next(k for k, axes in enumerate(AXES) if np.array_equal(axes, force_axes))
+    same = next(k for k, axes in enumerate(SIGNED_AXES) if np.array_equal(axes, force_axes))
     near = far = now
     if same:
         # points are turned with the forces, unless they already lie under the feet
@@ -274,8 +276,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         together = near < max(BELOW, 0.5 * now)
         roles, axes = ["force", "point", "moment"] if together else ["force", "moment"], force_axes
     elif now > AWAY:
-        points = [nearness(case, turned(axes, ["point"])(case.loads)) for axes in AXES]
-        roles, axes, near = ["point"], AXES[int(np.nanargmin(points))], min(points)
+        points = [nearness(case, turned(axes, ["point"])(case.loads)) for axes in SIGNED_AXES]
+        roles, axes, near = ["point"], SIGNED_AXES[int(np.nanargmin(points))], min(points)
         if not near < BELOW:
             return
     else:
@@ -424,7 +426,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         seen: Severity = "error" if abs(fit.drift) > SERIOUS_DRIFT else "warning"
         yield finding("clock_rate", seen, values, where, repair, cost=case.cost(repair))
         return
-    limit = SMALLEST if np.ptp(case.time) >= CYCLE else SERIOUS
+    limit = SMALLEST_S if np.ptp(case.time) >= CYCLE else SERIOUS
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     repair = delayed(fit.shift)

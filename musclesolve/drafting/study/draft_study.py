@@ -29,7 +29,7 @@ from musclesolve.drafting.study.study_trials import (
     words_of,
 )
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.subjects_table import SUFFIXES, SubjectsTable, names_subjects, read_subjects
+from musclesolve.recording.subjects_table import TABLE_SUFFIXES, SubjectsTable, names_subjects, read_subjects
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.cycles.normalization import unit_settings
@@ -39,7 +39,7 @@ from musclesolve.settings.other_files import study_schema
 from musclesolve.settings.trial import PREDICTED
 
 NAME, TABLE = "study.toml", "subjects.csv"
-HEAD = (
+DRAFT_HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
     "Decide the lines that begin with TODO; `musclesolve study` computes the rest.",
 )
@@ -145,7 +145,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     todos[:0] = people.todos
     first = todos[: len(people.todos) + bool(people.lacking)]
     comments = [text for todo in first for text in Line("", todo=todo).texts()]
-    head, _, rest = draft_text(HEAD, blocks, "study").partition("\n\n")
+    head, _, rest = draft_text(DRAFT_HEAD, blocks, "study").partition("\n\n")
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
     unread = (*found.unread, *dict.fromkeys(drafted.unread))
@@ -154,7 +154,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
 
 def _is_table(path: Path) -> bool:
     """Whether a file is a table of subjects."""
-    return path.suffix.casefold() in SUFFIXES and path.name[0] not in ".~" and names_subjects(path)
+    return path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~" and names_subjects(path)
 
 
 def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> SubjectsTable | None:

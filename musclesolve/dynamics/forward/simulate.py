@@ -43,7 +43,7 @@ from musclesolve.errors import MuscleSolveError, input_error
 
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
-SMALLEST, PATIENCE = 1e-9, 20
+SMALLEST_STEP, PATIENCE = 1e-9, 20
 """Number of successive steps shorter than a time [s] after which the forces count as too stiff."""
 
 
@@ -224,7 +224,7 @@ def stepper(
 
 @dataclass
 class SmallSteps:
-    """Counts the steps shorter than `SMALLEST` that follow each other."""
+    """Counts the steps shorter than `SMALLEST_STEP` that follow each other."""
 
     count: int = 0
 
@@ -234,11 +234,11 @@ class SmallSteps:
             message = solver.step()
         except (ValueError, np.linalg.LinAlgError) as fault:
             return f"{str(fault).rstrip('.')}."
-        self.count = self.count + 1 if solver.t - solver.t_old < SMALLEST else 0
+        self.count = self.count + 1 if solver.t - solver.t_old < SMALLEST_STEP else 0
         if solver.status == "failed":
             return f"{str(message).rstrip('.')}."
         if self.count > PATIENCE:
-            return f"{self.count} steps of less than {SMALLEST:g} s follow each other."
+            return f"{self.count} steps of less than {SMALLEST_STEP:g} s follow each other."
         return ""
 
 

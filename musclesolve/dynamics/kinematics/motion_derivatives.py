@@ -25,7 +25,7 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.dynamics.vectors import BLOCK, LONG, blocks, in_blocks
+from musclesolve.dynamics.vectors import BLOCK, MOST_FRAMES, blocks, in_blocks
 from musclesolve.errors import input_error
 
 
@@ -87,7 +87,7 @@ class Motion:
 
 
 class LongMotion(Motion):
-    """A motion of more than `LONG` frames, which keeps positions and rates of joint coordinates in memory.
+    """A motion of more than `MOST_FRAMES` frames, which keeps positions and rates of joint coordinates in memory.
 
     The other derivatives take more memory than these; they are computed again when they are needed.
     """
@@ -124,7 +124,7 @@ class LongMotion(Motion):
     def frames(self, keep: Indices | Mask | slice) -> Motion:
         """See Motion."""
         *derivatives, q = (getattr(self, name)[keep] for name in _KEPT)
-        if len(q) > LONG:
+        if len(q) > MOST_FRAMES:
             return self.of(self._model, *derivatives, q)
         motion = moving_bodies(self._model, *derivatives)[0]
         del motion.__dict__[
@@ -226,7 +226,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     if not any(map(np.iscomplexobj, (coordinates, rates, second))):
-        if len(time) <= LONG:
+        if len(time) <= MOST_FRAMES:
             return moving_bodies(model, time, coordinates, rates, second)[0]
         derivatives = time, coordinates, rates, second
         q = in_blocks(lambda *some: moving_bodies(model, *some)[0].q, *derivatives)

@@ -301,7 +301,7 @@ def segment_table(model: Model) -> str:
     return "\n".join([*lines, f"{'total':<14}{total:10.3f}{100.0:10.2f}"])
 
 
-PLACE = "segments"
+SEGMENTS_PLACE = "segments"
 """Place in the trial file for errors of stated segment values."""
 
 _LEFT = (0.5, 2.0)
@@ -387,14 +387,14 @@ def with_stated(
         if abs(whole_body.total - table.total) > _ROUNDED * table.total:
             raise input_error(
                 "dynamics.stated_masses_differ_from_body",
-                where=PLACE,
+                where=SEGMENTS_PLACE,
                 total=whole_body.total,
                 table_total=table.total,
             )
         return whole_body
     left = (table.total - float(masses[~unstated].sum())) / float(table.mass[unstated].sum())
     if not _LEFT[0] < left < _LEFT[1]:
-        raise input_error("dynamics.stated_masses_leave_too_little", where=PLACE, left=left)
+        raise input_error("dynamics.stated_masses_leave_too_little", where=SEGMENTS_PLACE, left=left)
     masses[unstated] *= left
     inertias[unstated] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)

@@ -13,7 +13,7 @@ from musclesolve.live.live import Frame, Live
 
 BYTES = 1 << 23
 """Size of the ring: some 15 s of a hundred frames a second with 86 muscles."""
-HEAD = 64
+HEADER_BYTES = 64
 NOTE = 400
 """Largest size of each text of a frame [bytes]."""
 
@@ -37,8 +37,8 @@ class FrameRing:
 
     def __init__(self, memory: Any, kind: np.dtype[Any]) -> None:
         self._counts = np.frombuffer(memory, np.int64, 2)  # frames begun, frames done
-        slots = (BYTES - HEAD) // kind.itemsize
-        self.rows: NDArray[Any] = np.frombuffer(memory, kind, slots, HEAD)
+        slots = (BYTES - HEADER_BYTES) // kind.itemsize
+        self.rows: NDArray[Any] = np.frombuffer(memory, kind, slots, HEADER_BYTES)
         self._read = 0
 
     def write(self, received: float, frame: Frame, said: str = "") -> None:

@@ -11,7 +11,7 @@ from musclesolve.motion.anatomy.proportions import segment_shares
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 # Points that are the landmarks of the same name, when they are mapped.
-HEAD = ("head_base", "head_low", "head_top")
+HEAD_POINTS = ("head_base", "head_low", "head_top")
 HAND = ("hand_radial", "hand_ulnar")
 
 
@@ -20,7 +20,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, 
 
     Linear in all but the stature [m], see `anatomy.linear_points`.
     """
-    points = {name: moving[name] for name in HEAD if name in moving}
+    points = {name: moving[name] for name in HEAD_POINTS if name in moving}
     for side in SIDES:
         lateral = moving.get(f"elbow_lateral_{side}")
         elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
@@ -52,9 +52,9 @@ def completed(moving: Points, points: Points) -> list[str]:
     sentences = []
     if _neck(moving, points) is None:
         sentences.append("The trunk: no markers, completed upright over the hips.")
-    if "head_base" in points and not set(HEAD) <= set(points):
+    if "head_base" in points and not set(HEAD_POINTS) <= set(points):
         sentences.append("The head: too few markers, completed rigidly with the neck.")
-    elif not set(HEAD) <= set(points):
+    elif not set(HEAD_POINTS) <= set(points):
         sentences.append("Head and neck: no markers, completed rigidly with the trunk.")
     shows = {"shoulder": ("shoulder", "shoulder_center"), "elbow": ("elbow_lateral",)}
     for side in SIDES:

@@ -13,7 +13,7 @@ from musclesolve.errors import input_error
 # At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
-LONG = 4096
+LONG_SIGNAL = 4096
 """Samples above which a signal is filtered by `_filtered_long`."""
 NEGLIGIBLE = 1e-18
 """Share of a sample that a distant sample may take over from it."""
@@ -70,7 +70,7 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     same = cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0])
     one: Array = np.asarray(cutoffs.flat[0]) if same else cutoffs
     reach = _reach(rate_hz, float(cutoffs.min()), order)
-    if len(numbers) > max(LONG, reach + 1):
+    if len(numbers) > max(LONG_SIGNAL, reach + 1):
         return _filtered_long(numbers, rate_hz, one, order, reach)
     filtered, sines = sine_series(numbers)
     frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * cutoffs.ndim)

@@ -35,7 +35,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Sou
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 
-SUFFIXES = ("_moment", "_force")
+COLUMN_ENDINGS = ("_moment", "_force")
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
 
@@ -85,7 +85,7 @@ def coordinate_moments(
     file = table.path if table.path.name else None
     columns: dict[str, int] = {}
     for name in (*names, *optional):
-        named = [f"{name}{suffix}" for suffix in (SUFFIXES if file else (*SUFFIXES, ""))]
+        named = [f"{name}{suffix}" for suffix in (COLUMN_ENDINGS if file else (*COLUMN_ENDINGS, ""))]
         if column := next((column for column in named if column in table.names), None):
             check_used([column], "column", table.repeated, table.path)
             columns[name] = table.names.index(column)

@@ -15,7 +15,7 @@ A4 = (210.0 * MM, 297.0 * MM)
 LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14  # margins; the header begins below the upper one
 # between panels: for numbers, above numbers or ticks, for axis labels
 SIDEWAYS, UPWARDS, LABEL = (0.41, 0.11, 0.25)
-LEAST, USUAL = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
+LEAST, USUAL_HEIGHT = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
 # free space above, below and between the panels of the default style, for `height`
 USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
 EDGE = 0.06  # free space between text and the edge of the page

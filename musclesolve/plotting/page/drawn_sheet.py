@@ -39,7 +39,7 @@ from musclesolve.plotting.page.arrangement import (
     RIGHT,
     TOP,
     UPWARDS,
-    USUAL,
+    USUAL_HEIGHT,
     Arrangement,
     broken,
     text_height,
@@ -248,7 +248,7 @@ class DrawnSheet(Figure):
 
         gap, bottom, pitch = (UPWARDS + grid.below) * scale, (BOTTOM + grid.below) * scale, grid.pitch(style)
         fixed = top + sum(self._headings) + (grid.rows - 1) * gap + bottom
-        panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
+        panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL_HEIGHT * scale))
         panel = max(min(panel, (A4[1] - fixed) / grid.rows), grid.least * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)

@@ -24,7 +24,7 @@ RULES = settings_of(PlotSettings)
 FORMATS = RULES["file_format"].choices
 NARROW = 140.0
 """Greatest width of a page that is for a column [mm]."""
-SMALLEST = 6.0
+SMALLEST_PT = 6.0
 """Size of text below which notes are as large as other text, because smaller text is not readable in print [points]."""
 MM = 1.0 / 25.4
 """Inches per millimeter."""
@@ -91,7 +91,7 @@ class PageStyle:
     @property
     def note_pt(self) -> float:
         """Size of notes [points]."""
-        return min(self.font_pt, max(self.font_pt - 1.5, SMALLEST))
+        return min(self.font_pt, max(self.font_pt - 1.5, SMALLEST_PT))
 
     @property
     def title_pt(self) -> float:

@@ -29,7 +29,7 @@ _MIDDLE, MIDDLE = "", "middle"
 FORCE, MOMENT = "residual force", "residual moment"
 DENSE = 1000
 """Number of frames from which curves over time are thin."""
-SMALLEST = 1.0
+SMALLEST_SCALE = 1.0
 """Least scale of reserves [N m], so that negligible reserves look small."""
 
 
@@ -118,7 +118,7 @@ def _reserve(axes: Axes, legs: Legs, stem: str) -> None:
     legs.mark_events(axes)
     heading(axes, f"{stem.replace('_', ' ')} reserve")
     axes.set_ylabel("[N m]")
-    zero_line(axes, SMALLEST)
+    zero_line(axes, SMALLEST_SCALE)
 
 
 def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:

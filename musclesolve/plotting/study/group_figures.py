@@ -66,9 +66,9 @@ FIRST = (
 )
 """Quantities in the order of gait analysis; others follow."""
 SEEN_FROM_LEG = {"tilt": "tilt forward (+)", "list": "this side up (+)", "rotation": "this side forward (+)"}
-AXES = {"x": "forward", "y": "to the median plane", "z": "upward"}
+AXIS_WORDS = {"x": "forward", "y": "to the median plane", "z": "upward"}
 LABELS = {
-    "ground_reaction_force": AXES,
+    "ground_reaction_force": AXIS_WORDS,
     "ground_reaction_resultant": {"ground_reaction_resultant": "resultant"},
     "pelvis_angle": SEEN_FROM_LEG,
     "trunk_angle": SEEN_FROM_LEG,
@@ -300,7 +300,7 @@ def group_curves(
         words = LABELS.get(variable, {}).get(name, name)
         if variable == "center_acceleration":
             group, _, axis = name.rpartition(" ")
-            words = f"{group}: {AXES[axis]}"
+            words = f"{group}: {AXIS_WORDS[axis]}"
         heading(
             axes, words.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
         )

@@ -38,7 +38,7 @@ from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 _VICON = "trajectories"
 _OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "gait cycle parameters")
 SECONDS = {"s": 1.0, "ms": 0.001}
-LENGTHS = "mm, cm, m"
+LENGTH_UNITS = "mm, cm, m"
 """The expected units of length, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
 """The expected units of columns of a plate, for messages."""
@@ -283,7 +283,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
         raise _no_unit(next(iter(axes_of)), path, line)
     meters = [
-        [factor(unit or stated[0], meters_in, LENGTHS, columns[k], path, line) for k, unit in triple]
+        [factor(unit or stated[0], meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
         for triple in triples
     ]
     return Coordinates(
@@ -323,7 +323,8 @@ def vicon_coordinates(
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
         raise _no_unit(next(iter(firsts), "NAME"), path, line + 1)
     meters = [
-        [factor(units[k], meters_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
+        [factor(units[k], meters_in, LENGTH_UNITS, units[k], path, line + 1) for k in triple]
+        for triple in triples
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in named)]:
         raise input_error("recording.text.column_belongs", file=path, where=line, extra=extra[0])

@@ -51,9 +51,9 @@ MAIN_MUSCLES = 2
 """Number of muscles of a group that are named."""
 LEAST_CERTAIN = 12
 """Number of muscles whose uncertainty is shown."""
-LONG = 14
+LONG_TABLE = 14
 """Number of rows above which a table of a comparison is shown folded."""
-AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
+AXIS_WORDS = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
 APART = {
     "inputs",
     "findings",
@@ -224,7 +224,10 @@ def ground(trial: TrialFiles) -> dict[str, object]:
         raise Absent("This file does not state the body mass, in whose weight ground reactions are given.")
     force = along_heading(result, result["ground_reaction_force"]) / trial.facts.body_weight
     sides = [str(side) for side in result["side"].values]
-    rows = [(name, [force.sel(side=side, axis=axis).values for side in sides]) for axis, name in AXES.items()]
+    rows = [
+        (name, [force.sel(side=side, axis=axis).values for side in sides])
+        for axis, name in AXIS_WORDS.items()
+    ]
     legs = [SIDE_NAMES.get(side, side) for side in sides]
     return {"tables": [_extremes("Ground reaction [body weights]", "component", legs, rows, 2)]}
 
@@ -452,7 +455,7 @@ def costs(trial: TrialFiles) -> dict[str, object]:
         )
     tables = [from_rich(table) for table in comparison_tables.tables(trial.comparison)]
     return {
-        "tables": [replace(table, compact=len(table.rows) > LONG) for table in tables],
+        "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in tables],
         "costs": [str(name) for name in trial.comparison["cost"].values],
     }
 
@@ -465,7 +468,7 @@ def answer(found: xr.Dataset, question: str) -> dict[str, object]:
     shown = [from_rich(table) for table in tables]
     return {
         "answer": " ".join(answer_sentences(found, question)),
-        "tables": [replace(table, compact=len(table.rows) > LONG) for table in shown],
+        "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in shown],
         "notes": _remarks(remarks),
     }
 

@@ -24,7 +24,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.errors import input_error
 from musclesolve.report.picture.lofted_bones import Mesh
 
-SUFFIXES = (".vtp", ".stl", ".obj")
+MESH_SUFFIXES = (".vtp", ".stl", ".obj")
 _TYPES = {"Float32": "f4", "Float64": "f8"} | {
     f"{sign}Int{8 * size}": f"{'u' if sign else 'i'}{size}" for sign in ("", "U") for size in (1, 2, 4, 8)
 }

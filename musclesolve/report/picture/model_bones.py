@@ -9,7 +9,7 @@ from musclesolve.opensim.model import TO_GLOBAL, AttachedMesh
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.report.picture.bones import Surface
 from musclesolve.report.picture.lofted_bones import Mesh, joined
-from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
+from musclesolve.report.picture.mesh_file import MESH_SUFFIXES, read_mesh, simplified
 
 GEOMETRY_FOLDER = "Geometry"
 """The folder beside a model in which OpenSim looks for its geometry."""
@@ -72,7 +72,7 @@ def _find(name: str, places: Sequence[Path]) -> Path | None:
     """A file by its name or path in a model, in the first of the places that has it."""
     # paths of Windows are read on every system
     parts = PureWindowsPath(name)
-    if parts.suffix.casefold() not in SUFFIXES:
+    if parts.suffix.casefold() not in MESH_SUFFIXES:
         return None
     for place in places:
         for path in (place / parts.as_posix(), place / parts.name):

@@ -21,7 +21,7 @@ from musclesolve.report.picture.picture_data import KIND
 from musclesolve.results.dataset.picture import path_labels, subject_skeleton
 from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes
 
-SUBJECT = "inverse_human"
+BONES_OF = "inverse_human"
 """The model whose bones skeleton.toml lists."""
 
 
@@ -82,7 +82,7 @@ def model_bones(motion: Simulation) -> Skeleton:
     Bones with a shape, which are fixed to segments, belong to the inverse model alone.
     """
     topology = motion.model.topology
-    if topology.name == SUBJECT:
+    if topology.name == BONES_OF:
         return subject_skeleton(motion.model, motion.motion)
     names = tuple(point.name for point in topology.points)
     bones: dict[tuple[str, str], str] = {}

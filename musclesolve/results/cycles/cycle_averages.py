@@ -14,7 +14,13 @@ import xarray as xr
 from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
+from musclesolve.results.cycles.gait_cycles import (
+    METHODS,
+    RESERVES,
+    SUBJECT_ATTRIBUTES,
+    cycle_names,
+    short_path,
+)
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
@@ -168,7 +174,7 @@ def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
     """The subjects of these cycles, each once: ``S01 (70.25 kg, 1.8 m)``."""
     people = []
     for cycle in cycles:
-        name, mass, stature = (cycle.attrs.get(key) for key in SUBJECT)
+        name, mass, stature = (cycle.attrs.get(key) for key in SUBJECT_ATTRIBUTES)
         size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
         people.append(str(name or "no name") + (f" ({', '.join(size)})" if size else ""))
     return list(dict.fromkeys(people))

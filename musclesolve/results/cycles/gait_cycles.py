@@ -206,7 +206,7 @@ COVERAGE = {
 """Coordinates over cycle."""
 LABELS = ("dof", "muscle", "joint", "part", "place")
 """Dimensions whose names end in the side they belong to."""
-SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
+SUBJECT_ATTRIBUTES = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "knee_method", "ankle_method"),
@@ -526,7 +526,9 @@ def _times(used: list[CoveredCycle], attrs: dict[str, str]) -> xr.Variable:
 def _attributes(
     result: xr.Dataset, side: str, found: Intervals, every: list[CoveredCycle], used: list[CoveredCycle]
 ) -> dict[str, object]:
-    kept = {key: result.attrs[key] for key in (*SUBJECT, *METHODS, "inputs") if key in result.attrs}
+    kept = {
+        key: result.attrs[key] for key in (*SUBJECT_ATTRIBUTES, *METHODS, "inputs") if key in result.attrs
+    }
     if "shared_dofs" in kept:
         dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]

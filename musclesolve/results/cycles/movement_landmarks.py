@@ -54,7 +54,7 @@ SLOW = 0.05
 """Share of the greatest vertical velocity below which a rise or a descent begins or ends."""
 SHORTEST_STANCE = 0.05
 """Least duration of a contact [s]."""
-LENGTHS = {
+CYCLE_TIMES = {
     movements.WALKING: (0.4, 5.0),
     movements.RUNNING: (0.3, 2.0),
     **dict.fromkeys((movements.JUMP, "landing"), (SHORTEST_STANCE, 3.0)),
@@ -103,7 +103,7 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
 
 def _possible(found: Intervals) -> Intervals:
     """Leave out cycles that are too short or too long for their movement."""
-    shortest, longest = LENGTHS.get(found.movement, OF_OTHERS)
+    shortest, longest = CYCLE_TIMES.get(found.movement, OF_OTHERS)
     kept, odd = list[Interval](), list[tuple[float, float, str]]()
     for cycle in found.cycles:
         length = cycle.end - cycle.start

@@ -43,7 +43,7 @@ POWER, NORMAL = 2.0 / 3.0, 1.4826
 """Power of the distance; standard deviation over median absolute deviation of normal numbers."""
 COMMON = 0.5
 """Least share of percentages that a cycle must share with a median to be compared with it."""
-AXES = {"x": "forward", "y": "medial", "z": "vertical"}
+AXIS_WORDS = {"x": "forward", "y": "medial", "z": "vertical"}
 
 
 def with_outliers(
@@ -183,7 +183,9 @@ def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:
     """Name of a curve in words: "knee_flexion moment"; a ground force is named by its direction."""
     dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
     parts = [str(cube[dim].values[k]) for dim, k in zip(dims, place, strict=True)]
-    words = [AXES.get(part, part) if dim == "axis" else part for dim, part in zip(dims, parts, strict=True)]
+    words = [
+        AXIS_WORDS.get(part, part) if dim == "axis" else part for dim, part in zip(dims, parts, strict=True)
+    ]
     return " ".join([*words, said_of(name)])
 
 

@@ -119,7 +119,7 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
             )
 
 
-OWN = ("file_changed", "gait_events", "muscle_parameters", "remark")
+OF_ANALYSIS = ("file_changed", "gait_events", "muscle_parameters", "remark")
 """Codes of warnings of an analysis that the checks of the recording or model do not report."""
 
 
@@ -175,7 +175,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
     most = [f"{side} {max(counts)}" for side, counts in iterations.items() if counts]
     notes = [*labels.notes, *knees.notes, *followed_notes(analysis)]
     warnings = [note for note in notes if isinstance(note, WarningNote)]
-    new = [note for note in warnings if found is None or note.code in OWN]
+    new = [note for note in warnings if found is None or note.code in OF_ANALYSIS]
     stated = {entry.what for entry in found or ()}
     findings = [*(found or ()), *(_of_warning(note) for note in new if note not in stated)]
     first = [entry.line for entry in findings if entry.severity != "note"]

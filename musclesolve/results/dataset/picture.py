@@ -13,7 +13,7 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.vectors import LONG, in_blocks
+from musclesolve.dynamics.vectors import MOST_FRAMES, in_blocks
 from musclesolve.muscles.paths.engine import PathLines
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
@@ -39,9 +39,9 @@ def _of_paths(muscle: AnyArray, position: Any) -> VariablesAndAttributes:
 
 
 def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesAndAttributes:
-    """Paths of the muscles of a subject; beyond `LONG` frames they are traced when they are read."""
+    """Paths of the muscles of a subject; beyond `MOST_FRAMES` frames they are traced when they are read."""
     q, coordinates = motion.q, motion.coordinates
-    if len(q) <= LONG:
+    if len(q) <= MOST_FRAMES:
         return path_labels([(group.names, group.paths.lines(q, coordinates)) for group in groups])
     most = [group.paths.points_used(q, coordinates).max(axis=0) for group in groups]
     muscle = np.concatenate([np.repeat(group.names, each) for group, each in zip(groups, most, strict=True)])
@@ -57,7 +57,7 @@ def _lines(paths: Sequence[tuple[Paths, Indices]], q: Array, coordinates: Array)
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     """The points of the model and the points of the pelvis and the hands that skeleton.toml adds.
 
-    Beyond `LONG` frames the poses of the segments are computed when they are read.
+    Beyond `MOST_FRAMES` frames the poses of the segments are computed when they are read.
     """
     table = bundled_toml(__package__, "skeleton.toml")
     names = [point.name for point in model.topology.points]
@@ -76,7 +76,7 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     bodies = model.rigid_bodies.subset(np.array([model.body(name) for name in segments]))
     place, turned = (
         MotionArray(function, motion.q).variable_data()
-        if len(motion.q) > LONG
+        if len(motion.q) > MOST_FRAMES
         else function(motion.q).astype(np.float32)
         for function in (partial(_origins, bodies), bodies.rotation)
     )

@@ -35,7 +35,7 @@ OF_SIDE = ("kkt_residual", "cost", "least_cost")
 """Variables that are NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over
 sides.
 """
-SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
+VARIABLE_ENDINGS = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 """Names of the same quantities in uncertainty.nc."""
 
 
@@ -84,7 +84,7 @@ def updated(result: xr.Dataset) -> xr.Dataset:
     always = xr.ones_like(valid.isel(side=0, drop=True))
     by_leg = {str(side): valid.sel(side=side, drop=True) for side in valid["side"].values}
     blanked = {}
-    for name in (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES):
+    for name in (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in VARIABLE_ENDINGS):
         if name in result:
             variable, known = result[name], valid
             if name not in OF_SIDE:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from musclesolve.sharing.problem import Problem
     from musclesolve.sharing.solution import Solution
 
-STRICT, USUAL = 0.05, 0.10
+STRICT, USUAL_SHARE = 0.05, 0.10
 NEGLIGIBLE = 1.0
 """A reserve up to this size [N m] always counts as small."""
 MOST_STRETCHES = 3
@@ -97,7 +97,7 @@ def check_reserves(
     problem: Problem,
     solution: Solution,
     moment: ArrayLike | None = None,
-    limits: tuple[float, float] = (STRICT, USUAL),
+    limits: tuple[float, float] = (STRICT, USUAL_SHARE),
 ) -> ReserveCheck:
     """Compare the reserves of the solved frames with the moments of all valid frames.
 
@@ -138,7 +138,7 @@ def reserve_check(
     solution: Solution,
     compared: Array,
     valid: Mask,
-    limits: tuple[float, float] = (STRICT, USUAL),
+    limits: tuple[float, float] = (STRICT, USUAL_SHARE),
 ) -> ReserveCheck:
     """Compare the reserves of a solution with moments (T, m) [N m] in the valid frames (T,), as in `check_reserves`."""
     strict, usual = map(float, limits)

@@ -23,7 +23,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solver.solver_registry import solvers as registered_solvers
 from musclesolve.studies.benchmark.measure import (
-    OWN,
+    REFERENCE,
     Latency,
     Row,
     SingleFrame,
@@ -91,10 +91,10 @@ def benchmark(
     for number, (name, problem) in enumerate(problems.items()):
         done = number / len(problems)
         rows += contest(name, problem, named, contenders, BUDGET, lambda what, at=done: progress(what, at))  # type: ignore[misc]
-    smooth = [cost for cost in named if OWN in contenders and takes(OWN, cost)]
+    smooth = [cost for cost in named if REFERENCE in contenders and takes(REFERENCE, cost)]
     part = varied(recorded, min(frames, CALLS))
     progress("single frames", 0.9)
-    return BenchmarkReport(where, rows, [single_frames(part, cost, OWN) for cost in smooth])
+    return BenchmarkReport(where, rows, [single_frames(part, cost, REFERENCE) for cost in smooth])
 
 
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")

@@ -189,7 +189,7 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float
             raise NoResultError(f"{type(error).__name__}: {error}".splitlines()[0][:MOST_LETTERS]) from error
 
 
-OWN = "batch"
+REFERENCE = "batch"
 PATIENCE = 60.0
 """Seconds beyond the budget after which a process is ended."""
 
@@ -288,7 +288,7 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
 
 def with_ratios(rows: list[Row]) -> list[Row]:
     """Return the rows with the ratio of their time to the time of `batch` on the same problem under the same cost."""
-    own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == OWN}
+    own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == REFERENCE}
     return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
 
 

@@ -36,7 +36,6 @@ from musclesolve.studies.calibration.body_record import (
     TrialOutcome,
 )
 from musclesolve.studies.calibration.body_residual import (
-    AXES,
     CENTER,
     CLOCK,
     GAIN,
@@ -44,6 +43,7 @@ from musclesolve.studies.calibration.body_residual import (
     MASS,
     MOVED,
     SHIFT,
+    SHIFT_AXES,
     ZERO,
     BodyParameter,
     TrialResidual,
@@ -210,7 +210,9 @@ def _parameters(
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
     found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
     found += [
-        BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group in MOVED for axis in AXES
+        BodyParameter(CENTER, group, axis, "", moved, axis not in held)
+        for group in MOVED
+        for axis in SHIFT_AXES
     ]
     for session in dict.fromkeys(piece.session for piece in pieces):
         ours = [piece for piece in pieces if piece.session == session]
@@ -323,7 +325,7 @@ def body_values(
     masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
     shifts = {}
     for group in MOVED:
-        forward, left, up = (found[CENTER, group, axis] for axis in AXES)
+        forward, left, up = (found[CENTER, group, axis] for axis in SHIFT_AXES)
         for segment in GROUPS[group]:
             if forward or left or up:
                 shifts[segment] = (forward, left, up)

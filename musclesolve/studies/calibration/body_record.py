@@ -12,7 +12,7 @@ from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.version import __version__
 
-HEAD = """# The body of one subject, fitted to recorded motion and ground forces by musclesolve calibrate-body.
+BODY_HEAD = """# The body of one subject, fitted to recorded motion and ground forces by musclesolve calibrate-body.
 # [subject] body = "..." of a trial file of this subject uses [mass_kg] and [center_shift_mm]. Clock and plates are
 # no part of the body: plates of each [[trial]] has what [plates] of its trial file takes.
 """
@@ -146,7 +146,7 @@ def body_text(body: BodyCalibration, path: Path) -> str:
             for one, row in zip(body.parameters, body.covariance, strict=True)
         ],
     }
-    return HEAD + "\n" + tables_text(tables)
+    return BODY_HEAD + "\n" + tables_text(tables)
 
 
 def _size(size: ResidualSize) -> dict[str, float]:

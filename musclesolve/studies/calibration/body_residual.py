@@ -58,7 +58,7 @@ GROUPS = {
 """Segments whose masses have one factor."""
 MOVED = ("trunk", "pelvis")
 """Groups whose center of mass is fitted."""
-AXES = {"forward": 0, "left": 1, "up": 2}
+SHIFT_AXES = {"forward": 0, "left": 1, "up": 2}
 """Axes of the standing pose, along which centers of mass are moved."""
 SHORTEST_PIECE, LONGEST_PIECE = 0.3, 2.0
 """Length of the pieces into which the frames of a trial are divided [s]."""
@@ -221,7 +221,7 @@ class TrialResidual:
         """Add the forces that the masses need (equations of the module docstring)."""
         mass = self.mass * np.exp([theta.get((MASS, group, "", ""), 0.0) for group in self.group])
         moved = np.array(
-            [[theta.get((CENTER, group, axis, ""), 0.0) for axis in AXES] for group in self.group]
+            [[theta.get((CENTER, group, axis, ""), 0.0) for axis in SHIFT_AXES] for group in self.group]
         )
         offset = np.einsum("tbxy,by->tbx", self.rotation, moved)
         arm = self.arm + offset
@@ -237,7 +237,7 @@ class TrialResidual:
             if quantity == MASS:
                 slope[:, :, column] += wrench[:, bodies].sum(axis=1)
             else:
-                step = self.rotation[:, bodies][..., AXES[axis]]
+                step = self.rotation[:, bodies][..., SHIFT_AXES[axis]]
                 pushed = np.einsum("tbxy,tby->tbx", self.spin[:, bodies], step)
                 turned = np.cross(step, push[:, bodies]) + np.cross(arm[:, bodies], pushed)
                 both = mass[bodies, None] * np.concatenate([pushed, turned], axis=2)

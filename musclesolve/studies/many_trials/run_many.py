@@ -246,7 +246,7 @@ class TrialsProgress:
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
 
 
-OWN = (CSV, "average")
+TAKEN = (CSV, "average")
 """Names that no trial may have: the table, and the folder proposed for an average."""
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
 """Names that no file can have on Windows, whatever their suffix."""
@@ -292,13 +292,13 @@ def folder_names(trials: list[Path]) -> list[str]:
     """A name (`safe`) for the folder of every trial: its stem, with folders above it where stems repeat: "s1-walk".
 
     Names that are the same on some file system, such as those that differ only in capital letters, count as the same;
-    so do the names in `OWN`. The trials are absolute paths, all different.
+    so do the names in `TAKEN`. The trials are absolute paths, all different.
     """
     depth = dict.fromkeys(trials, 0)
     numbered: set[Path] = set()
     while True:
         names = [_name(path, depth[path], path in numbered) for path in trials]
-        count = Counter(map(_folded, names)) + Counter(map(_folded, OWN))
+        count = Counter(map(_folded, names)) + Counter(map(_folded, TAKEN))
         same = [path for path, name in zip(trials, names, strict=True) if count[_folded(name)] > 1]
         if not same:
             return names
@@ -316,7 +316,7 @@ def folder_names(trials: list[Path]) -> list[str]:
 def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
     """Choose a name (`safe`) for a folder; if it is already taken, add a number derived from a path."""
     name = safe(wanted)
-    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *OWN)) else name
+    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:

@@ -46,7 +46,7 @@ from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialReco
 LOOK = 0.05
 """Interval at which the computing process is checked [s]."""
 TASK = ("musclesolve.studies.many_trials.run_many", "attempt_task")
-SUBJECT = "subject.toml"
+SUBJECT_FILE = "subject.toml"
 """Name of a file with the table [subject] for the recordings in its folder and below."""
 Place = tuple[str, str | int]
 """Table and key of a file in a trial file, or table and index of a camera in a camera file."""
@@ -441,7 +441,7 @@ class Watch:
 
     def _subject_files(self, path: Path) -> list[Path]:
         """The places of files of the subject; none for a model, which has mass and lengths of its own."""
-        return [] if self.template.is_model else [folder / SUBJECT for folder in self._folders(path)]
+        return [] if self.template.is_model else [folder / SUBJECT_FILE for folder in self._folders(path)]
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
         """Return the entries of the nearest `subject.toml`; nothing where there is none."""

@@ -23,7 +23,10 @@ LEVER = 0.05
 """Arm that converts forces of a bound to moments [m], so that rows of a problem have similar size."""
 PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
 """Values of optional arrays of a problem for a column that is no muscle; zero where absent."""
-LENGTHS = {"tendon_slack_length": "tendon slack length", "optimal_fiber_length": "optimal fiber length"}
+CHANGED_LENGTHS = {
+    "tendon_slack_length": "tendon slack length",
+    "optimal_fiber_length": "optimal fiber length",
+}
 """Parameters whose factors are changed, and their words."""
 FURTHEST, COARSE, FINE = 0.3, 0.05, 0.001
 """Largest change of a length, step of the search, and its final accuracy, as shares of the length."""
@@ -175,7 +178,7 @@ def possible_frames(problem: Problem) -> Mask:
 
 
 def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGroup:
-    """The part with factors (n,) on a parameter of LENGTHS of its muscles, with rigid tendons."""
+    """The part with factors (n,) on a parameter of CHANGED_LENGTHS of its muscles, with rigid tendons."""
     state = part.state
     changed = replace(state.parameters, **{parameter: factor * getattr(state.parameters, parameter)})
     lengths = state.musculotendon_length, state.musculotendon_velocity

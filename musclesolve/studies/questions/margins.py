@@ -46,7 +46,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
-    LENGTHS,
+    CHANGED_LENGTHS,
     contact_limits,
     length_range,
     limited,
@@ -285,13 +285,19 @@ def _lengths(
             if set(muscles) <= own and (passive or margin.get(name, 0.0) > 0.0):
                 names.append(name)
                 ranges.append(
-                    [length_range(part, body.sharing, length, muscles, possible) for length in LENGTHS]
+                    [
+                        length_range(part, body.sharing, length, muscles, possible)
+                        for length in CHANGED_LENGTHS
+                    ]
                 )
     return {
         "of_group": (("of_group",), names),
-        "length": (("length",), list(LENGTHS)),
+        "length": (("length",), list(CHANGED_LENGTHS)),
         "end": (("end",), ["least", "greatest"]),
-        "length_range": (("of_group", "length", "end"), np.array(ranges).reshape(-1, len(LENGTHS), 2)),
+        "length_range": (
+            ("of_group", "length", "end"),
+            np.array(ranges).reshape(-1, len(CHANGED_LENGTHS), 2),
+        ),
     }
 
 

@@ -48,7 +48,7 @@ OF_SUBJECT = ["subject", "group", "condition"]
 OF_LEG = ["cycle_leg", "plausibility"]
 LEG_NAMES = {"right_left": ("right", "left"), "affected": ("sound", "affected"), "inner": ("outer", "inner")}
 """Legs distinguished by [design] legs: the reference, and the leg that is compared with it."""
-LENGTHS = 2.5
+LONGEST_CYCLE = 2.5
 """Factor of the median length of the cycles, beyond which a cycle is named."""
 NO_CYCLES = "there are no cycles"
 
@@ -404,7 +404,7 @@ def _on_cycles(cycles: xr.Dataset) -> list[str]:
     """A note on cycles that are much shorter or longer than the others."""
     length = cycles["cycle_end"].values - cycles["cycle_start"].values
     middle = float(np.median(length))
-    odd = np.flatnonzero((length < middle / LENGTHS) | (length > middle * LENGTHS))
+    odd = np.flatnonzero((length < middle / LONGEST_CYCLE) | (length > middle * LONGEST_CYCLE))
     if not odd.size:
         return []
     said = [f"{cycles['trial'].values[k]} {length[k]:.2f} s" for k in odd]

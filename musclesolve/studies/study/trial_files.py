@@ -14,7 +14,7 @@ from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
-HEAD = (
+TRIAL_HEAD = (
     "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
 )
 
@@ -95,4 +95,4 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     about=rule.about,
                     place=study.people,
                 )
-    return TrialFile(HEAD + "\n" + tables_text(merged), tuple(notes))
+    return TrialFile(TRIAL_HEAD + "\n" + tables_text(merged), tuple(notes))

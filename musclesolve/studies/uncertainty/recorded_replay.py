@@ -41,7 +41,7 @@ from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches, sided
 from musclesolve.pipeline.body import SharingGroup
-from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
+from musclesolve.pipeline.mechanics import TIME_MARGIN, known_moments, subject_model
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
@@ -113,7 +113,7 @@ class RecordedReplay(Replay):
         """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
-        walk = filtered_markers(trial, measured.filter, MARGIN)
+        walk = filtered_markers(trial, measured.filter, TIME_MARGIN)
         standing, _ = with_functional_axes(trial, standing_trial(trial))
         neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.from_trial(trial, walk, standing, neutral, model, fit.q)

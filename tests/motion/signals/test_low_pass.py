@@ -11,7 +11,7 @@ from scipy.signal import butter, freqz, sosfiltfilt
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import (
     HALF_POWER,
-    LONG,
+    LONG_SIGNAL,
     ORDERS,
     harmonics,
     low_pass,
@@ -201,7 +201,7 @@ def test_whole_numbers_may_be_of_any_kind() -> None:
 @pytest.mark.parametrize("order", (1, 2, 8))
 @pytest.mark.parametrize("cutoff_hz", (2.0, 49.9))
 def test_a_long_signal_is_filtered_as_by_its_sines(order: int, cutoff_hz: float) -> None:
-    signal = np.cumsum(np.random.default_rng(7).normal(size=(LONG + 1, 2)), axis=0)
+    signal = np.cumsum(np.random.default_rng(7).normal(size=(LONG_SIGNAL + 1, 2)), axis=0)
     line, sines = sine_series(signal)
     gain = two_pass_gain(harmonics(len(signal), 100.0), 100.0, cutoff_hz, order)[:, None]
     line[1:-1] += dst(gain * sines, type=1, axis=0, norm="ortho")
@@ -211,7 +211,7 @@ def test_a_long_signal_is_filtered_as_by_its_sines(order: int, cutoff_hz: float)
 
 
 def test_each_column_of_a_long_signal_has_its_own_cutoff() -> None:
-    signal = np.cumsum(np.random.default_rng(8).normal(size=(LONG + 1, 2)), axis=0)
+    signal = np.cumsum(np.random.default_rng(8).normal(size=(LONG_SIGNAL + 1, 2)), axis=0)
     both = low_pass(signal, 100.0, [3.0, 20.0])
     for column, cutoff_hz in enumerate((3.0, 20.0)):
         alone = low_pass(signal[:, column], 100.0, cutoff_hz)

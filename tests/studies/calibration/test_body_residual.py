@@ -11,7 +11,6 @@ import pytest
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.calibration.body_residual import (
-    AXES,
     CENTER,
     CLOCK,
     GAIN,
@@ -19,6 +18,7 @@ from musclesolve.studies.calibration.body_residual import (
     MASS,
     MOVED,
     SHIFT,
+    SHIFT_AXES,
     ZERO,
     BodyParameter,
     TrialResidual,
@@ -45,7 +45,7 @@ def parameters(piece) -> list[BodyParameter]:
     """Every kind of parameter."""
     session = piece.session
     found = [BodyParameter(MASS, group, "", "", 0.1) for group in GROUPS]
-    found += [BodyParameter(CENTER, group, axis, "", 0.02) for group in MOVED for axis in AXES]
+    found += [BodyParameter(CENTER, group, axis, "", 0.02) for group in MOVED for axis in SHIFT_AXES]
     found.append(BodyParameter(CLOCK, "", "", session, 0.01))
     for plate in piece.plate_names:
         found += [BodyParameter(SHIFT, plate, axis, session, 0.003) for axis in piece.horizontal]
