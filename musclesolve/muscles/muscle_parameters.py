@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_real_array, one_or_several
+from musclesolve._util.message_text import as_text
 from musclesolve._util.old_names import old_of
+from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (
     MAX_SHORTENING_VELOCITY,
@@ -88,26 +92,50 @@ class MuscleParameters:
                 unless given.
 
         Raises:
-            InputError: an unknown family.
+            InputError: an unknown family; numbers of another shape, or that no muscle can have.
         """
-        family = curve_family(curves) if isinstance(curves, str) else curves
-        element = (max_isometric_force, *family.passive_strain) if passive is None else passive
-
-        def of_each(value: ArrayLike) -> Array:
-            return np.array(np.broadcast_to(np.asarray(value, dtype=float), len(names)))
-
-        return cls(
-            tuple(names),
-            of_each(max_isometric_force),
-            of_each(optimal_fiber_length),
-            of_each(tendon_slack_length),
-            of_each(pennation_angle),
-            of_each(max_shortening_velocity),
-            of_each(tendon_strain),
-            of_each(1.0),
-            ((family, np.arange(len(names))),),
-            PassiveElement(*map(of_each, element)),
+        family: Any = curves if hasattr(curves, "passive_strain") else curve_family(str(curves))
+        element = (
+            [max_isometric_force, *family.passive_strain] if passive is None else one_or_several(passive)
         )
+        names = tuple(map(str, one_or_several(names)))
+        if len(element) != len(PassiveElement._fields):
+            raise input_error("muscles.no_passive_element", given=as_text(passive))
+
+        def of_each(value: ArrayLike, name: str) -> Array:
+            expected = f"one number, or a number for each of the {len(names)} muscles"
+            array = check_real_array(value, name, expected, shapes=((), (len(names),)))
+            return np.array(np.broadcast_to(array, len(names)))
+
+        muscles = cls(
+            names,
+            of_each(max_isometric_force, "max_isometric_force"),
+            of_each(optimal_fiber_length, "optimal_fiber_length"),
+            of_each(tendon_slack_length, "tendon_slack_length"),
+            of_each(pennation_angle, "pennation_angle"),
+            of_each(max_shortening_velocity, "max_shortening_velocity"),
+            of_each(tendon_strain, "tendon_strain"),
+            of_each(1.0, "joints_crossed"),
+            ((family, np.arange(len(names))),),
+            PassiveElement(*(of_each(value, "passive") for value in element)),
+        )
+        muscles.check()
+        return muscles
+
+    def check(self) -> None:
+        """Refuse numbers that no muscle can have; strains of tendons are checked where tendons stretch."""
+        _ = self._thickness, self._fastest  # which check their numbers
+        force, at_zero, at_one = self.passive
+        for k in np.flatnonzero(
+            ~((force == 0.0) | (np.isfinite(force) & (force > 0.0) & (at_zero < at_one)))
+        ):
+            raise input_error(
+                "muscles.impossible_passive_element",
+                name=self.names[k],
+                force=force[k],
+                at_zero=at_zero[k],
+                at_one=at_one[k],
+            )
 
     def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
         """The muscles with one of `QUANTITIES` times factors (n,), or one factor for all; the passive elements do

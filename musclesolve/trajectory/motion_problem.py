@@ -19,7 +19,13 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.checks import check_array, check_increasing, check_real_array, check_type
+from musclesolve._util.checks import (
+    check_array,
+    check_increasing,
+    check_real_array,
+    check_type,
+    one_or_several,
+)
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.sharing.arguments import check_smooth_convex_cost
@@ -103,6 +109,7 @@ class MotionProblem:
                 longest=1000.0 * LONGEST_STEP,
             )
         object.__setattr__(self, "time", time)
+        object.__setattr__(self, "dof", tuple(map(str, one_or_several(self.dof))))
         frames, muscles, moments = len(time), len(self.muscles.names), len(self.dof)
         of_muscles, of_moments = (frames, muscles), (frames, moments)
         for name in ("lower", "upper", "emg", "reserve_weight"):

@@ -78,6 +78,9 @@ def solve_motion(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     if isinstance(method, str):
         method = find_method(method)
+    elif not hasattr(method, "certified"):
+        expected = "'structured', 'collocation', or one of these with options"
+        raise input_error("wrong_type", where="method", expected=expected, given=type(method).__name__)
     if not method.certified:
         raise input_error("trajectory.solves_on_other_nodes", where="method", method=method)
     chosen, muscles, notes = MotionCost.from_cost(problem, cost), problem.muscles, tuple[str, ...]()

@@ -26,6 +26,7 @@ from musclesolve.muscles.elastic.smooth_curves import (
     tendons_of,
 )
 from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.tendon_strain import check_tendon_strains
 
 LEAST_ALONG = 2e-3
 """Lower bound of the fiber length along the tendon, about this share of L0, where the path is shorter than the
@@ -52,13 +53,19 @@ class ElasticMuscles:
 
     @classmethod
     def from_parameters(cls, parameters: MuscleParameters, elastic: bool = True) -> ElasticMuscles:
-        """The muscles with tendons that have `tendon_strain` at one maximum isometric force.
+        """Make the muscles with tendons that have `tendon_strain` at one maximum isometric force.
 
         Args:
             parameters: of n muscles.
             elastic: False: all tendons are rigid; a tendon of no length is rigid in any case.
+
+        Raises:
+            InputError: numbers that no muscle, or no tendon that stretches, can have.
         """
+        parameters.check()
         stretches = (parameters.tendon_slack_length > 0.0) & elastic
+        strained = [name for name, stretch in zip(parameters.names, stretches, strict=True) if stretch]
+        check_tendon_strains(parameters.tendon_strain[stretches], strained, "these muscles")
         tendons = tendons_of(parameters.families, stretches)
         at_start = np.array([curve.strain_at_start for curve in tendons])
         return cls(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_increasing
+from musclesolve._util.checks import check_array, check_increasing, check_type
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.muscles.driving.activation_dynamics import (
     ActivationDynamics,
@@ -69,6 +69,7 @@ def simulate_muscles(
     """
     from scipy.integrate import solve_ivp
 
+    check_type(muscles, ElasticMuscles, "muscles", "ElasticMuscles")
     time = check_increasing(time, 2)
     fibers = FiberDynamics(muscles, damping)
     path = path_course(muscles.names, time, length, velocity)
