@@ -60,6 +60,7 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     calf = 100.0 * float(command["margin"].sel(of="triceps_surae_r"))
     assert f"{calf:.0f} % of the right triceps surae" in said
     assert not section(folder / "report.html", "contributions")
+    assert "different subjects" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_report_answers_besides(folder, tmp_path):

@@ -51,11 +51,13 @@ def _numbers(facts: Facts) -> list[str]:
 
 
 def subjects(inputs: Inputs) -> list[str]:
-    """The subjects of the files, each once; equal names and masses mean the same subject."""
+    """The subjects of the files, each once; equal names and masses, or no stated mass, mean the same subject."""
     known: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
         known.setdefault((name, None if mass is None else round(mass, 3)), name or "a subject without name")
+    weighed = {name for name, mass in known if mass is not None}
+    known = {key: name for key, name in known.items() if key[1] is not None or key[0] not in weighed}
     names = list(known.values())
     if len(set(names)) == len(names):
         return names
