@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import PlateOnPaper, write_c3d
+from other_walks import at_border
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
@@ -119,6 +120,30 @@ def test_moments_are_those_through_text_files(recorded, through_text, kinds):
     trial = read_trial(write_trial(recorded, without_forces()))
     assert [plate.side for plate in trial.forces] == ["r", "l"]
     assert_same(moments(trial), through_text)
+
+
+def test_a_foot_on_the_border_of_two_plates(recorded, through_text):
+    """The second plate shows the forefoot alone, where the center of pressure hardly travels."""
+    right, left = lanes((2, 4))
+    markers = read_trc(recorded / "walk.trc")
+    count = SAMPLES * len(markers.time)
+    force, point, free = vectors(recorded, "r", count)
+    share = at_border(force[:, 1], point[:, 0])[:, None]
+    away = np.array([0.12, 0.0, 0.0])
+    channels = [
+        right.channels(share * force, point - (1.0 - share) * away, share * free),
+        left.channels(*vectors(recorded, "l", count)),
+        right.channels((1.0 - share) * force, point + share * away, (1.0 - share) * free),
+    ]
+    position = 1000.0 * markers.position
+    plates = [right, left, right]
+    write_c3d(recorded / "walk.c3d", RATE, list(markers.names), position, plates, channels, SAMPLES)
+    edits = [edit for edit in without_forces() if "static" not in edit[0]]
+    trial = read_trial(write_trial(recorded, edits))
+    assert [plate.side for plate in trial.forces] == ["r", "l", "r"]
+    # A plate that bears less than 20 N counts as unloaded.
+    found = moments(trial)
+    assert (np.abs(found - through_text).max(axis=0) <= 0.02 * np.abs(through_text).max(axis=0)).all()
 
 
 def test_plates_named_with_their_foot(recorded, through_text):

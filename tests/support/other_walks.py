@@ -6,6 +6,8 @@ carry, so that Newton's law holds for the center of mass as it did before.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,6 +59,36 @@ def displace_points(copy: Copy, forward: float, left: float) -> None:
     away = np.array([forward, left, 0.0])
     for plate in copy.plates():
         copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
+
+
+def at_border(vertical: Array, along: Array) -> Array:
+    """Return the share (S,) that the first of two plates bears, whose border lies under the middle of each contact.
+
+    vertical: force (S,) [N]; along: the center of pressure in the walking direction [m]. The share falls over 0.1 m.
+    """
+    share = np.ones(vertical.size)
+    for first, stop in true_runs(vertical > LOADED_FROM_N):
+        contact = slice(first, stop)
+        share[contact] = np.clip(0.5 + (np.median(along[contact]) - along[contact]) / 0.1, 0.0, 1.0)
+    return share
+
+
+def step_on_borders(copy: Copy, side: str, apart: float = 0.12) -> None:
+    """Every step of a foot is on two plates, with centers of pressure so far apart [m] under heel and forefoot."""
+    (plate,) = copy.plates(side)  # type: ignore[arg-type]
+    force, point, moment = (copy.plate(plate, role) for role in ROLES)
+    share = at_border(force[:, 2], point[:, 0])[:, None]
+    away = apart * np.array([1.0, 0.0, 0.0])
+    copy.set_plate(plate, "force", share * force)
+    copy.set_plate(plate, "point", point - (1.0 - share) * away)
+    copy.set_plate(plate, "moment", share * moment)
+    other = np.concatenate([(1.0 - share) * force, point + share * away, (1.0 - share) * moment], axis=1)
+    in_file = (other.reshape(-1, 3, 3) @ copy.rotation).reshape(-1, 9)
+    names = tuple(f"beyond_{role}_{axis}" for role in ROLES for axis in "xyz")
+    values = np.concatenate([copy.forces.values, in_file], axis=1)
+    copy.forces = replace(copy.forces, names=(*copy.forces.names, *names), values=values)
+    table = [f'{role} = "beyond_{role}_"' for role in ROLES]
+    copy.lines += ["", "[[force]]", f'side = "{side}"', *table]
 
 
 def slide_skin(copy: Copy, amplitude: float, frequency: float, seed: int) -> None:

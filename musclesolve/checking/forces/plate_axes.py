@@ -407,6 +407,9 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = time_spans(loaded, plate.time)
+    # A foot that stands on the border of two plates shows on each a part of its sole.
+    beside = [other for other in trial.forces if other is not plate and other.side == plate.side]
+    shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]
     of_plate = []
     for run in true_runs(good):
         at, samples = plate.time[slice(*run)], slice(*run)
@@ -418,6 +421,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
         heel, toe = (at_times(time[near], path[near, :2], at) for path in (seen.heel, seen.toe))
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
+        whole = whole and not any(a < end and start < b for a, b in shared)
         length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
         axis, point = (toe - heel) / length[:, None], plate.point[samples, :2]
         away = point - heel

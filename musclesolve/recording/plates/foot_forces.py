@@ -295,7 +295,9 @@ def c3d_forces(
         plates = [recording.plate for recording in recordings]
         steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
     for recording in recordings:
-        check_steps(recording, steps[recording.plate.number], feet)
+        others = [c for number, of in steps.items() if number != recording.plate.number for c in of]
+        whole = [contact for contact in steps[recording.plate.number] if not _shared(contact, others)]
+        check_steps(recording, whole, feet)
     divide = _named_plates if settings.force else _assigned_plates
     forces, more = divide(document, settings, recordings, steps)
     return forces, notes + more
@@ -397,6 +399,13 @@ def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
         return False
     start, end = settings.time.start_s, settings.time.end_s
     return (end is None or contact.start <= end) and (start is None or contact.end >= start)
+
+
+def _shared(contact: Contact, others: Sequence[Contact]) -> bool:
+    """Return whether the foot stands on the border of two plates for half a contact: each shows a part of its sole."""
+    beside = [other for other in others if other.side == contact.side]
+    common = [min(contact.end, other.end) - max(contact.start, other.start) for other in beside]
+    return max(common, default=0.0) > 0.5 * (contact.end - contact.start)
 
 
 def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import other_walks as walks
 import pytest
+from examined import examined
 from thorough import some
 
 import musclesolve
@@ -81,6 +82,16 @@ def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_
     for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
         found = on_plate_axes(recorded(trial, tmp_path / str(number), SOUND[name]))
         assert not [finding for finding in found if finding.severity == "error"], found
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_steps_on_the_border_of_two_plates_are_not_accused(
+    side: str, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """Each of the plates shows a part of the sole, and the sum of both what one plate would show."""
+    for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
+        path = recorded(trial, tmp_path / str(number), partial(walks.step_on_borders, side=side))
+        assert examined(path).codes == (), examined(path)
 
 
 @pytest.mark.parametrize(("degrees", "oblique"), [(-20.0, 40.0), (-15.0, 0.0), (15.0, 40.0), (20.0, -20.0)])
