@@ -88,6 +88,13 @@ def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path:
     assert lost[10:23].all()
 
 
+def test_a_single_frame_has_no_storage_files(inputs: list[Path], tmp_path: Path) -> None:
+    done = share(inputs, tmp_path / "out", "--no-figures", "--start-s", "0.995")
+    assert done.exit_code == 2 and not (tmp_path / "out" / "result.nc").exists()
+    said = " ".join(done.output.split())
+    assert "one frame, at 1 s" in said and "--start-s" in said and "RuntimeWarning" not in said
+
+
 def without_moments(path: Path, rows: list[int]) -> None:
     """Leave the cells of some rows of a file of moments empty, but for the time."""
     table = read_mot(path)

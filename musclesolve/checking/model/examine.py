@@ -70,6 +70,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     """
     changed, body = body.change, body.measured
     findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
+    if len(body.time) < 2:  # no motion
+        return findings
     try:
         fixed = Motion.from_body(body)
     except InputError:

@@ -17,7 +17,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of, judged_result, run
 from musclesolve.constants import RESULT_FILE, SEED
-from musclesolve.errors import BusyError, InputError, MuscleSolveError
+from musclesolve.errors import BusyError, InputError, MuscleSolveError, input_error
 from musclesolve.pipeline.run import prepare
 from musclesolve.plotting.figure_names import (
     MODEL,
@@ -184,6 +184,10 @@ def share_into(
         check_inputs(read, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
+        if result.sizes["time"] < 2:
+            raise input_error(
+                "studies.single_frame", file=inputs[1], where="time range", time=result["time"].values[0]
+            )
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
