@@ -128,7 +128,7 @@ def test_a_foot_on_the_border_of_two_plates(recorded, through_text):
     markers = read_trc(recorded / "walk.trc")
     count = SAMPLES * len(markers.time)
     force, point, free = vectors(recorded, "r", count)
-    share = at_border(force[:, 1], point[:, 0])[:, None]
+    share = at_border(force[:, 1], point[:, 0], under=0.8)[:, None]
     away = np.array([0.12, 0.0, 0.0])
     channels = [
         right.channels(share * force, point - (1.0 - share) * away, share * free),

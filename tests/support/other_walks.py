@@ -61,15 +61,16 @@ def displace_points(copy: Copy, forward: float, left: float) -> None:
         copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
 
 
-def at_border(vertical: Array, along: Array) -> Array:
-    """Return the share (S,) that the first of two plates bears, whose border lies under the middle of each contact.
+def at_border(vertical: Array, along: Array, under: float = 0.5) -> Array:
+    """Return the share (S,) that the first of two plates bears, whose border lies under each step.
 
-    vertical: force (S,) [N]; along: the center of pressure in the walking direction [m]. The share falls over 0.1 m.
+    vertical: force (S,) [N]; along: the center of pressure in the walking direction [m]; under: share of a contact
+    before the center of pressure passes the border. The share falls over 0.1 m.
     """
     share = np.ones(vertical.size)
     for first, stop in true_runs(vertical > LOADED_FROM_N):
         contact = slice(first, stop)
-        share[contact] = np.clip(0.5 + (np.median(along[contact]) - along[contact]) / 0.1, 0.0, 1.0)
+        share[contact] = np.clip(0.5 + (np.quantile(along[contact], under) - along[contact]) / 0.1, 0.0, 1.0)
     return share
 
 

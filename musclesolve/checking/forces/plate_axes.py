@@ -140,7 +140,7 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
         about[first:stop] = (about[first:stop] - middle) @ whole + middle
 
     def badness(point: Array) -> float:
-        travel = _travel(case, replace(plate, point=point))
+        travel = _travel(case, index, replace(plate, point=point))
         return away(case, plate, point) - (float(np.median(travel)) if travel else 0.0)
 
     rotated = {badness(point): point for point in (plate.point @ whole, about)}
@@ -149,7 +149,7 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
     return change_plate(index, force=plate.force, point=rotated[least] if suits else plate.point)
 
 
-def _travel(case: Case, plate: PlateForce) -> list[float]:
+def _travel(case: Case, index: int, plate: PlateForce) -> list[float]:
     """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m].
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis): a subject who walks
@@ -157,7 +157,7 @@ def _travel(case: Case, plate: PlateForce) -> list[float]:
     """
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
     travel = []
-    for track in tracks(case, plate):
+    for track in tracks(case, index, plate):
         if pelvis is not None:
             first, last = at_times(time, pelvis[:, :2], track.time[[0, -1]])
         if track.whole and (pelvis is None or (last - first) @ track.axis > OVER):
@@ -170,9 +170,9 @@ def _travel(case: Case, plate: PlateForce) -> list[float]:
 def pressure_direction(case: Case) -> Iterator[Finding]:
     """Find a center of pressure that travels backward under a walking foot."""
     for index, plate in enumerate(case.trial.forces):
-        travel = _travel(case, plate)
+        travel = _travel(case, index, plate)
         if travel and np.median(travel) < BACK:
-            axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
+            axis = np.abs(np.sum([track.axis for track in tracks(case, index, plate)], axis=0)).argmax()
             values = {"distance": -np.median(travel)}
             point = plate.point.copy()
             for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):
@@ -394,8 +394,8 @@ class Track:
     whole: bool  # whether the track runs from the beginning to the end of a contact
 
 
-def tracks(case: Case, plate: PlateForce) -> list[Track]:
-    """Return the track of every contact of a plate with its foot."""
+def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
+    """Return the track of every contact of a plate, as it is at an index or changed, with its foot."""
     seen, trial = foot(case.trial, plate.side), case.trial
     if seen is None:
         return []
@@ -408,7 +408,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = time_spans(loaded, plate.time)
     # A foot that stands on the border of two plates shows on each a part of its sole.
-    beside = [other for other in trial.forces if other is not plate and other.side == plate.side]
+    beside = [other for k, other in enumerate(trial.forces) if k != index and other.side == plate.side]
     shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]
     of_plate = []
     for run in true_runs(good):
@@ -458,7 +458,7 @@ def passages(case: Case) -> list[Passage]:
     runs, stature = len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0, case.trial.subject.stature
     under_feet = []
     for index, plate in enumerate(case.trial.forces):
-        whole = [track for track in tracks(case, plate) if track.whole]
+        whole = [track for track in tracks(case, index, plate) if track.whole]
         if not whole:
             continue
         off = np.mean([_off(track, stature, runs) for track in whole], axis=0)
@@ -508,10 +508,10 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
 def pressure_outside_sole(case: Case) -> Iterator[Finding]:
     """Find times at which the center of pressure leaves the sole."""
     first, last = case.trial.time_range
-    for plate in case.trial.forces:
+    for index, plate in enumerate(case.trial.forces):
         spans: list[Run] = []
         farthest = 0.0
-        for track in tracks(case, plate):
+        for track in tracks(case, index, plate):
             lengthwise = np.maximum(-BEHIND - track.along, track.along - track.length - AHEAD)
             beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - BESIDE), 0.0)
             inside = (track.time >= first) & (track.time <= last)
