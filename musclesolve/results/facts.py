@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, sided, split_side
+from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
@@ -805,9 +805,10 @@ class Facts:
 
     @cached_property
     def metabolic_rate(self) -> MetabolicRate | None:
-        """Gross metabolic rate, mean over whole strides; None where it is not known."""
+        """Gross metabolic rate, mean over whole strides; None where it is not known, as with muscles of arms alone."""
         known = {"metabolic_power"} <= set(self.result) and "subject_mass_kg" in self.result.attrs
-        if not known or self.whole_strides is None:
+        knees = {side_of(dof) for dof in listed(self.result, "shared_dofs") if joint_kind(dof) == "knee"}
+        if not known or self.whole_strides is None or not set(SIDES) <= knees:
             return None
         power = self.result["metabolic_power"].sum("muscle", skipna=False).values[self.whole_strides[0]]
         rate = BASAL + float(power.mean()) / float(self.result.attrs["subject_mass_kg"])

@@ -134,6 +134,7 @@ def test_six_muscles_of_an_arm_share_the_moments_of_the_recorded_walk(arm_result
     assert list(arm_result.joint.values) == ["shoulder_r", "elbow_r", "shoulder_l", "elbow_l"]
     assert list(arm_result.dof.values[:8]) == [f"{dof}_{side}" for side in "rl" for dof in ARM_DOFS]
     assert arm_result.sizes["muscle"] == 12
+    assert Facts(arm_result).metabolic_rate is None, "it is that of a body whose legs move"
 
 
 def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
