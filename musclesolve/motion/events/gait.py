@@ -179,6 +179,11 @@ def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -
     first, second, last = at(heel, start), at(opposite, middle), at(heel, end)
     forward = at(walking.heading, 0.5 * (start + end))
     left = np.array([-forward[1], forward[0], 0.0])
+    feet = [
+        at(walking.feet[f"toe_{foot}"] - walking.feet[f"heel_{foot}"], 0.5 * (start + end)) for foot in SIDES
+    ]
+    # The left of a subject who walks backward is to the right of the path.
+    left = left if not np.sum(feet, axis=0) @ forward < 0.0 else -left
     belt = 0.0
     if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
         rests = slice(*np.searchsorted(walking.time, np.array(FOOT_FLAT) * (end - start) + start))

@@ -80,7 +80,9 @@ def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
         # The mean heading throughout: a place turned by a changing angle would wander.
         angle = result["heading"].values
         mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
-        straight = result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
+        straight = result[[name for name in ("heading", "pelvis_angle") if name in result]].assign(
+            heading=xr.full_like(result["heading"], mean)
+        )
     place = along_heading(straight, result[PATH])
     paths = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
     known = [path for path in paths.values() if np.isfinite(path).any()]

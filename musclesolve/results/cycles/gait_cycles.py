@@ -32,7 +32,7 @@ from musclesolve.results.cycles.movement_landmarks import Interval, Intervals, i
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.quantities import QUANTITIES, following, in_set
-from musclesolve.results.dataset.result_quantities import along_heading
+from musclesolve.results.dataset.result_quantities import along_heading, is_moment, walks_backward
 
 NEARLY = 95
 """Percentage of a cycle that the frames have to cover, as printed: the recording may end before the last strike."""
@@ -406,9 +406,11 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]
         own = own.assign({name: _seen_from_leg(result, name, side) for name in seen})
     if without_side and "axis" in own.dims:
+        # The mirror image of a left leg, of which moments are opposite.
         toward = xr.Variable(
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
         )
+        inward = -toward if side == "l" else toward
         vectors = {
             name: along_heading(result, vector, spread=str(name).endswith(SPREAD))
             for name, vector in own.data_vars.items()
@@ -418,13 +420,17 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
             {
                 name: (
                     vector.dims,
-                    (vector.variable if str(name).endswith(SPREAD) else vector.variable * toward).values,
+                    (
+                        vector.variable
+                        if str(name).endswith(SPREAD)
+                        else vector.variable * (inward if is_moment(vector) else toward)
+                    ).values,
                     vector.attrs,
                 )
                 for name, vector in vectors.items()
             }
         )
-        about = "x along the walking direction, y from either leg to the median plane, z up"
+        about = "x along the walking direction, y from either leg to the median plane, z up; a left leg mirrored"
         own["axis"].attrs["long_name"] = about
     return own
 
@@ -433,12 +439,15 @@ def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
     """Angles of pelvis or trunk as seen from a leg, (time, rotation) [rad].
 
     Tilted forward; the side of the leg raised (obliquity); the side of the leg rotated forward, from the walking
-    direction. List and rotation of a result are positive with the left side up and to the left.
+    direction or, of a subject who walks backward, from the opposite direction. List and rotation of a result are
+    positive with the left side up and to the left.
     """
     angle = result[name].transpose("time", ...)
     tilt, list_, rotation = angle.values.T
     sign = 1.0 if side == "r" else -1.0
-    turned = np.angle(np.exp(1j * (rotation - result["heading"].values)))  # within half a turn
+    heading, backward = result["heading"].values, walks_backward(result)
+    heading = heading if backward is None else np.where(backward.values, heading + np.pi, heading)
+    turned = np.angle(np.exp(1j * (rotation - heading)))  # within half a turn
     seen = np.stack([tilt, -sign * list_, sign * turned], axis=1)
     segment = name.partition("_")[0]
     about = f"{segment} as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"

@@ -7,7 +7,8 @@ Foot progression: with the line f from heel to toes and the walking direction h,
 
     angle = s atan2(h_x f_y - h_y f_x, h_x f_x + h_y f_y),    s = 1 of the right foot and -1 of the left one,
 
-positive where the toes point to the median plane, like other inward rotations.
+positive where the toes point to the median plane, like other inward rotations. Of a subject who walks backward h is the
+opposite direction, in which the body faces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.results.dataset.labels import MEDIAL
+from musclesolve.results.dataset.result_quantities import BACKWARD
 from musclesolve.results.dataset.skeleton import Variable
 
 ROTATIONS = ["tilt", "list", "rotation"]
@@ -38,6 +40,9 @@ def body_angles(
         for name, rotation in segments.items()
     }
     if feet:
+        if "pelvis" in segments:
+            faces = variables["pelvis_angle"][1][:, ROTATIONS.index("rotation")]
+            heading = np.where(np.cos(faces - heading) < np.cos(BACKWARD), heading + np.pi, heading)
         angle = np.full((len(heading), len(sides)), np.nan)
         for place, side in enumerate(sides):
             if side in feet:

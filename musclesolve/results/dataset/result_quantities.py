@@ -124,7 +124,9 @@ def directions(dof: str) -> tuple[str, str]:
 
 
 def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
-    """Rotate a vector of the laboratory so that x points along the walking direction, y to the left, z up.
+    """Rotate a vector of the laboratory so that x points along the walking direction, y to the subject's left, z up.
+
+    Of a subject who walks backward these axes are left-handed: moments are the moments of the mirror image.
 
     spread: the components are standard deviations; x and y count as independent, so that their squares are
     turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.
@@ -139,12 +141,32 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False
     axes = [str(axis) for axis in vector["axis"].values]
     x, y, z = (vector.variable.isel(axis=axes.index(axis)) for axis in "xyz")
     along = {"x": x * cosine + y * sine, "y": y * cosine - x * sine, "z": z}
+    if (backward := walks_backward(result)) is not None and not spread:
+        for axis in "xz" if is_moment(vector) else "y":
+            along[axis] = xr.where(backward, -along[axis], along[axis])
     if spread:
         own, other = np.square(cosine), np.square(sine)
         along["x"] = np.sqrt(np.square(x) * own + np.square(y) * other)
         along["y"] = np.sqrt(np.square(y) * own + np.square(x) * other)
     rotated = xr.Variable.concat([along[axis].transpose(*z.dims) for axis in axes], "axis")
     return vector.copy(data=rotated.transpose(*vector.dims).values)
+
+
+def is_moment(vector: xr.DataArray) -> bool:
+    """Return whether a vector is a moment, whose mirror image is opposite to the mirror image of a force."""
+    return vector.attrs.get("units") == "N m"
+
+
+BACKWARD = np.radians(120.0)
+"""Angle between the walking direction and where the pelvis faces from which a subject walks backward [rad]."""
+
+
+def walks_backward(result: xr.Dataset) -> xr.Variable | None:
+    """Mask (time) of the frames in which the subject walks backward; None where heading or pelvis is not known."""
+    if not {"heading", "pelvis_angle"} <= set(result.variables):
+        return None
+    faces = result["pelvis_angle"].sel(pelvis_rotation="rotation").variable
+    return np.cos(faces - result["heading"].variable) < np.cos(BACKWARD)
 
 
 TRAVEL = 0.5

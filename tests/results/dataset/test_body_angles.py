@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,6 +14,8 @@ from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.recording.data import Trial
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.body_angles import body_angles
+from musclesolve.results.dataset.result_quantities import along_heading
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 TOE_OUT = 7.0
 """Toe-out of the foot on the ground of the bundled stride (stride_subject.toml) [deg]."""
@@ -60,6 +64,40 @@ def test_angles_of_cycles_do_not_depend_on_the_axes_of_the_laboratory(trial, res
     for name in ("pelvis_angle", "trunk_angle", "foot_progression_angle"):
         both = [np.degrees(cycles(each, "r", without_side=True)[name].values[0]) for each in (result, turned)]
         assert np.abs(both[1] - both[0]).max() < 0.1, name
+
+
+@pytest.fixture(scope="module")
+def backward(trial, tmp_path_factory) -> xr.Dataset:
+    """The walk as a film that runs back: the laws of motion hold with the same forces."""
+    copy = open_copy(trial.path)
+    mirror = float(copy.walk.time[0] + copy.walk.time[-1])
+    copy.walk = replace(copy.walk, time=mirror - copy.walk.time[::-1], position=copy.walk.position[::-1])
+    copy.forces = replace(copy.forces, time=mirror - copy.forces.time[::-1], values=copy.forces.values[::-1])
+    start, end = copy.span
+    copy.set_key("time", "start_s", repr(mirror - end))
+    copy.set_key("time", "end_s", repr(mirror - start))
+    found = ms.run(write_copy(copy, tmp_path_factory.mktemp("backward")))
+    assert np.cos(found["heading"]).max() < -0.99
+    return found
+
+
+def test_a_subject_who_walks_backward_has_the_same_feet_and_sides(result, backward):
+    """Only forward and backward along the walking direction are exchanged."""
+    assert backward.sizes["time"] == result.sizes["time"]
+    widths = [each["step_width"].values for each in (result, backward)]
+    assert min(map(np.min, widths)) > 0.05
+    backward = backward.isel(time=slice(None, None, -1))
+    progression = [np.degrees(each["foot_progression_angle"].values) for each in (result, backward)]
+    np.testing.assert_allclose(progression[1], progression[0], atol=0.01)
+    forward, back = (along_heading(each, each["ground_reaction_force"]) for each in (result, backward))
+    for axis, sign in zip("xyz", (-1.0, 1.0, 1.0), strict=True):
+        np.testing.assert_allclose(back.sel(axis=axis).values, sign * forward.sel(axis=axis).values, atol=2.0)
+
+
+def test_the_pelvis_of_a_subject_who_walks_backward_is_seen_from_a_leg_as_in_walking(result, backward):
+    for each in (result, backward):
+        seen = np.degrees(cycles(each, "r", partial=True, without_side=True)["pelvis_angle"])
+        assert np.abs(seen.sel(pelvis_rotation="rotation")).max() < 20.0
 
 
 def test_a_trunk_without_markers_has_no_angle(trial):

@@ -119,6 +119,17 @@ def test_a_mirrored_step_has_the_same_components_powers_and_free_moment(result):
     np.testing.assert_allclose(later(left)[loaded], right[inside][loaded], atol=0.3)
 
 
+def test_moments_of_the_legs_are_mirror_images_in_cycles_without_a_side(result):
+    """Of a mirror image a force is opposite across the median plane, a moment about the other two directions."""
+    right, left = (
+        ms.cycles(result, side, without_side=True, partial=True)["joint_reaction_moment"].mean("cycle")
+        for side in "rl"
+    )
+    for joint in SEGMENT_OF:
+        both = [each.sel(joint=joint).transpose("percent", "axis").values for each in (right, left)]
+        np.testing.assert_allclose(both[1], both[0], atol=0.1 * np.nanmax(np.abs(both[0])))
+
+
 def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model import save_model
     from small_model_motion import DOFS, feasible_moments, small_motion
