@@ -430,7 +430,9 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
                 for name, vector in vectors.items()
             }
         )
-        about = "x along the walking direction, y from either leg to the median plane, z up; a left leg mirrored"
+        about = (
+            "x along the walking direction, y from either leg to the median plane, z up; a left leg mirrored"
+        )
         own["axis"].attrs["long_name"] = about
     return own
 
