@@ -23,6 +23,7 @@ import numpy as np
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import one_or_several
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.muscles.paths.engine import (
     PathLayout,
@@ -131,12 +132,15 @@ def _blocks(
         yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
 
 
-def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
-    """Paths as lines, for drawing, for values (T, K) of all coordinates."""
+def path_lines(
+    model: OpenSimModel, values: Array, muscles: Sequence[str], most: Indices | None = None
+) -> PathLines:
+    """Paths as lines, for drawing, for values (T, K) of all coordinates; most: see `PathLines.trimmed`."""
     system = path_system(model, model.chosen(muscles))
     blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
-    return PathLines(blocks[0].muscle, positions, np.concatenate([block.used for block in blocks])).trimmed()
+    used = np.concatenate([block.used for block in blocks])
+    return PathLines(blocks[0].muscle, positions, used).trimmed(most)
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
@@ -362,9 +366,11 @@ def shift_note(muscles: Sequence[str], shift: Array) -> str:
 def difference_note(geometry: OpenSimGeometry) -> str:
     """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles."""
     length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
-    arm = np.nan_to_num(np.abs(geometry.moment_arm - geometry.opensim_arm), nan=np.inf).max(
-        axis=(0, 1), initial=0.0
-    )
+    arm = in_blocks(
+        lambda own, theirs: np.nan_to_num(np.abs(own - theirs), nan=np.inf).max(axis=1, initial=0.0),
+        geometry.moment_arm,
+        geometry.opensim_arm,
+    ).max(axis=0)
     parts = []
     for name, dl, dr in zip(geometry.muscles, length, arm, strict=True):
         off = [

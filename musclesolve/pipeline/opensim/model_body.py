@@ -14,6 +14,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
+from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.person import PersonMuscles
@@ -487,8 +488,7 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     required = part.moment - (arm @ state.passive_force[..., None])[..., 0]
     measured = np.isfinite(required) & part.usable[:, None]
     moment = np.where(measured, required, 0.0)
-    up, down = ((np.maximum(sign * arm, 0.0) @ strength[..., None])[..., 0] for sign in (1.0, -1.0))
-    most = np.where(moment > 0.0, up, down)
+    most = in_blocks(_largest_moments, arm, strength, moment)
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
     large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
@@ -500,6 +500,12 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     return {
         part.dofs[k]: float(1.0 - most[size[:, k].argmax(), k] / peak[k]) for k in np.flatnonzero(unserved)
     }
+
+
+def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
+    """Largest sizes (T, m) of the moments of muscles in the directions of some moments (T, m) [N m]."""
+    up, down = ((np.maximum(sign * arm, 0.0) @ strength[..., None])[..., 0] for sign in (1.0, -1.0))
+    return np.where(moment > 0.0, up, down)
 
 
 def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: Indices) -> SharingGroup:
@@ -653,13 +659,18 @@ def geometry_along(
     """
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     value, speed = _coordinates(model, motion, names)
-    geometry = opensim_geometry(model, dict(zip(names, value.T, strict=True)), names, choice.names, reported)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
-    arm, theirs = geometry.moment_arm, geometry.opensim_arm
-    np.copyto(arm, 0.0, where=~crosses)
-    velocity, shared = -np.einsum("tk,tkn->tn", speed, arm), len(choice.dofs)
-    if shared < len(names):  # copies, so that the larger arrays are freed
-        arm = arm[:, :shared].copy()
-        theirs = arm if theirs is geometry.moment_arm else theirs[:, :shared].copy()
-    shared_geometry = replace(geometry, coordinates=choice.dofs, moment_arm=arm, opensim_arm=theirs)
-    return shared_geometry, velocity
+    frames, shared, count = len(value), len(choice.dofs), len(choice.names)
+    velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
+    arm = theirs = np.empty((frames, shared, count))
+    for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
+        poses = dict(zip(names, value[block].T, strict=True))
+        geometry = opensim_geometry(model, poses, names, choice.names, reported)
+        np.copyto(geometry.moment_arm, 0.0, where=~crosses)
+        velocity[block] = -np.einsum("tk,tkn->tn", speed[block], geometry.moment_arm)
+        length[block], opensim_length[block] = geometry.length, geometry.opensim_length
+        arm[block] = geometry.moment_arm[:, :shared]
+        if geometry.opensim_arm is not geometry.moment_arm:
+            theirs = np.empty_like(arm) if theirs is arm else theirs
+            theirs[block] = geometry.opensim_arm[:, :shared]
+    return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

@@ -11,7 +11,7 @@ from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.kinematics import body_motion, body_poses, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.pipeline.body import Analysis
@@ -161,25 +161,26 @@ def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Var
 
     Axes of bodies: x forward, y up, z to the right in the default pose; x of the foot from heel to toes.
     """
-    motion = body_motion(body.model, values)
-    rotation = {
-        name.lower(): TO_GLOBAL @ motion.rotation[:, number] @ TO_GLOBAL.T
-        for name, number in body.model.body_number.items()
-    }
+    motion = body_poses(body.model, values)
+    numbers = {name.lower(): number for name, number in body.model.body_number.items()}
+
+    def rotation(name: str) -> Array:
+        """Rotation (T, 3, 3) of a body."""
+        return np.asarray(TO_GLOBAL @ motion.rotation[:, numbers[name]] @ TO_GLOBAL.T)
+
     segments = {
-        segment: rotation[found]
+        segment: rotation(found)
         for segment, names in TRUNK_BODIES.items()
-        if (found := next((name for name in names if name in rotation), None)) is not None
+        if (found := next((name for name in names if name in numbers), None)) is not None
     }
     if "pelvis" not in segments or len(body.time) < 2:
         return {}
     feet = {
-        side: rotation[found][:, :, 0]
+        side: rotation(found)[:, :, 0]
         for side in MEDIAL
-        if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in rotation), None))
+        if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
-    number = next(k for name, k in body.model.body_number.items() if name.lower() == "pelvis")
-    place = motion.position[:, number] @ TO_GLOBAL.T
+    place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
     direction, _ = headings(body.time, place, segments["pelvis"][:, :, 0])
     heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
     return {"heading": (("time",), heading), **body_angles(segments, feet, heading, analysis.sides)}

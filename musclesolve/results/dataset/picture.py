@@ -13,13 +13,13 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.vectors import MOST_FRAMES, in_blocks
+from musclesolve.dynamics.vectors import MOST_FRAMES, blocks, in_blocks
 from musclesolve.muscles.paths.engine import PathLines
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, body_poses, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.results.dataset.block_array import MotionArray
@@ -101,7 +101,7 @@ def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
     The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
     its own point, at the origin of this frame in the default pose.
     """
-    motion = body_motion(model, values)
+    motion = body_poses(model, values)
     drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
     for joint in model.joints:
         drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
@@ -169,10 +169,23 @@ class _Drawing:
 
 
 def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
-    """The paths of some muscles for values (T, K) of all coordinates."""
-    lines = path_lines(model, values, muscles)
-    turned = (lines.position @ TO_GLOBAL.T).astype(np.float32)
-    return path_labels([(muscles, lines._replace(position=turned))])
+    """The paths of some muscles for values (T, K) of all coordinates; beyond `MOST_FRAMES` frames traced when read."""
+    if len(values) <= MOST_FRAMES:
+        lines = path_lines(model, values, muscles)
+        return path_labels([(muscles, lines._replace(position=_turned(lines)))])
+    used = (path_lines(model, values[part], muscles).used for part in blocks(len(values)))
+    most = np.max([block.max(axis=0, initial=1) for block in used], axis=0)
+    later = MotionArray(partial(_model_lines, model, muscles, most), values)
+    return _of_paths(np.repeat(muscles, most), later.variable_data())
+
+
+def _model_lines(model: OpenSimModel, muscles: tuple[str, ...], most: Indices, values: Array) -> AnyArray:
+    """The paths (T, S, 3) [m] of some muscles with so many points (n,) each."""
+    return _turned(path_lines(model, values, muscles, most))
+
+
+def _turned(lines: PathLines) -> AnyArray:
+    return (lines.position @ TO_GLOBAL.T).astype(np.float32)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,17 @@ import numpy as np
 import pytest
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
+from xarray.core.indexing import MemoryCachedArray
 
 from musclesolve.checking.check import share_model
+from musclesolve.dynamics import vectors
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
+from musclesolve.opensim import kinematics
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Analysis, Sharing
+from musclesolve.pipeline.opensim import model_body as model_bodies
 from musclesolve.pipeline.opensim.model_body import (
     ModelBody,
     model_body,
@@ -26,6 +31,7 @@ from musclesolve.pipeline.opensim.model_body import (
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
+from musclesolve.results.dataset import picture
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -355,3 +361,17 @@ def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimMod
     )
     model = replace(small, muscles={**small.muscles, "one_r": strong})
     assert any("one_r" in warning and "two_r" not in warning for warning in found(model).warnings)
+
+
+def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(
+    small: OpenSimModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    motion, moments = small_motion(small), feasible_moments(small)
+    whole = share_model(small, motion, moments, dofs=DOFS)
+    for module in (vectors, kinematics, model_bodies, picture):
+        monkeypatch.setattr(module, "blocks", partial(vectors.blocks, size=25))
+    monkeypatch.setattr(vectors, "BLOCK", 25)
+    monkeypatch.setattr(picture, "MOST_FRAMES", 25)
+    long = share_model(small, motion, moments, dofs=DOFS)
+    assert isinstance(long.variables["path_position"]._data, MemoryCachedArray)
+    assert long.identical(whole) and len(TIME) > 2 * 25
