@@ -108,7 +108,11 @@ def agrees(done, old, new, now, names, partly=None):
 @pytest.fixture
 def pipeline(monkeypatch):
     """In the place of the computation: a result at once, without figures."""
-    monkeypatch.setattr(one, "read_trial", lambda path: SimpleNamespace(path=path, files={}, hashes={}))
+    monkeypatch.setattr(
+        one,
+        "read_trial",
+        lambda path: SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={})),
+    )
     data = result()
     monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: data.copy())
     monkeypatch.setattr(one, "result_content", lambda data: b"new")
