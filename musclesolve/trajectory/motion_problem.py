@@ -40,6 +40,7 @@ FEWEST_FRAMES = 4  # of which a cubic spline through the frames has velocities
 LONGEST_STEP = 0.05  # between frames [s]: in more time than this muscles activate and fall silent unseen
 LARGEST_COORDINATE = 2.5
 """Largest tendon strain, as a multiple of the strain at one maximum isometric force, beyond the force of any muscle."""
+OPPOSITE = -0.5  # correlation of velocities with changes of length below which their sign is wrong
 _USUAL = RateLimits()
 
 
@@ -63,7 +64,7 @@ class MotionProblem:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
         moment: (T, m) [N m], the net joint moments, which the tendon forces with their passive parts produce.
         musculotendon_length: (T, n) [m].
-        musculotendon_velocity: (T, n) [m/s].
+        musculotendon_velocity: (T, n) [m/s], positive where a muscle becomes longer.
         muscles: their parameters.
         dof: m names.
         lower, upper: bounds of the activation, broadcast to (T, n).
@@ -72,7 +73,8 @@ class MotionProblem:
         emg: (T, n) measured activations, NaN where not measured, for the cost of EMG tracking.
 
     Raises:
-        InputError: shapes that do not fit, numbers that are not finite, too few frames, or frames too far apart.
+        InputError: shapes that do not fit, numbers that are not finite, too few frames, frames too far apart, or velocities
+            opposite to the changes of length.
     """
 
     time: Array
@@ -123,6 +125,14 @@ class MotionProblem:
         }
         for name, shape in shapes.items():
             object.__setattr__(self, name, check_array(getattr(self, name), name, shape, real=True))
+        self._check_direction()
+
+    def _check_direction(self) -> None:
+        """Check that velocities are positive where muscles become longer: their correlation with dl/dt."""
+        change = np.gradient(self.musculotendon_length, self.time, axis=0)
+        same = float(np.vdot(change, self.musculotendon_velocity))
+        if same < OPPOSITE * float(np.linalg.norm(change) * np.linalg.norm(self.musculotendon_velocity)):
+            raise input_error("trajectory.opposite_velocities", where="musculotendon_velocity")
 
     @property
     def n_frames(self) -> int:

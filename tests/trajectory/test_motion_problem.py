@@ -90,6 +90,11 @@ def test_values_without_a_meaning_are_refused_before_solving(name, value, parts)
         solve_motion(replace(P, **{name: value}))
 
 
+def test_velocities_opposite_to_the_changes_of_length_are_refused():
+    with refused("bad_number", "musculotendon_velocity", "opposite sign"):
+        replace(P, musculotendon_velocity=-P.musculotendon_velocity)
+
+
 def test_some_frames_are_a_motion_by_themselves():
     whole = replace(P, lower=0.05, reserve_weight=2.0, emg=np.linspace(0.0, 1.0, 20)[:, None])
     part = whole.frames(slice(4, 12))

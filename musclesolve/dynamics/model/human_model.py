@@ -9,9 +9,10 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
+from musclesolve.constants import SEXES
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import (
@@ -55,7 +56,7 @@ def human_model(
         age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
 
     Raises:
-        InputError: an impossible mass, stature, sex, length, segment or table, or an offset of an unknown point.
+        InputError: an impossible mass, stature, sex, age, length, segment or table, or an offset of an unknown point.
 
     Examples:
         >>> model = ms.dynamics.human_model(mass=60.0, stature=1.65, sex="female")
@@ -79,6 +80,9 @@ def sized_body(
 ) -> tuple[Topology, Array, MassProperties]:
     """Topology, standing pose and mass properties of the model of a subject; see `human_model`."""
     mass, stature = check_size(mass, stature)
+    check_choice(sex, "sex", SEXES)
+    if age is not None:
+        age = check_number(age, "age", "0 to 120 years", least=0.0, most=120.0)
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
     )

@@ -20,10 +20,10 @@ import numpy as np
 
 from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
-from musclesolve._util.checks import check_array, check_choice, check_number, check_type
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve.constants import ADULT_AGE, SEXES
+from musclesolve.constants import ADULT_AGE
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
@@ -45,7 +45,6 @@ def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]
     thigh from trunk so that the thigh has 11 % of the body mass, de Leva so that it has 14 %. Below 4 years the values
     at 4 years are used. Centers and radii, as shares of the length, are as in adults.
     """
-    check_choice(sex, "sex", SEXES)
     adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
     if age is None or age >= ADULT_AGE:
         return adult

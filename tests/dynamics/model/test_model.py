@@ -88,6 +88,8 @@ def test_an_inertia_that_no_body_can_have_is_refused():
         ({"mass": -3.0}, ("bad_number", "-3")),
         ({"stature": 18.3}, ("bad_number", "18.3")),
         ({"sex": "other"}, ("unknown_name", "other")),
+        ({"sex": ["female"]}, ("unknown_name", "female")),
+        ({"age": "nine"}, ("bad_number", "nine")),
         ({"offsets": {"tail": np.zeros(3)}}, ("unknown_name", "tail")),
     ],
 )
