@@ -73,8 +73,8 @@ class MotionProblem:
         emg: (T, n) measured activations, NaN where not measured, for the cost of EMG tracking.
 
     Raises:
-        InputError: shapes that do not fit, numbers that are not finite, too few frames, frames too far apart, or velocities
-            opposite to the changes of length.
+        InputError: shapes that do not fit, numbers that are not finite, too few frames, frames too far apart, or
+            velocities opposite to the changes of length.
     """
 
     time: Array
