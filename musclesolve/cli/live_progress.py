@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import get_terminal_size
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.message_text import capitalized, few, often
 from musclesolve._util.processes import cores
-from musclesolve.cli.printing import mode
+from musclesolve.cli.printing import ERASED, mode
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed
 from musclesolve.results.judgement import judge_findings
@@ -32,6 +33,8 @@ REMEDY = (
     "end other programs, send fewer samples a second, or use --side; where the system allows it, give this program "
     f"precedence (Linux: `sudo renice -n -10 -p {os.getpid()}`; Windows: Task Manager, priority High)"
 )
+WIDEST = 110
+"""Width of the line at most [characters]."""
 MOST_HIDDEN = 3
 """Number of hidden markers that are named."""
 BUSY = 1.5
@@ -99,8 +102,8 @@ class StatusLine:
         notes = [f"hidden: {named}"] if hidden.size else list(frame.notes[:1])
         notes += ["ground reactions predicted"] if self._predicts else []
         self._show(
-            f"{self._clock(frame)}  {self._count / (now - self._since):6.1f} a second  "
-            f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *notes])}"
+            f"{self._clock(frame)}  {self._count / (now - self._since):.0f} a second, "
+            f"within {1e3 * self._slowest:.0f} ms  {'; '.join([status, *notes])}"
         )
         self._since, self._count, self._slowest = now, 0, 0.0
 
@@ -121,9 +124,12 @@ class StatusLine:
 
     def _show(self, text: str, wrong: bool = False) -> None:
         if self._shown:
-            shown = f"\x1b[31m{text[:110]}\x1b[0m" if wrong else text[:110]
-            sys.stderr.write(f"\r\x1b[2K{shown}")
+            text = text[
+                : min(WIDEST, get_terminal_size().columns - 1)
+            ]  # a longer one would take a second line
+            sys.stderr.write(f"{ERASED}\x1b[31m{text}\x1b[0m" if wrong else f"{ERASED}{text}")
             sys.stderr.flush()
+            mode.renewed = bool(text)
 
 
 def session_lines(passed: Passed) -> Iterator[str]:

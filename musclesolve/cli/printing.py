@@ -4,6 +4,7 @@ Lines are wrapped only on a terminal. `--quiet`: errors only; `--json`: one docu
 """
 
 import logging
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +21,8 @@ from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line
 
 WIDE_COLUMNS = 140
+ERASED = "\r\x1b[2K"
+"""Erases the line of a terminal in which the cursor stands."""
 
 
 @dataclass
@@ -28,6 +31,7 @@ class OutputMode:
 
     quiet: bool = False  # only errors, and the document of --json
     json: bool = False  # one JSON document on standard output, in the place of the summary
+    renewed: bool = False  # the last line of the terminal is one that is renewed, without a line break
 
     def choose(self, *, quiet: bool = False, json: bool = False) -> None:
         """Choose the output of the running command; without arguments the usual one."""
@@ -106,6 +110,9 @@ def complain(message: str) -> None:
 
 class _Announce(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
+        if mode.renewed:
+            sys.stderr.write(ERASED)
+            mode.renewed = False
         console(stderr=True).print(f"musclesolve: {record.getMessage()}", soft_wrap=True)
 
 

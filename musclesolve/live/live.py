@@ -46,7 +46,7 @@ from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.group_frames import group_frames
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.marker_labels import MarkerLabels
-from musclesolve.live.plate_sides import PlateSides
+from musclesolve.live.plate_sides import CARRIES, PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
 from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
@@ -62,7 +62,7 @@ from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
-from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
+from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, IN_PLACE, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding, Where, finding
@@ -78,13 +78,16 @@ NOT_CARRIED = (
     "the trial has it, or something else carries the body"
 )
 """What a frame notes where ground reactions are predicted and the feet do not carry the body."""
+UNBALANCED = "the ground forces do not balance the motion: see whether every plate measures, and its zero"
+NOT_PLAUSIBLE = "a joint rotates implausibly fast, or a foot lies far from where it was measured"
+"""What a frame of `INVALID_MOTION` notes."""
 LEAST_ANGLE_RANGE = 0.35
 """A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
 LACKING_LIFT = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
-
-
+BELT_MEMORY = 1.0
+"""Time with a loaded foot over which the velocity of a belt is averaged [s]; it may change."""
 BRIDGED_FORCES = 1.0 / 30.0
 """Longest hole in ground forces that is bridged [s], for forces change faster than poses. Across a heel strike a muscle
 force is then off by up to 9 % of the largest one, after a hole of 0.05 s by 16 %."""
@@ -150,6 +153,9 @@ class _Past:
     peak_force: float = 0.0  # largest ground force of the last seconds, fading [N]
     # for how many frames each foot is down without a force
     down: Array = field(default_factory=lambda: np.zeros(2))
+    # mean velocities of a loaded foot and of the pelvis [m/s], over so many frames and feet
+    belt: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    loaded: float = 0.0
     left_out: tuple[str, ...] = ()  # markers of its sample that were off
     faults: tuple[str, ...] = ()  # and why
     unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
@@ -181,7 +187,8 @@ class Live:
             channels of EMG of a sample, where the cost follows EMG.
         body: the trial as `run` prepares it, with the labels right. marker_bodies: the body of the model on which each
             marker is. labels: whether the markers of the samples are where their labels say. predicts: whether ground
-        reactions are predicted from the motion, because there are no plates.
+            reactions are predicted from the motion, because there are no plates. empty_plates: (P,) plates that show
+            no load under a foot which stands where they have carried it, in the newest frame.
 
     Raises:
         InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
@@ -262,6 +269,7 @@ class Live:
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )
         self._feet = np.array([self.model.body(f"foot_{side}") for side in SIDES])
+        self._pelvis = self.model.rigid_bodies.slots[self.model.body("pelvis"), 0]
         self._foot_columns = np.array(
             [[fit.points.index(f"{part}_{side}") for part in FOOT] for side in SIDES]
         )
@@ -289,6 +297,7 @@ class Live:
             -np.inf,
         )  # added to times of a clock that went back; newest time of `labels`
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
+        self.empty_plates = np.zeros(len(self.plates), bool)
 
     @property
     def unloaded_below(self) -> float:
@@ -365,6 +374,7 @@ class Live:
         """Restart with the sample that the clock has taken."""
         self._past = _Past()
         self.labels.begin_anew()
+        self.empty_plates[:] = False
         for signal_filter in (self._coordinates, *self._wrenches):
             signal_filter.clear()
         if self._reactions is not None:
@@ -563,22 +573,32 @@ class Live:
         """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
 
         A foot is one from `EDGE` after it has come down without a force, or as soon as it is near the floor while an
-        upward force of `LACKING_LIFT` body weights is missing (`lacking` [N]), until it is in the air. On a treadmill
-        feet on the belt are too fast to be seen so; there the balance of all forces alone shows it.
+        upward force of `LACKING_LIFT` body weights is missing (`lacking` [N]), until it is in the air. Where the force
+        on the other foot is not known there is no balance, and a zero force is not believed either near the floor.
+        Speeds are relative to the belt, whose velocity the loaded feet show.
         """
         past = self._past
         known = np.isfinite(wrench[:, 2])  # a plate without numbers says nothing of its foot
         height = q[self._feet_slots, 2] - self._floor
         velocity = qd[self._feet_slots]
+        for side in np.flatnonzero(known & (wrench[:, 2] > CARRIES * self._weight)):
+            past.loaded = min(past.loaded + 1.0, BELT_MEMORY * self.rate)
+            shown = velocity[side, np.argmin(height[side]), :2], qd[self._pelvis, :2]
+            past.belt += (np.array(shown) - past.belt) / past.loaded
+        belt, travel = past.belt
+        if math.hypot(*travel) < IN_PLACE < math.hypot(*belt):
+            velocity = velocity - np.append(belt, 0.0)
         speed = np.sqrt(np.vecdot(velocity, velocity))
         down = ((height < LOW) & (speed < SLOW)).any(axis=1)
         air = ((height > HIGH) | (speed > FAST)).all(axis=1)
         without = known & (np.abs(wrench[:, 2]) < self._touch)
         past.down = np.where(down & without, past.down + 1.0, 0.0)
         seen = past.down > EDGE * self.rate
-        if known.all() and lacking > LACKING_LIFT * self._weight:
+        standing = past.unmeasured & ~air
+        # a foot that is known to stand beside the plates explains what is missing
+        if not known.all() or (lacking > LACKING_LIFT * self._weight and not standing.any()):
             seen = seen | without
-        past.unmeasured = (past.unmeasured | seen) & ~air
+        past.unmeasured = standing | (seen & ~air)
         return past.unmeasured
 
     def _named(self, which: Mask) -> str:
@@ -640,7 +660,9 @@ class Live:
         if plausible is not None and not predicted:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
             bare = [SIDE_NAMES[side] for side, each in zip(SIDES, lost & known, strict=True) if each]
-            notes = (*notes, *(f"no plate carries the {side} foot" for side in bare))
+            self.empty_plates = self._assigned.empty(motion.q[0][self._feet_slots], lost & known)
+            empty = [f"plate {k + 1} shows no load under a foot" for k in np.flatnonzero(self.empty_plates)]
+            notes = (*notes, *(empty or [f"no plate carries the {side} foot" for side in bare]))
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
         balanced = True
         if predicted:
@@ -656,6 +678,10 @@ class Live:
         state = muscle_state(model, self._muscles, motion)
         loads = group_loads(model, motion, forces, state, self._muscle_joints, bodies.rotation)
         sound = np.ones(2, bool) if plausible is None else plausible
+        if not balanced and not predicted:
+            notes = (*notes, UNBALANCED)
+        if not sound.all():
+            notes = (*notes, NOT_PLAUSIBLE)
         usable = (sound | ~self._feet_of_parts).all(axis=1) & balanced
         of_muscles = moments[0, self._muscle_rows]
         shared, first = [], 0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
 from musclesolve.recording.plates.plate_assignment import CLEAR, FARTHEST_PRESSURE, distance_to_foot
@@ -21,6 +21,11 @@ from musclesolve.recording.plates.plate_checks import sample_fault
 
 LONGEST_REPEAT = 0.1
 """A plate under a foot repeats all its numbers exactly for less than this [s]: they have noise."""
+
+CARRIES = 0.2
+"""Vertical force, in body weights, from which a plate carries a foot."""
+BESIDE = 0.05
+"""Largest distance of the middle of a foot from the places at which a plate has carried it [m]."""
 
 
 class PlateSides:
@@ -34,6 +39,7 @@ class PlateSides:
 
     Attributes:
         stuck: (P,) which plates have repeated the numbers of a load for `LONGEST_REPEAT`.
+        area: (P, 2, 2) lower and upper ends of the horizontal places at which each plate has carried a foot [m].
     """
 
     def __init__(
@@ -43,6 +49,7 @@ class PlateSides:
         self._below, self._most_repeated = unloaded_below, max(round(LONGEST_REPEAT * rate), 5)
         self._before, self._repeated = np.full((len(self.sides), 9), np.nan), np.zeros(len(self.sides))
         self.stuck = np.zeros(len(self.sides), bool)
+        self.area = np.full((len(self.sides), 2, 2), np.inf) * np.array([[[1.0], [-1.0]]])
         stated = [[side == each for each in SIDES] for side in self.sides]
         self._stated = np.array(stated, float).reshape(-1, 2)
         # foot of each plate, by its number: as stated, or in the newest sample
@@ -103,6 +110,23 @@ class PlateSides:
             if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
                 amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
+            elif force[k, 2] > CARRIES * self._weight_of_body:
+                self.area[k, 0] = np.minimum(self.area[k, 0], point[k, :2])
+                self.area[k, 1] = np.maximum(self.area[k, 1], point[k, :2])
         # zero times an unknown value is zero
         each = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
         return np.asarray(each.sum(axis=0)), amiss
+
+    def empty(self, feet: Array, bare: Mask) -> Mask:
+        """Plates (P,) that show no load under a foot that stands where they have carried it.
+
+        Args:
+            feet: heel and toe of the right and the left foot, (2, 2, 3) [m].
+            bare: (2,) feet that stand without a force.
+        """
+        middle = feet[:, :, :2].mean(axis=1)
+        lower, upper = self.area[:, None, 0] - BESIDE, self.area[:, None, 1] + BESIDE
+        there = ((middle >= lower) & (middle <= upper)).all(axis=2)
+        may = np.array([[side in (each, None) for each in SIDES] for side in self.sides]).reshape(-1, 2)
+        unloaded = np.abs(self._before[:, 2]) <= self._below
+        return np.asarray((there & may & bare).any(axis=1) & unloaded)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import few
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
@@ -30,6 +30,8 @@ WATCH_INTERVAL = 1.0
 """Interval of the examination [s]."""
 REPEATED = 10.0
 """Least time between two equal sentences [s]."""
+EMPTY_SHARE = 0.25
+"""Share of the samples of an interval from which a plate without a load under a foot is reported."""
 LATE_SHARE = 0.05
 """Share of the samples of an interval from which readings that come too late are reported."""
 RESIDUAL = 0.1
@@ -55,6 +57,7 @@ class SessionWatch:
         self._weight = live.model.mass.total * STANDARD_GRAVITY
         self._hidden_since = np.full(len(live.markers), np.nan)
         self._silent_since = np.full(len(live.plates), np.nan)
+        self._empty = np.zeros(len(live.plates))  # samples since the last look without a load under a foot
         self._samples, self._missing = 0, Counter[str]()  # how many of them lack a marker, a plate, EMG
         self._without_emg_since = np.nan
         self._late = dict[str, list[float]]()  # delays of what came too late since the last look [s]
@@ -72,11 +75,13 @@ class SessionWatch:
             self._hidden_since[:] = self._silent_since[:] = self._without_emg_since = np.nan
         self._hidden_since = _since(self._hidden_since, ~np.isfinite(markers).all(axis=1), time)
         silent = ~np.isfinite(np.asarray(plates)[:, 2]) | self._live.stuck_plates
+        self._empty += self._live.empty_plates
         self._silent_since = _since(self._silent_since, silent, time)
         without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
         self._samples += 1
         self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
-        self._missing.update(f"plate {k + 1}" for k in np.flatnonzero(silent))
+        without_load = silent | self._live.empty_plates
+        self._missing.update(f"plate {k + 1}" for k in np.flatnonzero(without_load))
         self._missing.update(["EMG"] * without)
         self._without_emg_since = float(_since(self._without_emg_since, without, time))
         for about, delay in arrival.late:
@@ -96,6 +101,7 @@ class SessionWatch:
                 past.popleft()
         self._look(time, markers)
         self._late.clear()
+        self._empty[:] = 0.0
 
     @property
     def remarks(self) -> list[str]:
@@ -114,25 +120,40 @@ class SessionWatch:
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
-        for about, delays in self._late.items():
-            if len(delays) > LATE_SHARE * WATCH_INTERVAL * self._live.rate:
-                follows = (
-                    "forces follow the cost alone" if about == "EMG" else "the leg on it is not measured"
-                )
+        late = {
+            about: max(delays)
+            for about, delays in self._late.items()
+            if len(delays) > LATE_SHARE * WATCH_INTERVAL * self._live.rate
+        }
+        for follows, those in (
+            ("forces follow the cost alone", [about for about in late if about == "EMG"]),
+            ("the legs on them are not measured", [about for about in late if about != "EMG"]),
+        ):
+            if those:
+                most = max(late[about] for about in those)
                 self._report(
-                    about,
+                    f"late {few(those)}",
                     time,
-                    f"the readings of {about} come up to {1e3 * max(delays):.0f} ms after their samples, too late, and "
-                    f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(max(delays)):.0f}",
+                    f"the readings of {few(those)} come up to {1e3 * most:.0f} ms after their samples, too late, and "
+                    f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
                 )
-        for k in np.flatnonzero(time - self._silent_since >= HIDDEN):
-            how = "has repeated its numbers" if self._live.stuck_plates[k] else "has sent no numbers"
-            self._report(
-                f"plate {k + 1}",
-                time,
-                f"plate {k + 1} {how} for {time - self._silent_since[k]:.0f} s, and the leg on it is not "
-                "measured: see whether its amplifier and its stream run",
-            )
+        silent = time - self._silent_since >= HIDDEN
+        silent &= [f"plate {k + 1}" not in late for k in range(len(silent))]
+        stuck = self._live.stuck_plates
+        for how, which in (
+            ("repeated the same numbers", silent & stuck),
+            ("sent no numbers", silent & ~stuck),
+            ("shown no load under a foot", self._empty > EMPTY_SHARE * WATCH_INTERVAL * self._live.rate),
+        ):
+            if which.any():
+                since = np.nanmin(np.where(which & silent, self._silent_since, time - WATCH_INTERVAL))
+                names = few(_plates(which))
+                self._report(
+                    f"{how} {names}",
+                    time,
+                    f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
+                    "the legs there are not measured: see whether amplifiers and streams run",
+                )
         if time - self._without_emg_since >= HIDDEN:
             self._report(
                 "EMG",
@@ -185,3 +206,8 @@ class SessionWatch:
 def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
     """Since when each of some conditions lasts [s], NaN where it does not; before: the result for the sample before."""
     return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)
+
+
+def _plates(which: Mask) -> list[str]:
+    """Names of plates (P,)."""
+    return [f"plate {k + 1}" for k in np.flatnonzero(which)]

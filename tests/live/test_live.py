@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 from refusals import refused
 
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.causal_filter import window_length
 from musclesolve.live.live import Live
 from musclesolve.live.replay import replay, samples
+from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.pipeline.share import share
@@ -325,6 +328,30 @@ def test_a_foot_on_the_floor_that_no_plate_carries_is_not_measured(live):
     ]
     assert len(loaded) > 20
     assert not any(frames[k].valid[left] for k in loaded)
+
+
+def test_a_plate_that_falls_to_zero_on_a_treadmill_is_said_and_spoils_no_other_leg():
+    """The foot on the belt is fast; readings of the other plate are lost now and then, so there is no balance."""
+    live, said = Live(recorded("treadmill_walk/p1/walk.toml")), list[str]()
+    taken, watch, start = list(samples(live, live.trial)), SessionWatch(said.append), 240
+    dropped, left, right = live.plates.index("l"), live.sides.index("l"), live.sides.index("r")
+    plain, frames = [live.step(*sample) for sample in taken], []
+    live.clear()
+    watch.begin(live)
+    for k, sample in enumerate(taken):
+        if k >= start:
+            sample.plates[dropped] = 0.0
+            sample.plates[1 - dropped, :] += np.nan if k % 40 == 0 else 0.0
+        frames.append(live.step(*sample))
+        watch.take(Arrival(sample, 0.0), frames[-1])
+    own = np.array([name.endswith("_l") for name in live.muscles])
+    later = [k for k in range(start + 6, len(frames)) if plain[k].valid.all()]
+    off = [np.abs(frames[k].force - plain[k].force)[own].max() for k in later if frames[k].valid[left]]
+    assert len(off) > 40 and max(off) < 400.0  # of soleus 2700 N
+    assert np.mean([frames[k].valid[right] for k in later]) > 0.8
+    assert all(frame.notes for frame in frames[start:] if (frame.status == Status.INVALID_MOTION).any())
+    (sentence,) = [each for each in said if "plate" in each]
+    assert "plate 1 has shown no load under a foot" in sentence
 
 
 def test_arrays_of_another_shape_are_refused(live):

@@ -425,6 +425,8 @@ def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):
     (delayed,) = session(emg=envelope, late=(("plate 2", 0.151),))
     assert "plate 2 come up to 151 ms after" in delayed and "--wait-ms 170" in delayed
     assert session(silent_plate=1, emg=envelope, late=(("plate 2", 0.151),)) == [delayed]
+    (both,) = session(emg=envelope, late=(("plate 1", 0.05), ("plate 2", 0.151)))
+    assert "plate 1, plate 2 come up to 151 ms after" in both
     (plate,) = session(silent_plate=1, emg=envelope)
     assert "plate 2 has sent no numbers" in plate
     (late,) = session(emg=None)

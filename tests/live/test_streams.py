@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -23,6 +25,7 @@ from typer.testing import CliRunner
 from musclesolve.cli import app as cli
 from musclesolve.cli import live_progress
 from musclesolve.cli.live_progress import StatusLine, session_lines
+from musclesolve.cli.printing import announce
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live import joining
 from musclesolve.live import stream as stream_module
@@ -700,6 +703,29 @@ def test_hidden_markers_are_named_and_the_time_begins_with_the_session(live, mon
         line.take(Arrival(later, live_progress.perf_counter()), live.step(*later))
     shown = capsys.readouterr().err
     assert "hidden: heel_r" in shown and "823" not in shown
+
+
+def test_a_message_erases_the_line_that_is_renewed_and_the_line_fits_the_terminal(live, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(live_progress, "RENEWED", 0.0)
+    monkeypatch.setenv("COLUMNS", "60")
+    log = logging.getLogger("musclesolve")
+    before = list(log.handlers)
+    announce()
+    line, sample = StatusLine(), next(samples(live, live.trial))
+    try:
+        line.begin(live)
+        frame = replace(live.step(*sample), faults=("a marker is off its place " * 5,))
+        line.take(Arrival(sample, live_progress.perf_counter()), frame)
+        log.warning("plate 1 is silent")
+        log.warning("and again")
+    finally:
+        line.close()
+        log.handlers[:] = before
+    shown = capsys.readouterr().err
+    assert "\x1b[2Kmusclesolve: plate 1 is silent\nmusclesolve: and again\n" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert max(len(part) for part in re.split(r"\r\x1b\[2K|\n", plain)) < 60
 
 
 def test_ctrl_c_ends_a_session_with_its_summary(port):

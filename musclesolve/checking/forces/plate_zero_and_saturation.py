@@ -51,10 +51,11 @@ def plate_zero(case: Case) -> Iterator[Finding]:
             straight = np.abs(at[:, None] * slope + start - force).max() <= ZERO
             zero = plate.time[:, None] * slope + start if straight else at_times(at, force, plate.time)
         drift = zero[-1] - zero[0]
-        axis = int(np.abs(drift).argmax())
-        drifts = max(abs(drift[axis]), spread[axis]) > DRIFT
+        most = np.maximum(np.abs(drift), spread)
+        axis = int(most.argmax())
+        drifts = most[axis] > DRIFT
         values = {
-            "drift": drift[axis],
+            "drift": drift[axis] if abs(drift[axis]) > DRIFT else spread[axis],
             "axis": AXIS_WORDS[axis],
             "zeros": ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
             "level": " and ".join(

@@ -57,6 +57,19 @@ def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Pat
     assert not {"force_without_contact", "contact_without_force"} & set(report.codes), str(report)
 
 
+def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
+    copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
+    first, last = copy.span
+    middle = np.abs(copy.forces.time - 0.5 * (first + last)) < 0.15 * (last - first)
+    add(copy, "r", 12.0 * middle[:, None] * np.eye(3)[2])
+    (found,) = [
+        each
+        for each in examined(write_copy(copy, tmp_path / "spoiled")).findings
+        if each.code in ("plate_drift", "plate_baseline")
+    ]
+    assert found.code == "plate_drift" and "+12 N upward" in found.what
+
+
 @pytest.mark.parametrize(("size", "found"), [(7.0, False), (16.0, True)])
 def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))
