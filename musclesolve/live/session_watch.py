@@ -17,7 +17,7 @@ from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.live.joining import wait_for
 from musclesolve.live.live import Frame, Live
-from musclesolve.live.stream import Arrival
+from musclesolve.live.stream import SAMPLES, Arrival
 
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
@@ -86,7 +86,8 @@ class SessionWatch:
         self._without_emg_since = float(_since(self._without_emg_since, without, time))
         for about, delay in arrival.late:
             self._late.setdefault(about, []).append(delay)
-        for fault in frame.faults:
+        # in the first samples another unit makes all markers appear off their places: the session is refused for it
+        for fault in frame.faults if self._samples > SAMPLES else ():
             self._report(fault, time, fault)
         # large residuals are the consequence of markers that are off
         if frame.valid.all() and not frame.faults:
@@ -154,7 +155,7 @@ class SessionWatch:
                     f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
                     "the legs there are not measured: see whether amplifiers and streams run",
                 )
-        if time - self._without_emg_since >= HIDDEN:
+        if time - self._without_emg_since >= HIDDEN and "EMG" not in late:
             self._report(
                 "EMG",
                 time,

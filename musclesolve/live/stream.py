@@ -127,6 +127,7 @@ class Sink(Protocol):
     One that has something to say in the summary of the session has `remarks`, sentences that are read in the end.
     One that shows that nothing comes has `idle`, called with the time since the last sample [s], ten times a second.
     One that keeps samples has `discard`, called where the first samples show that all of them are in another unit.
+    One that people look at has `refuse`, called with the error that ends the session.
     """
 
     def begin(self, live: Live) -> None:
@@ -270,6 +271,11 @@ def run_session(
             last = arrival.sample.time
             passed.latency.append(perf_counter() - arrival.received)
             passed.waited.append(arrival.waited)
+    except InputError as error:
+        for sink in sinks:
+            if hasattr(sink, "refuse"):
+                sink.refuse(error)
+        raise
     finally:
         passed.elapsed = perf_counter() - begun
         if perf_counter() - heard > SILENCE:

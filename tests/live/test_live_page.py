@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -28,7 +29,8 @@ from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_sink import LivePage
 from musclesolve.live.page.page_state import FootContacts, Order, PageSetup, PageState
 from musclesolve.live.replay import samples
-from musclesolve.live.stream import Arrival, Sample
+from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.stream import Arrival, Sample, run_session
 from musclesolve.motion.events.force_events import contacts
 from musclesolve.report.picture.encoded import NO_PLACE, NO_VALUE
 from musclesolve.sharing.status import Status
@@ -544,6 +546,23 @@ def test_in_a_browser(live, frames):
             context.close()
     finally:
         page.close()
+
+
+def test_a_session_that_is_refused_tells_the_browsers_why(live, frames):
+    page = LivePage(opens=False)
+    page.begin(live)
+    scaled = (sample._replace(markers=1000.0 * sample.markers) for sample, _ in frames)
+    arrivals = (Arrival(sample, perf_counter()) for sample in scaled)
+    source = SimpleNamespace(wait=lambda timeout: next(arrivals), close=lambda: None, remarks=())
+    said = list[str]()
+    with stream(page) as browser:
+        first = json.loads(browser.recv(timeout=10))
+        browser.send(json.dumps({"drawn": first["number"]}))
+        with refused("bad_units"):
+            run_session(live, source, [SessionWatch(said.append), page])
+        last = [json.loads(text) for text in browser][-1]
+    assert last["ended"] and "thousand times too large" in last["reason"] and "unit" in last["reason"]
+    assert said == []
 
 
 def test_closing_tells_the_browsers_and_ends_the_process(page, frames, monkeypatch):

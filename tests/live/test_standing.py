@@ -429,6 +429,8 @@ def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):
     assert "plate 1, plate 2 come up to 151 ms after" in both
     (plate,) = session(silent_plate=1, emg=envelope)
     assert "plate 2 has sent no numbers" in plate
+    (slow,) = session(emg=None, late=(("EMG", 0.306),))
+    assert "EMG come up to 306 ms after" in slow
     (late,) = session(emg=None)
     assert "no EMG has come for 1 s" in late
     assert session(emg=np.array([np.nan]))[0] == late

@@ -3,6 +3,7 @@
 import math
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -10,8 +11,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.processes import block_sigint, one_thread_each
-from musclesolve.errors import input_error, not_installed
+from musclesolve.errors import InputError, input_error, not_installed
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
@@ -118,6 +120,11 @@ class LivePage:
     def say(self, sentence: str) -> None:
         """Show a sentence on the operator's page beside the next frames, for `SAID_FOR`."""
         self._said_until, self._said = math.inf, sentence
+
+    def refuse(self, error: InputError) -> None:
+        """Tell the browsers why the session ends."""
+        with suppress(OSError):  # the process of the page may have ended
+            self._connection.send(f"{capitalized(error.problem)}. {capitalized(error.remedy or '')}".strip())
 
     def close(self) -> None:
         """Tell the browsers that the session has ended, and end the process; nothing when it has ended."""

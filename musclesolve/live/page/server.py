@@ -124,6 +124,7 @@ class PageServer:
         self.version, self.ended = 0, False
         self.shown = asyncio.Event()  # set when the first browser has drawn the page
         self.trouble = ""  # reason why choices were not written to their file
+        self.reason = ""  # why the session was refused
         self.pages = {"/": self._operator_page(), "/subject": self._subject_page()}
 
     @property
@@ -148,7 +149,7 @@ class PageServer:
 
         def listen() -> None:
             with contextlib.suppress(EOFError, OSError):
-                connection.recv()
+                self.reason = connection.recv()
             loop.call_soon_threadsafe(over.set)
 
         async def say_shown() -> None:
@@ -298,6 +299,7 @@ class PageServer:
         message: dict[str, Any] = {
             "number": state.number,
             "ended": self.ended,
+            "reason": self.reason if client.sees_all else "",
             "status": state.status(perf_counter())
             | {"latency": _median(client.latency), "trouble": self.trouble},
             "feedback": state.feedback(),

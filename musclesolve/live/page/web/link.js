@@ -23,7 +23,7 @@ class Link {
 
   receive(message) {
     [this.at, this.age] = [performance.now(), message.status.age];
-    this.ended = message.ended;
+    [this.ended, this.reason] = [message.ended, message.reason];
     this.take(message);
     this.confirm = () => {
       this.confirm = () => {};
@@ -50,7 +50,7 @@ const LATE = 0.25;  // so old a newest sample is said to be old [s]
 // Words on samples that do not come; "" while they do.
 function silence(link) {
   const age = link.sampleAge();
-  if (link.ended) return "The session has ended.";
+  if (link.ended) return `The session has ended. ${link.reason}`;
   if (age === null) return "No samples yet.";
   return age > LATE ? `No samples for ${age < 10 ? age.toFixed(1) : age.toFixed(0)} s.` : "";
 }

@@ -175,7 +175,7 @@ class OperatorPage {
     const { link, message } = this, silent = this.lost ? "No connection to the session; trying again." : silence(link);
     this.part("silence").hidden = !silent;
     this.part("silence").textContent = silent;
-    this.part("silence").classList.toggle("lp-over", link.ended);
+    this.part("silence").classList.toggle("lp-over", link.ended && !link.reason);
     document.body.classList.toggle("lp-silent", Boolean(silent));
     if (silent) this.tones.hush();
     if (!message) return;
@@ -185,7 +185,7 @@ class OperatorPage {
     this.part("invalid").classList.toggle("lp-warning", status.recentInvalid > 0);
     this.part("latency").textContent = status.latency === null ? "" : `${(1000 * status.latency).toFixed(0)} ms from arrival to picture`;
     this.part("pictures").textContent = `${this.rate.toFixed(0)} pictures/s`;
-    this.part("faults").hidden = !message.faults;
+    this.part("faults").hidden = !message.faults || Boolean(link.reason);
     this.part("faults").textContent = message.faults;
     this.part("trouble").hidden = !status.trouble;
     this.part("trouble").textContent = status.trouble;

@@ -36,7 +36,7 @@ class SubjectPage {
     const silent = this.lost ? "No connection to the session; trying again." : silence(this.link);
     this.part("silence").hidden = !silent;
     this.part("silence").textContent = silent;
-    this.part("silence").classList.toggle("lp-over", this.link.ended);
+    this.part("silence").classList.toggle("lp-over", this.link.ended && !this.link.reason);
     document.body.classList.toggle("lp-silent", Boolean(silent));
     if (silent) this.tones.hush();
   }
