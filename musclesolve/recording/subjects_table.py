@@ -43,12 +43,14 @@ class SubjectsTable:
     unused: tuple[str, ...] = ()
 
     def row_of(self, subject: str) -> str | None:
-        """The row of a subject by its exact name, else by its name without signs and leading zeros; None without
-        one.
+        """The row of a subject by its exact name, else by its name without signs and leading zeros, else by such a
+        name as the first word of a row ("S01 Anna"); None without one.
         """
         if subject in self.rows:
             return subject
-        alike = [name for name in self.rows if plain_name(name) == plain_name(subject)]
+        plain = plain_name(subject)
+        alike = [name for name in self.rows if plain_name(name) == plain]
+        alike = alike or [name for name in self.rows if plain_name(name.split()[0]) == plain]
         return alike[0] if len(alike) == 1 else None
 
 

@@ -47,6 +47,12 @@ def test_names_alike(tmp_path: Path) -> None:
     assert (
         people.row_of("sub-01") == "sub-1" and people.row_of("S010") == "S10" and people.row_of("S1") is None
     )
+    people = read_subjects(table(tmp_path, "subject,mass\nS01 Anna,70\nS10 Bob,80\nS02 a,81\nS2 b,82\n"))
+    assert (
+        people.row_of("S1") == "S01 Anna"
+        and people.row_of("S10") == "S10 Bob"
+        and people.row_of("S02") is None
+    )
     assert plain_name("P-003") == "p3" and plain_name("P100") == "p100"
 
 

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unicodedata import normalize
 
 from musclesolve._util.names import shortened
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
@@ -122,7 +123,8 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.trials.values())
     common = common_settings(of_recordings)
-    known = _known_people(tables, dict.fromkeys(trial.role.subject for trial in trials))
+    subjects = dict.fromkeys(trial.role.subject for trial in trials)
+    known = _known_people(tables, subjects)
     people = _people(trials, known)
     about = (*_about_models(trials), *_about_people(known, target))
     blocks = (
@@ -148,7 +150,8 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     head, _, rest = draft_text(DRAFT_HEAD, blocks, "study").partition("\n\n")
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
-    unread = (*found.unread, *dict.fromkeys(drafted.unread))
+    unused = [] if known is not None else [_unused_table(path, subjects) for path in tables]
+    unread = (*found.unread, *dict.fromkeys(drafted.unread), *unused)
     return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
 
 
@@ -162,6 +165,13 @@ def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> Subje
     read = [read_subjects(path) for path in tables]
     counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
     return read[counts.index(max(counts))] if any(counts) else None
+
+
+def _unused_table(path: Path, subjects: Iterable[str]) -> str:
+    rows = list(read_subjects(path).rows)
+    return (
+        f"{path.name}: its subjects ({_few(rows)}) are not called as the folders are ({_few(list(subjects))})"
+    )
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
@@ -343,7 +353,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
             for part in (role.subject, role.session, role.condition)
             if part and not {word.text.casefold() for word in words_of(part)} <= said
         ]
-        stem = re.sub(r"[^A-Za-z0-9_-]", "_", "_".join([*parts, called])).strip("_") or "trial"
+        stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
         trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))

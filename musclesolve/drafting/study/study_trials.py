@@ -89,6 +89,8 @@ ORDERED = (
 )
 """Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
+_USUAL_WORDS = _CONDITION_WORDS | _GROUP_WORDS | _IDLE
+"""Words that are no part of the name of a person."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def roles(
     parsed = [[words_of(level) for level in path] for path in paths]
     subjects = _subjects(paths, parsed, own_source or [""] * len(paths))
     level = _group_level(paths, subjects)
+    persons = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
     groups_of = defaultdict(set)  # the same name in two groups is of two persons
     for subject, group in zip(subjects, groups, strict=True):
@@ -167,7 +170,9 @@ def roles(
         session = "_".join(word.text for word in rest if _is_session(word))
         sessions_of[name].add(session)
         every.append(Role(name, group, session, doubt=doubt))
-        left.append([word for word in rest if not _is_session(word)])
+        left.append(
+            [word for word in rest if not _is_session(word) and word.letters.casefold() not in persons]
+        )
     if all(len(sessions) < 2 for sessions in sessions_of.values()):
         every = [replace(role, session="") if _DATE.fullmatch(role.session) else role for role in every]
     trials = [k for k in range(len(paths)) if not counted or counted[k]]
@@ -274,6 +279,20 @@ def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject])
         if apart or called & _GROUP_WORDS:
             return k
     return None
+
+
+def _person_words(parsed: list[list[list[Word]]], subjects: Sequence[_Subject]) -> set[str]:
+    """Words that name persons beside their codes, "S01 Anna": each has one folder, with words of its own."""
+    beside: defaultdict[str, set[tuple[Word, ...]]] = defaultdict(set)
+    for path, found in zip(parsed, subjects, strict=True):
+        if found.word is None or found.level == len(path) - 1:
+            return set()
+        beside[found.name].add(tuple(w for k, w in enumerate(path[found.level]) if k != found.word))
+    own = [words for each in beside.values() for words in each if words]
+    letters = {word.letters.casefold() for words in own for word in words}
+    several = len(beside) > 1 and all(len(each) == 1 for each in beside.values())
+    differ = len(set(own)) > 0.5 * len(beside)
+    return letters if several and differ and not letters & _USUAL_WORDS else set()
 
 
 def _rest(path: list[list[Word]], subject: _Subject, group_level: int | None) -> list[Word]:

@@ -237,6 +237,15 @@ def test_files_that_a_trial_file_names_are_not_found_again(tmp_path: Path) -> No
     assert [each.source for each in study_of(tmp_path).trials] == [{"file": "trials/S1_walk.toml"}]
 
 
+def test_a_table_whose_names_are_not_those_of_the_folders_is_said(tmp_path: Path) -> None:
+    trial_file(tmp_path / "S1" / "größer 1.toml")
+    (tmp_path / "people.csv").write_text("ID;Mass\nAnna;70,5\n", encoding="utf-8")
+    assert [text.partition(":")[0] for text in draft_study(tmp_path).unread] == ["people.csv"]
+    (tmp_path / "people.csv").write_text("ID;Mass\nS01 Anna;70,5\n", encoding="utf-8")
+    assert not draft_study(tmp_path).unread
+    assert [trial.name for trial in study_of(tmp_path).trials] == ["S1_größer_1"]
+
+
 def test_the_command(tmp_path: Path) -> None:
     for subject in ("S1", "S2"):
         trial_file(tmp_path / "data" / subject / "walk.toml", mass_kg=70.0, stature_m=1.7, sex="male")

@@ -66,6 +66,19 @@ def test_everything_in_the_name() -> None:
     found("S01/walk -> S01///walk", "S01/walk_fast -> S01///fast", "S02/walk -> S02///walk")
 
 
+def test_names_beside_the_code_of_a_subject_are_no_conditions() -> None:
+    found(
+        "control/S01 Grün/slow/walk Grün 1 -> S01/control//slow",
+        "control/S01 Grün/fast/walk Grün 1 -> S01/control//fast",
+        "control/S02 de Wit/slow/walk 1 -> S02/control//slow",
+        "patients/S03 Grün/slow/walk 1 -> S03/patients//slow",
+        "patients/S04 Öz/fast/walk 1 -> S04/patients//fast",
+    )
+    found("S01_slow/w1 -> S01///slow", "S02_fast/w1 -> S02///fast")  # words for conditions are no names
+    found("S01_a/w1 -> S01///a", "S01_b/w1 -> S01///b", "S02_a/w1 -> S02///a", "S02_b/w1 -> S02///b")
+    found(*(f"S0{k}_{'ab'[k > 2]}/w1 -> S0{k}///{'ab'[k > 2]}" for k in (1, 2, 3, 4)))
+
+
 def test_sessions_have_a_number() -> None:
     found(
         "sub-01/ses-1/walk_run-1 -> sub-01//ses1/",
