@@ -397,7 +397,7 @@ def _tests(quantity: _Quantity, condition: int, rows: Indices) -> Iterator[_Faul
         own = np.flatnonzero(np.isfinite(curve).any(axis=1))
         x = curve[own][:, np.isfinite(curve[own]).all(axis=0)]
         n = own.size
-        if n < FEWEST_SUBJECTS or x.shape[1] < COVERED * curve.shape[1]:
+        if n < FEWEST_SUBJECTS or x.shape[1] < COVERED * curve.shape[1] or not x.any():
             continue
         # mean and variance of the others, for all subjects at once
         middle = (x.sum(axis=0) - x) / (n - 1)

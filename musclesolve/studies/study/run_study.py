@@ -1,7 +1,7 @@
 """The computation of a study: the trial file and the result of each trial, and the table of all trials."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
@@ -114,6 +115,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         )
     unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
+    inputs = dict[str, tuple[str, tuple[Path, ...]]]()
     misspelt: InputError | None = None
     for trial in study.included:
         folder = output / TRIALS / trial.name
@@ -130,13 +132,39 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             refused.append(record)
             continue
         todo.append(job)
+        inputs[trial.name] = (str((trial.side, sorted(trial.time.items()), trial.settings)), made.inputs)
         for note in made.notes:
             differing.setdefault(note, []).append(trial.name)
     if misspelt is not None and not todo and "questions" in study.settings:
         raise study.document.placed(misspelt, "settings.questions", str(misspelt.where).split()[-1])
     check_curves(study, [job.trial for job in todo])
     notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
+    for same in _alike(inputs):
+        notes.append(
+            f"the files of {shortened(same)} have the same contents, which count {len(same)} times; where a file was "
+            'copied, leave out its trial with exclude = "a copy"'
+        )
     return todo, refused, [*notes, *unpacked.notes]
+
+
+def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
+    """Return trials whose input files have the same contents.
+
+    Args:
+        inputs: name of a trial -> what else is to be the same, and its files; only files of one size are read.
+    """
+
+    def parts(trials: Iterable[str], mark: Callable[[Path], object]) -> list[list[str]]:
+        found: dict[object, list[str]] = {}
+        for name in trials:
+            rest, files = inputs[name]
+            found.setdefault((rest, *map(mark, files)), []).append(name)
+        return [names for names in found.values() if len(names) > 1]
+
+    there = [name for name, (_, files) in inputs.items() if all(file.is_file() for file in files)]
+    return [
+        names for sized in parts(there, lambda file: file.stat().st_size) for names in parts(sized, sha256)
+    ]
 
 
 def _write(made: TrialFile, path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import shortened, suggestion
+from musclesolve._util.names import suggestion
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
@@ -222,20 +222,24 @@ def _unusual(
         yield f"no line in [subjects]: {', '.join(without)}"
     if unused := [name for name in subjects if all(trial.subject != name for trial in trials)]:
         yield f"subjects without a trial: {', '.join(unused)}"
+    of_groups = {trial.subject: str(subjects.get(trial.subject, {}).get(GROUP, "")) for trial in included}
     labels = {
-        "group": Counter(
-            str(subjects.get(name, {}).get(GROUP, ""))
-            for name in dict.fromkeys(trial.subject for trial in included)
-        ),
-        "condition": Counter(trial.condition for trial in included),
+        "group": [(group, name) for name, group in of_groups.items()],
+        "condition": [(trial.condition, trial.subject) for trial in included],
     }
-    for what, count in labels.items():
-        if not design[f"{what}s"]:
-            for name in [each for each, times in count.items() if each and times == 1]:
-                others = [each for each, times in count.items() if times > 1]
-                alike = get_close_matches(name.casefold(), others, 1, SIMILAR)
-                if meant := [item for item in alike if DIGITS.findall(item) == DIGITS.findall(name)]:
-                    yield f"the {what} {name!r} is named once; was {meant[0]!r} meant?"
+    for what, named in labels.items():
+        count = Counter(label for label, _ in named)
+        persons = {label: {subject for each, subject in named if each == label} for label in count}
+        for name in filter(None, count):
+            alike = {each.casefold(): each for each in count if DIGITS.findall(each) == DIGITS.findall(name)}
+            del alike[name.casefold()]
+            once = count[name] == 1 and not design[f"{what}s"]
+            alone = len(persons[name]) == 1
+            for other in map(alike.__getitem__, get_close_matches(name.casefold(), alike, 1, SIMILAR)):
+                if once and count[other] > 1:
+                    yield f"the {what} {name!r} is named once; was {other!r} meant?"
+                elif alone and len(persons[other]) > 1 and persons[name].isdisjoint(persons[other]):
+                    yield f"the {what} {name!r} is of {', '.join(persons[name])} alone; was {other!r} meant?"
         if some := count[""] and [each for each in count if each]:
             yield (
                 f"{count['']} {'subjects' if what == 'group' else 'trials'} have no {what}, others have "
@@ -248,13 +252,6 @@ def _unusual(
     if pooled := [names for names in sessions.values() if len(names) > 1]:
         names = ", ".join(pooled[0])
         yield f"sessions of a subject ({names}) are averaged; state them as condition to compare them"
-    of_files: dict[str, list[str]] = {}
-    for trial in included:
-        files = str((sorted(trial.source.items()), trial.side, sorted(trial.time.items())))
-        of_files.setdefault(files, []).append(trial.name)
-    for same in of_files.values():
-        if len(same) > 1:
-            yield f"{shortened(same)} are of the same files, which count {len(same)} times"
 
 
 def _subjects_table(document: Document) -> SubjectsTable | None:

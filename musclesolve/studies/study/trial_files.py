@@ -21,9 +21,10 @@ TRIAL_HEAD = (
 
 @dataclass(frozen=True)
 class TrialFile:
-    """The text of a trial file, and the differences of the study file from the trial's own file."""
+    """The text of a trial file, its input files, and the differences of the study file from the trial's own file."""
 
     text: str
+    inputs: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -95,4 +96,6 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     about=rule.about,
                     place=study.people,
                 )
-    return TrialFile(TRIAL_HEAD + "\n" + tables_text(merged), tuple(notes))
+    named = [name for name in merged["files"].values() if isinstance(name, str) and not is_predicted(name)]
+    inputs = tuple(path.parent / name for name in named)
+    return TrialFile(TRIAL_HEAD + "\n" + tables_text(merged), inputs, tuple(notes))

@@ -145,6 +145,9 @@ def test_curves_of_zeros_and_missing_curves_are_no_fault():
     means["joint_moment"].values[1] = np.nan
     means["joint_moment"].values[3, 0, :40] = np.nan
     assert not errors(compare_subjects(means))
+    groups = walkers(8, np.random.default_rng(4), groups=["a"] * 4 + ["b"] * 4)
+    groups["joint_angle"].values[4:, ..., 0] = 0.0  # a coordinate that no marker of group b shows
+    assert not errors(compare_subjects(groups))
 
 
 def test_means_without_a_subject():

@@ -123,6 +123,20 @@ def test_what_is_unusual_is_a_note_and_no_error(path: Path) -> None:
     assert "sessions of a subject (pre, post) are averaged" in notes
 
 
+def test_a_condition_of_one_subject_alone_may_be_misspelt(path: Path) -> None:
+    lines = [
+        f'S0{k}_{n}_{label} = {{ subject = "S0{k}", condition = "{label}", file = "w{k}{n}{label}.toml" }}'
+        for k, label in ((2, "fast"), (3, "fast"), (4, "Fsat"))
+        for n in (1, 2)
+    ]
+    text = STUDY.replace('["slow", "fast"]', '["slow", "fast", "Fsat"]') + "\n".join(lines) + "\n"
+    path.write_text(text, encoding="utf-8")
+    said = "the condition 'Fsat' is of S04 alone; was 'fast' meant?"
+    assert said in read_study(path).notes
+    path.write_text(text + lines[0].replace("S02", "S04").replace("_1", "_3") + "\n", encoding="utf-8")
+    assert said not in read_study(path).notes  # this subject has both
+
+
 def test_a_design_need_not_name_what_is_excluded(path: Path) -> None:
     text = STUDY.replace('["slow", "fast"]', '["slow"]')
     text = text.replace('condition = "fast", model', 'condition = "fast", exclude = "no forces", model')
