@@ -21,6 +21,7 @@ from musclesolve.report.content.methods import (
     as_text,
     cost_words,
     methods,
+    study_methods,
     texts,
     works,
 )
@@ -223,6 +224,14 @@ def test_lever_and_sides_of_the_knee_are_described_where_the_result_has_them():
     assert {"van_eijden_1986", "dandridge_2022", "schipplein_1991", "lerner_2015"} <= set(citations.keys)
     text, citations = paragraph(data.drop_vars(["patellofemoral_force", "knee_contact_medial"]))
     assert "patellar" not in text and "apart" not in text and "lerner_2015" not in citations.keys
+
+
+def test_many_trials_are_not_said_to_be_corrected_where_none_is():
+    plain, corrected = small(), small(plate_corrections=["plate 1 turned by 180 degrees."])
+    trials = [(TrialFiles(data, RESULT, None), 1) for data in (plain, corrected)]
+    said = [re.sub("<[^>]+>", "", each) for each in study_methods(trials, Citations())]
+    about = [sentence for sentence in said if "were corrected by" in sentence]
+    assert len(about) == 1 and about[0].startswith("In 1 of 2 trials:") and about[0].endswith("gives.")
 
 
 def test_factors_of_one_person_are_stated():

@@ -100,9 +100,10 @@ def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations
             if each in left_out:
                 continue
             try:
-                sentence = _OF_TRIAL.sub("", each).format(**values)
+                each.format(**values)
             except KeyError:
                 continue
+            sentence = f"{_OF_TRIAL.sub('', each).format(**values).removesuffix('.')}."
             found[sentence] = found.get(sentence, 0) + count
     return [
         citations.marked(sentence if count == total else f"In {count} of {total} trials: {sentence}")

@@ -32,7 +32,7 @@ from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import SPREAD
-from musclesolve.results.cycles.outcomes import CYCLE, STRIDE
+from musclesolve.results.cycles.outcomes import CYCLE, STRIDE, without_arms_and_empty
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
@@ -272,7 +272,8 @@ def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
         of = "" if of == effect else f"{of}: "
         share = f", {largest.percent:+z.0f} % of the reference's peak" if np.isfinite(largest.percent) else ""
         small = ", smaller than the measurement error" if _is_small(test) else ""
-        size = f"; {of}{largest.difference:+.3g} {test.unit}{share}{small}"
+        amount = study_tables.with_unit(f"{largest.difference:+.3g}", test.unit)
+        size = f"; {of}{amount}{share}{small}"
     if followed := [other for other in tests if other.follows == test.row]:
         pairs = [other.effect.partition(": ")[2].rpartition(" - ") for other in followed if other.clusters]
         apart = ", ".join(plain(name) for name, _, _ in pairs)
@@ -358,26 +359,29 @@ def _people(result: StudyResult) -> list[PageTable]:
     tables = [PageTable(caption, columns, rows)]
 
     conditions = study.conditions
-    over = dict.fromkeys(("group", "condition", *(["cycle_leg"] if cycles is not None else [])))
-    own = {} if cycles is None else {key: np.asarray(cycles[key].values, str) for key in over}
-    legs = [name for name in dict.fromkeys(own.get("cycle_leg", ())) if name]
+    own = dict.fromkeys(("subject", "trial", "group", "condition", "cycle_leg"), np.zeros(0, str))
+    if cycles is not None:
+        counting = cycles["counts"].values.astype(bool)
+        own = {key: np.asarray(cycles[key].values, str)[counting] for key in own}
+    legs = [name for name in dict.fromkeys(own["cycle_leg"].tolist()) if name]
     counted = []
     for condition in conditions:
         row = [plain(condition) or "all trials"]
-        for group, names in groups.items():
-            here = (
-                (own["group"] == group) & (own["condition"] == condition) if own else np.zeros(0, dtype=bool)
-            )
-            row.append(str(sum(t.condition == condition and t.subject in names for t in study.included)))
+        for group in groups:
+            here = (own["group"] == group) & (own["condition"] == condition)
+            row += [str(np.unique(own[key][here]).size) for key in ("subject", "trial")]
             row.append(str(int(here.sum())))
             row += [str(int((here & (own["cycle_leg"] == leg)).sum())) for leg in legs]
         counted.append(row)
     heads = [
         f"{group or unnamed}: {what}" if len(groups) > 1 else what
         for group in groups
-        for what in ("trials", "cycles", *(f"of the {leg} leg" for leg in legs))
+        for what in ("subjects", "trials", "cycles", *(f"of the {leg} leg" for leg in legs))
     ]
-    return [*tables, PageTable("Trials and cycles that are averaged", ["condition", *heads], counted)]
+    return [
+        *tables,
+        PageTable("Subjects, trials and cycles that are averaged", ["condition", *heads], counted),
+    ]
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
@@ -519,6 +523,19 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
     if result.values.empty:
         return
     values = result.values[(result.values["phase"] == CYCLE) & result.values["measure"].isin(MEASURES)]
+    if (groups := result.groups) is not None:
+        curves = [name for name in values["variable"].unique() if name in groups]
+        known, _ = without_arms_and_empty(groups, curves)
+        drawn = {(variable, name) for variable, names in known.items() for name in (*names, "")}
+        outcomes = tuple(result.computed.study.design.outcomes or ())
+        values = values[
+            [
+                variable not in curves
+                or (variable, name) in drawn
+                or any(text.startswith(f"{variable} {name}") for text in outcomes)
+                for variable, name in zip(values["variable"], values["name"], strict=True)
+            ]
+        ]
     of_strides = values["measure"] == STRIDE
     for (variable, unit), own in values[~of_strides].groupby(["variable", "unit"], sort=False):
         factor, shown_unit = shown(str(unit))
@@ -536,18 +553,24 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
 
 
 def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
-    """Return mean and standard deviation over subjects, a column for each group and condition."""
+    """Return mean and standard deviation over subjects, a column for each group and condition with its number of
+    subjects; a cell of fewer has its own number.
+    """
     cells: dict[str, dict[str, str]] = {}
     unnamed = study_tables.NO_GROUP if values["group"].nunique() > 1 else ""
-    columns = dict[str, None]()
+    most = values.groupby(["group", "condition"])["count"].max()
+    columns = dict[str, str]()
     for label, (_, row) in zip(labels, values.iterrows(), strict=True):
         of = (row["group"] or unnamed, row["condition"])
         column = ", ".join(plain(name) for name in of if name) or "all"
-        spread = f" ± {factor * row['std']:.2g}" if row["count"] > 1 else ""
-        cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}"
-        columns[column] = None
+        of_most = most[row["group"], row["condition"]]
+        if row["count"]:
+            spread = f" ± {factor * row['std']:.2g}" if row["count"] > 1 else ""
+            fewer = f" (n = {row['count']})" if row["count"] < of_most else ""
+            cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}{fewer}"
+        columns[column] = f"{column} (n = {of_most})"
     rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
-    return PageTable(caption, ["", *columns], rows, compact=len(rows) > 12)
+    return PageTable(caption, ["", *columns.values()], rows, compact=len(rows) > 12)
 
 
 def _degrees(result: StudyResult) -> str:

@@ -79,7 +79,7 @@ def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
             test.effect,
             stretch(cluster, "-"),
             p_text(cluster.p),
-            f"{cluster.difference:.3g} {test.unit}" if np.isfinite(cluster.difference) else "-",
+            with_unit(f"{cluster.difference:.3g}", test.unit) if np.isfinite(cluster.difference) else "-",
             decimal(cluster.percent, 0),
             cluster.of,
         )
@@ -97,6 +97,11 @@ def stretch(cluster: Cluster, between: str) -> str:
         return "-"
     first, last = f"{cluster.start:.0f}", f"{cluster.end:.0f}"
     return first if first == last else f"{first}{between}{last}"
+
+
+def with_unit(number: str, unit: str) -> str:
+    """A number with its unit, which numbers without a unit ("1") do not show."""
+    return number if unit in ("", "1") else f"{number} {unit}"
 
 
 def remarks(comparisons: xr.Dataset) -> list[str]:

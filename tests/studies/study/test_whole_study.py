@@ -36,6 +36,7 @@ from musclesolve.results.plausibility import FLAGS
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
+from musclesolve.studies.study.curve_tests import Design
 from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
 
@@ -333,6 +334,49 @@ def test_subjects_without_a_group_are_called_so(whole):
     assert '<th scope="row">all</th><td>5</td>' in study_page(whole)
 
 
+def test_numbers_of_the_page_are_of_what_counts(whole):
+    """A refused trial is in no mean, nor is a subject that is left out; each mean has its number of subjects."""
+
+    def averaged(result) -> list[str]:
+        table = study_page(result).partition("that are averaged</caption>")[2].partition("</table>")[0]
+        return [
+            re.sub("<[^>]+>", " ", row).split()[:4] for row in re.findall("<tr>.*?</tr>", table, re.DOTALL)
+        ]
+
+    cycles = whole.cycles.load()
+    free = cycles["condition"].values == "free"
+    assert averaged(whole)[1:] == [
+        ["free", "5", "9", f"{free.sum()}"],
+        ["loaded", "5", "10", f"{(~free).sum()}"],
+    ]
+    counts = (cycles["subject"].values != "S01") | ~free
+    left_out = replace(whole, cycles=cycles.assign_coords(counts=("cycle", counts)))
+    assert averaged(left_out)[1] == ["free", "4", "7", f"{(free & counts).sum()}"]
+    knee = (whole.values["variable"] == "joint_moment") & (whole.values["name"] == "knee_angle")
+    assert "free (n = 5)" in study_page(whole) and "(n = 4)" not in study_page(whole)
+    fewer = whole.values.assign(
+        count=whole.values["count"].mask(knee & (whole.values["measure"] == "max"), 4)
+    )
+    assert "(n = 4)</td>" in study_page(replace(whole, values=fewer))
+
+
+def test_values_of_arms_are_on_the_page_as_outcomes_alone(whole):
+    moments = whole.values[whole.values["variable"] == "joint_moment"].assign(name="elbow_flexion")
+    arms = replace(whole, values=moments)
+    assert "elbow flexion" not in study_page(arms)
+    design = Design(outcomes=("joint_moment elbow_flexion max",))
+    study = replace(whole.computed.study, design=design)
+    assert "elbow flexion" in study_page(replace(arms, computed=replace(whole.computed, study=study)))
+
+
+def test_numbers_without_a_unit_are_written_without_one(whole):
+    units = whole.comparisons["units"].copy(data=["1"] * whole.comparisons.sizes["test"])
+    assert re.search(
+        r"loaded - free: [+-][\d.]+,",
+        study_page(replace(whole, comparisons=whole.comparisons.assign(units=units))),
+    )
+
+
 def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
     lines = few.read_text(encoding="utf-8").splitlines()
     few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1:])), encoding="utf-8")
@@ -442,13 +486,28 @@ def test_slips_of_the_study_file_are_said(folder):
     study = folder / "slips.toml"
     text = text.replace('S02_loaded_1 = { subject = "S02", condition = "loaded"',
                         'S02_loaded_1 = { subject = "S02", condition = "laoded"')  # fmt: skip
-    text = text.replace("S01/free/trial_2", "S01/free/trial_1").replace("S05 = {", "S06 = {")
+    text = text.replace("S05 = {", "S06 = {")
     study.write_text(text, encoding="utf-8")
     notes = ms.read_study(study).notes
     assert "the condition 'laoded' is named once; was 'loaded' meant?" in notes
-    assert "S01_free_1, S01_free_2 are of the same files, which count 2 times" in notes
     assert {"no line in [subjects]: S05", "subjects without a trial: S06"} <= set(notes)
     assert ms.read_study(folder / "study.toml").notes == ()
+
+
+def test_trials_of_copied_files_are_said(folder, tmp_path):
+    place = tmp_path / "study"
+    shutil.copytree(folder, place)
+    for file in (place / "S02" / "loaded").glob("trial_1*"):
+        shutil.copy(file, file.with_name(file.name.replace("trial_1", "trial_2")))
+    notes = prepared(ms.read_study(place / "study.toml"), tmp_path / "out")[2]
+    assert [note.partition(" have ")[0] for note in notes] == ["the files of S02_loaded_1, S02_loaded_2"]
+    text = (place / "study.toml").read_text(encoding="utf-8").replace("S01/free/trial_2", "S01/free/trial_1")
+    (place / "study.toml").write_text(text, encoding="utf-8")
+    notes = prepared(ms.read_study(place / "study.toml"), tmp_path / "out")[2]
+    assert [note.partition(" have ")[0] for note in notes] == [
+        "the files of S01_free_1, S01_free_2",
+        "the files of S02_loaded_1, S02_loaded_2",
+    ]
 
 
 def test_names_with_letters_of_any_language(few, tmp_path):
