@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from musclesolve._util.message_text import few
 from musclesolve._util.names import similar
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
@@ -18,6 +19,8 @@ from musclesolve.settings.trial import RecordedSettings, SubjectSettings
 
 Weights = Mapping[str, float]
 LARGEST_WEIGHT = 1e3
+FEWEST_OF_ANOTHER, SHARE_OF_ANOTHER = 4, 0.4
+"""So many markers, and at least this share, that the motion lacks show that it has another marker set."""
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 FUNCTIONAL = "functional"
@@ -214,6 +217,31 @@ def absences(
                 needed = static if landmarks()[landmark].standing else None
                 lacking("mapping", landmark, marker, walk, needed)
     return errors
+
+
+def other_marker_set(
+    document: Document,
+    mapping: Mapping[str, Weights],
+    clusters: Mapping[str, tuple[str, ...]],
+    carried: Mapping[str, str],
+    walk: Markers,
+) -> InputError | None:
+    """Return the error of a motion that lacks so many of its markers that it has another marker set, else None."""
+    wanted = {marker: ("clusters", name) for name, markers in clusters.items() for marker in markers}
+    for landmark, weights in mapping.items():
+        wanted |= {marker: ("mapping", landmark) for marker in weights if marker not in carried}
+    absent = [marker for marker in wanted if marker not in walk]
+    if len(absent) < FEWEST_OF_ANOTHER or len(absent) < SHARE_OF_ANOTHER * len(wanted):
+        return None
+    return document.error(
+        "recording.markers.another_marker_set",
+        *wanted[absent[0]],
+        count=len(absent),
+        whole=len(wanted),
+        path=walk.path,
+        names=few(absent, 6),
+        there=few(walk.names, 6),
+    )
 
 
 def functional_joints(settings: RecordedSettings) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from musclesolve.recording.markers.mapping_tables import (
     examined_mapping,
     functional_joints,
     joint_errors,
+    other_marker_set,
     read_carried,
     read_clusters,
 )
@@ -100,7 +101,8 @@ def read_marker_mapping(
 
     absent = absences(document, mapping, clusters, carried, walk, static)
     if not unread:
-        faults.add("mapping", *absent.values())
+        other = other_marker_set(document, mapping, clusters, carried, walk)
+        faults.add("mapping", *([other] if other is not None else absent.values()))
     clusters = {k: markers for k, markers in clusters.items() if not unread and ("clusters", k) not in absent}
     lost = {
         marker

@@ -49,6 +49,16 @@ def test_the_markers_of_the_stride_that_carry_the_labels_are_named(
     assert exchanged(STRIDE, one, other, share, tmp_path) == [("labels_exchanged", {one, other}, 1)]
 
 
+def test_a_marker_that_is_never_seen_carries_no_label_of_another(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    copy.move("R.Clavicle", slice(None), np.full(3, np.nan))
+    copy.exchange("R.SH2", "L.SH2")
+    errors = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    assert [(f.code, set(f.where.markers)) for f in errors] == [("pair_swapped", {"R.SH2", "L.SH2"})]
+
+
 def test_a_ghost_is_no_exchange(recorded_walk_trial: Trial, tmp_path: Path) -> None:
     copy = open_copy(recorded_walk_trial.path)
     first = copy.frame(0.5)

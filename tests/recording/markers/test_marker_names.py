@@ -123,3 +123,16 @@ def test_a_slip_of_a_label_in_the_motion(tmp_path: Path, label: str, said: bool)
     with refused("missing_marker", "only the standing trial has the marker 'RASI'", "[carried]") as error:
         read_trial(path)
     assert (f"correct the label '{label}'" in str(error.value)) == said
+
+
+@pytest.mark.parametrize("count", [1, 14])
+def test_another_marker_set_is_refused_in_one_sentence(tmp_path: Path, count: int) -> None:
+    path = write_trial(tmp_path)
+    used = read_trial(path).used_markers[:count]
+    markers = read_trc(tmp_path / "walk.trc")
+    names = tuple(f"M{k:02}" if name in used else name for k, name in enumerate(markers.names))
+    write_trc(tmp_path / "walk.trc", replace(markers, names=names))
+    with refused("missing_marker", *([f"{count} of "] if count > 1 else [f"'{used[0]}'"])):
+        read_trial(path)
+    found = [each for each in examined(path).findings if each.code == "mapping"]
+    assert len(found) == 1
