@@ -32,12 +32,14 @@ from musclesolve.dynamics.kernel.bodies import move_body, push_body
 from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
 from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.nearest_pose import (
+    MOST_CARRIED,
     SUMS,
     add_target,
     carry,
     find_nearest,
     place_frames,
-    set_equations,
+    set_gradient,
+    set_hessian,
 )
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
 from musclesolve.dynamics.kernel.tree_motion import (
@@ -143,17 +145,19 @@ def nearest(tree, targets, values, rests, starts, poses, limits, work, largest):
     moved.
     """
     angles, position, base = poses
+    found = 0  # number of frames before this one, without a gap, whose poses are known
     for t in range(largest.size):
         pose, rest = (angles[t], position[t], base[t]), (rests[0][t], rests[1][t])
         limits[2] = np.inf
-        if starts[0].size > 0 and t > 0 and largest[t - 1] < limits[0]:
-            carry(starts, poses, t, 2 if t > 1 and largest[t - 2] < limits[0] else 1, work)
+        if starts[0].size > 0 and found > 0:
+            carry(starts, poses, t, min(found, MOST_CARRIED), work)
             limits[2] = 0.0
         largest[t] = find_nearest(tree, targets, values[t], rest, *pose, limits, work)
+        found = found + 1 if largest[t] < limits[0] else 0
 
 
 def equate(tree, targets, speeds, seen, near, work, equations):
-    """Normal equations of every frame; speeds: axes and offsets; seen: places and pulls: `set_equations`."""
+    """Normal equations of every frame; speeds: axes and offsets; seen: places and pulls."""
     hessian, gradient = equations
     for t in range(near.size):
         for f in range(work.sums.shape[0]):
@@ -165,7 +169,8 @@ def equate(tree, targets, speeds, seen, near, work, equations):
         for n in range(targets.slot.size):
             total = work.sums[tree.owner[targets.slot[n]]]
             add_target(total, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
-        set_equations(tree, targets.free, near[t], work)
+        set_gradient(tree, targets.free, work)
+        set_hessian(tree, targets.free, near[t], work)
         for i in range(targets.free.size):
             gradient[t, i] = work.gradient[i]
             for j in range(targets.free.size):

@@ -16,6 +16,14 @@ NEAR_OPTIMUM = 0.1
 """A frame whose last step was shorter than this [rad, m] is near the optimum."""
 DAMPING = 1e-9
 """Keeps a step finite in a direction that moves no target at present [m2]; it does not move the optimum."""
+SHORT = 1e-3
+"""After a step of Newton that was shorter than this [rad, m] the next ones have its matrix: each leaves an error of
+about its length times the length of that step, as long as they become shorter by ten.
+"""
+NEGLIGIBLE = 1e-13
+"""Such an error at which the search may end."""
+MOST_CARRIED = 5
+"""Largest number of frames from which the start of the next one is extrapolated."""
 SINGLE, FIRST, FURTHER = np.arange(3)
 """Kind of a joint: one axis; the first of the three of a spherical joint; another one of them."""
 SUMS = 22
@@ -69,6 +77,12 @@ def place_frames(tree, angles, position, base, work):
             vx += angles[j] * tree.axis[j, 0]
             vy += angles[j] * tree.axis[j, 1]
             vz += angles[j] * tree.axis[j, 2]
+        if vx == 0.0 and vy == 0.0 and vz == 0.0:
+            for x in range(3):
+                shift[c, x] = shift[p, x]
+                for y in range(3):
+                    rotation[c, x, y] = rotation[p, x, y]
+            continue
         set_rotation(vx, vy, vz, work.turn)
         set_product(rotation[p], work.turn, rotation[c])
         for x in range(3):
@@ -141,8 +155,8 @@ def add_target(sums, weight, point, place, pull):
 
 
 @compiled
-def set_equations(tree, free, near, work):
-    """Set H - near S and the gradient over the free speeds, from the sums of every frame and the axes and offsets."""
+def set_gradient(tree, free, work):
+    """Set the gradient over the free speeds, from the sums of every frame, which are gathered, and axes and offsets."""
     sums, joints = work.sums, tree.parent.size
     for back in range(joints):
         k = joints - 1 - back
@@ -152,14 +166,25 @@ def set_equations(tree, free, near, work):
     for j in range(free.size):
         s = free[j]
         load = sums[tree.child[s] if s < joints else tree.root[0]]
-        a, c, angular, linear = work.axis[s], work.offset[s], work.angular[j], work.linear[j]
+        a, c = work.axis[s], work.offset[s]
         torque_x = load[P + 5] - load[P + 7]
         torque_y = load[P + 6] - load[P + 2]
         torque_z = load[P + 1] - load[P + 3]
         work.gradient[j] = a[0] * torque_x + a[1] * torque_y + a[2] * torque_z
         for x in range(3):
-            y, z = (x + 1) % 3, (x + 2) % 3
             work.gradient[j] += c[x] * load[F + x]
+
+
+@compiled
+def set_hessian(tree, free, near, work):
+    """Set H - near S over the free speeds, from the sums that `set_gradient` gathered and the axes and offsets."""
+    sums, joints = work.sums, tree.parent.size
+    for j in range(free.size):
+        s = free[j]
+        load = sums[tree.child[s] if s < joints else tree.root[0]]
+        a, c, angular, linear = work.axis[s], work.offset[s], work.angular[j], work.linear[j]
+        for x in range(3):
+            y, z = (x + 1) % 3, (x + 2) % 3
             angular[x] = load[H + y] * c[z] - load[H + z] * c[y]
             linear[x] = a[y] * load[H + z] - a[z] * load[H + y] + load[M] * c[x]
         angular[0] += (load[C + 3] + load[C + 5]) * a[0] - load[C + 1] * a[1] - load[C + 2] * a[2]
@@ -189,25 +214,35 @@ def set_equations(tree, free, near, work):
 
 
 @compiled
-def solve_in_place(matrix, right):
-    """Replace the right-hand side of a symmetric system with the solution, by the factors L^T D L of its lower half.
+def factorize(matrix):
+    """Replace the lower half of a symmetric matrix with its factors L^T D L, D L in place of L.
 
     Speeds are eliminated from the last to the first, distal ones first; elements between two branches of the tree
     stay zero (Featherstone 2008, 6.5).
     """
-    count = right.size
+    count = matrix.shape[0]
     for back in range(count):
         k = count - 1 - back
         for i in range(k):
             if matrix[k, i] != 0.0:
                 factor = matrix[k, i] / matrix[k, k]
-                right[i] -= factor * right[k]
                 for j in range(i + 1):
                     matrix[i, j] -= factor * matrix[k, j]
+
+
+@compiled
+def substitute(factors, right):
+    """Replace the right-hand side of a system, whose matrix `factorize` took, with the solution."""
+    count = right.size
+    for back in range(count):
+        k = count - 1 - back
+        scaled = right[k] / factors[k, k]
+        for i in range(k):
+            right[i] -= factors[k, i] * scaled
     for i in range(count):
         for j in range(i):
-            right[i] -= matrix[i, j] * right[j]
-        right[i] /= matrix[i, i]
+            right[i] -= factors[i, j] * right[j]
+        right[i] /= factors[i, i]
 
 
 @compiled
@@ -268,27 +303,25 @@ def add_turn(share, rotation, start, turn):
 
 
 @compiled
-def carry_numbers(start, array, t, back):
-    """See `carry`, of numbers (T, k)."""
-    for k in range(array.shape[1]):
-        moved = array[t - 1, k] - start[t - 1, k]
-        array[t, k] += 2.0 * moved - (array[t - back, k] - start[t - back, k])
-
-
-@compiled
 def carry(starts, poses, t, back, work):
-    """Move the start of a frame as the frame before it was moved, and as much further as it was than `back` frames ago.
+    """Move the start of a frame as the frames before it were moved: their moves, extrapolated from `back` of them.
 
-    starts, poses: angles, positions and rotations of the base, at the starts and as found in the frames before.
+    starts, poses: angles, positions and rotations of the base, at the starts and as found in the frames before. The
+    polynomial through the moves m of the frames before gives n m_1 - n (n - 1) / 2 m_2 + ..., n of them, the last one
+    first.
     """
     first_angles, first_position, start = starts
     angles, position, base = poses
-    carry_numbers(first_angles, angles, t, back)
-    carry_numbers(first_position, position, t, back)
+    share = -1.0
     for x in range(3):
         work.arm[x] = 0.0
-    add_turn(2.0, base[t - 1], start[t - 1], work.arm)
-    add_turn(-1.0, base[t - back], start[t - back], work.arm)
+    for k in range(1, back + 1):
+        share *= -(back - k + 1) / k
+        for j in range(angles.shape[1]):
+            angles[t, j] += share * (angles[t - k, j] - first_angles[t - k, j])
+        for x in range(3):
+            position[t, x] += share * (position[t - k, x] - first_position[t - k, x])
+        add_turn(share, base[t - k], start[t - k], work.arm)
     set_rotation(work.arm[0], work.arm[1], work.arm[2], work.turn)
     set_product(work.turn, start[t], base[t])
 
@@ -297,13 +330,14 @@ def carry(starts, poses, t, back, work):
 def find_nearest(tree, targets, values, rest, angles, position, base, limits, work):
     """Take steps from a pose to the nearest one, in place; return the length of the last step [rad or m].
 
-    Gauss-Newton far from the optimum, Newton near it; steps are damped where the fit gets worse. rest: see
-    `find_misfit`. limits: the length of a step that ends the search, the largest number of steps, and the distance of
-    the optimum as far as it is known.
+    Gauss-Newton far from the optimum, Newton near it, in the end with the matrix of an earlier step; steps are damped
+    where the fit gets worse. rest: see `find_misfit`. limits: the length of a step that ends the search, the largest
+    number of steps, and the distance of the optimum as far as it is known.
     """
     joints, free = tree.parent.size, targets.free
     toward, weight = rest
     damping, largest = DAMPING, limits[2]
+    held = 0.0  # length of the step whose matrix is still in use
     place_frames(tree, angles, position, base, work)
     misfit = find_misfit(tree, targets, values, rest, angles, work)
     for _ in range(int(limits[1])):
@@ -318,13 +352,18 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
                 work.arm[x] = work.place[n, x] - (position[x] if targets.point[n] else 0.0)
             total = work.sums[tree.owner[targets.slot[n]]]
             add_target(total, targets.weight[n], targets.point[n], work.arm, work.pull)
-        set_equations(tree, free, near, work)
+        set_gradient(tree, free, work)
         for j in range(free.size):
-            work.hessian[j, j] += damping
             if free[j] < joints:
-                work.hessian[j, j] += weight[free[j]]
                 work.gradient[j] -= weight[free[j]] * (angles[free[j]] - toward[free[j]])
-        solve_in_place(work.hessian, work.gradient)
+        if held == 0.0:
+            set_hessian(tree, free, near, work)
+            for j in range(free.size):
+                work.hessian[j, j] += damping
+                if free[j] < joints:
+                    work.hessian[j, j] += weight[free[j]]
+            factorize(work.hessian)
+        substitute(work.hessian, work.gradient)
         for k in range(work.step.size):
             work.step[k] = 0.0
         turned, length = 0.0, 0.0
@@ -337,8 +376,12 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
             work.step[k] *= shorter
             length = max(length, abs(work.step[k]))
         move_pose(tree, angles, position, base, work)
-        place_frames(tree, work.angles, work.position, work.base, work)
-        tried = find_misfit(tree, targets, values, rest, work.angles, work)
+        # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
+        last = near > 0.0 and length < limits[0] and held * length < NEGLIGIBLE
+        tried = misfit
+        if not last:
+            place_frames(tree, work.angles, work.position, work.base, work)
+            tried = find_misfit(tree, targets, values, rest, work.angles, work)
         # Near the optimum the misfit no longer falls: what is left is round-off.
         if tried <= misfit * (1.0 + 1e-9) + 1e-18:
             for k in range(joints):
@@ -347,13 +390,16 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
                 position[x] = work.position[x]
                 for y in range(3):
                     base[x, y] = work.base[x, y]
+            if held > 0.0:
+                held = held if length < 0.1 * largest else 0.0
+            elif near > 0.0 and damping == DAMPING and length < SHORT:
+                held = length
             misfit, largest = tried, length
             damping = max(0.1 * damping, DAMPING)
         else:
-            largest, damping = np.inf, min(100.0 * damping, 1.0)
+            largest, damping, held = np.inf, min(100.0 * damping, 1.0), 0.0
             place_frames(tree, angles, position, base, work)
             find_misfit(tree, targets, values, rest, angles, work)
-        # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
-        if near > 0.0 and largest < limits[0]:
+        if last:
             break
     return largest
