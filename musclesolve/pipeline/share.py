@@ -71,8 +71,8 @@ def share_part(
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
-    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`; progress: of the motions
-    with elastic tendons, 0 to 1.
+    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`, the problem then has
+    reactions only for a cost of reactions; progress: of the motions with elastic tendons, 0 to 1.
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.elastic:
@@ -82,7 +82,8 @@ def share_part(
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    problem = sharing_problem(part, sharing, like)
+    without = like is not None and "reaction_matrix" not in sharing.cost.data
+    problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
         solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
     if not (part.usable.all() and part.measured.all()):

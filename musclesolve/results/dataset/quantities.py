@@ -11,6 +11,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -136,7 +137,12 @@ QUANTITIES = {
 
 def in_set(*uses: Use) -> list[str]:
     """Names of the quantities of a set, or of several sets at the same time."""
-    return [each.name for each in QUANTITIES.values() if each.sets.issuperset(uses)]
+    return list(_in_set(uses))
+
+
+@cache
+def _in_set(uses: tuple[Use, ...]) -> tuple[str, ...]:
+    return tuple(each.name for each in QUANTITIES.values() if each.sets.issuperset(uses))
 
 
 def following(*bases: Basis) -> list[str]:

@@ -193,9 +193,8 @@ class Replay(ABC):
                 places[muscles] = np.arange(len(muscles))
         return places
 
-    def run(self, numbers: AnyArray) -> tuple[Any, list[SolvedGroup]]:
-        """Run the whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
-        errors = self.parameters.errors(numbers)
+    def run(self, errors: Errors) -> tuple[Any, list[SolvedGroup]]:
+        """Run the whole pipeline with errors; zeros give the nominal result."""
         body = self.body(errors)
         parts = [self.part(body, errors, number) for number in range(len(self.layout.muscles))]
         return body, [

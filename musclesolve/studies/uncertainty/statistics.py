@@ -346,13 +346,13 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
     parameters, layout = common.replay.parameters, common.replay.layout
     samples: list[Drawn | str] = []
     for number in task:
-        normal = common.numbers(number)
+        errors = parameters.errors(common.numbers(number))
         try:
-            body, parts = common.replay.run(normal)
-            contact_error = common.replay.contact_error(parameters.errors(normal))
+            body, parts = common.replay.run(errors)
         except MuscleSolveError as error:  # such errors give no model, or no pose of one
             samples.append(str(error))
             continue
+        contact_error = common.replay.contact_error(errors)
         arrays = quantities(layout, body, parts, common.counted, contact_error)
         helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
         reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)

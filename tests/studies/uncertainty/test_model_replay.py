@@ -93,7 +93,7 @@ def test_it_has_the_sources_that_a_trial_file_may_state(body: ModelBody, replay:
 
 
 def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay: ModelReplay) -> None:
-    again, parts = replay.run(np.zeros(replay.parameters.count))
+    again, parts = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     nominal = share(body)
     for one, other in zip(nominal.parts, parts, strict=True):
         assert np.array_equal(one.tension, other.tension, equal_nan=True)

@@ -147,7 +147,7 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
     body = prepare(trial, side="r")
     assert isinstance(body, RecordedBody)
     replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"calibration": 1.0}))
-    _, (leg,) = replay.run(np.zeros(replay.parameters.count))
+    _, (leg,) = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     np.testing.assert_allclose(leg.tension, ms.run(trial, side="r")["muscle_force"], atol=0.01)
     draws = []
     for sample in range(200):

@@ -44,7 +44,7 @@ def test_it_has_the_sources_that_a_trial_file_may_state(replay: RecordedReplay) 
 
 def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> None:
     result = ms.run(trial, side="r")
-    body, (leg,) = replay.run(np.zeros(replay.parameters.count))
+    body, (leg,) = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     force = leg.tension
     assert np.abs(force - result["muscle_force"].values).max() < 0.01
     dofs = [body.model.dof(dof) for dof in result["dof"].values]
