@@ -35,6 +35,18 @@ PLACES = """wanted => {
 }"""
 """Row and column, in the list of landmarks, of the cell that has the focus and of another one."""
 
+AT_REST = """marker => {
+    const canvas = document.querySelector(".ms-scene canvas");
+    const scene = getElement(canvas.id.slice(1) || canvas.parentElement.id.slice(1));
+    const found = scene.seen.find(([k]) => scene.names[k] === marker);
+    if (!found) return null;  // it is not drawn yet
+    const [, u, v] = found, box = canvas.getBoundingClientRect(), place = [box.left + u, box.top + v];
+    const rest = window.rest?.key === `${marker} ${place}` ? window.rest : { key: `${marker} ${place}`, frames: 0 };
+    window.rest = ++rest.frames > 8 ? null : rest;
+    return rest.frames > 8 && place;
+}"""
+"""Place of a marker in the window [px], once it has been the same in some frames of the screen after each other."""
+
 
 @dataclass
 class Hands:
@@ -56,28 +68,9 @@ class Hands:
         page.get_by_role("button", name=re.compile(rf"^Step \d+, {title}:")).click()
         page.get_by_role("heading", name=title, exact=True).wait_for()
 
-    def place(self, marker: str, page: Any) -> tuple[float, float]:
+    def place(self, marker: str, page: Any) -> list[float]:
         """Where the picture shows a marker [px of the window], once camera and page have come to rest."""
-        before = None
-        for _ in range(100):
-            page.wait_for_timeout(200)
-            now = page.evaluate(
-                """marker => {
-                    const canvas = document.querySelector(".ms-scene canvas");
-                    const scene = getElement(canvas.id.slice(1) || canvas.parentElement.id.slice(1));
-                    const found = scene.seen.find(([k]) => scene.names[k] === marker);
-                    if (!found) return null;  // it is not drawn yet
-                    const [, u, v] = found;
-                    const box = canvas.getBoundingClientRect();
-                    return [box.left + u, box.top + v];
-                }""",
-                marker,
-            )
-            if now is not None and now == before:
-                break
-            before = now
-        assert now is not None, f"{marker} is not in the picture"
-        return tuple(now)
+        return page.wait_for_function(AT_REST, arg=marker).json_value()
 
     def cell(self, landmark: str, page: Any) -> Any:
         """The cell of a landmark in the list, once it shows its marker."""
@@ -209,13 +202,9 @@ class ByKeys(ByMouse):
             page.keyboard.press("Enter")
             page.wait_for_function("document.activeElement.closest('.ms-chosen') !== null")
             option = page.get_by_role("option", name=self.hands.names[landmark], exact=True)
-            for _ in range(5):  # the list closes where the page is drawn anew while letters come
-                page.keyboard.press("Control+a")
-                page.keyboard.type(self.hands.names[landmark])
-                with suppress(TimeoutError):
-                    option.wait_for(timeout=2000.0)
-                    break
-            assert option.is_visible()
+            page.keyboard.press("Control+a")
+            page.keyboard.type(self.hands.names[landmark])
+            option.wait_for()
             page.keyboard.press("ArrowDown")
             page.keyboard.press("Enter")
             self.hands.mapped(landmark, page)
@@ -287,20 +276,13 @@ def test_every_step_has_an_address_and_keeps_its_place(hands: Hands) -> None:
     hands.step("Events")
     strike = page.locator("g[role=slider][aria-label^='right heel strike']").first
 
-    def keeps(key: str) -> bool:
+    for key in ("ArrowRight", "ArrowLeft"):
         strike.focus()
         page.keyboard.press(key)
         page.get_by_role("button", name="As found").wait_for()
-        focused = "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
-        for _ in range(100):
-            if page.evaluate(focused):
-                return True
-            page.wait_for_timeout(100)
-        return False
-
-    # the result that the page has just opened may still be on its way: then once more
-    assert keeps("ArrowRight") or keeps("ArrowRight")
-    assert keeps("ArrowLeft")
+        page.wait_for_function(
+            "document.activeElement.getAttribute('aria-label')?.startsWith('right heel strike')"
+        )
     assert hands.errors == []
 
 

@@ -40,8 +40,9 @@ def browser():
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(page, browser):
+    """The page in one window; a test leaves it such that the others can go on."""
     with opened(page, DESKTOP, browser) as found:
         every_figure(found)
         yield found.page

@@ -36,60 +36,73 @@ def browser():
         yield started
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_no_error_no_request_no_sideways_scrolling(page, browser, size):
-    with opened(page, size, browser) as shown:
-        assert shown.errors == [] and shown.requests == []
-        shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+@pytest.fixture(scope="module")
+def shown(page, browser):
+    """The page in one window; each test brings it to the state from which it begins."""
+    with opened(page, browser=browser) as found:
+        yield found
 
 
-def test_a_link_opens_the_trial_that_it_leads_into(page, browser):
-    with opened(page, browser=browser) as shown:
-        assert not shown.page.evaluate("document.getElementById('t2').open")
-        shown.page.evaluate("location.hash = '#t2-s-limits'")
-        shown.page.wait_for_function("document.getElementById('t2').open")
+def fits(shown, width):
+    shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert shown.errors == [] and shown.requests == []
 
 
-def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(page, browser):
-    with opened(page, browser=browser) as shown:
-        shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        shown.page.emulate_media(media="print")
-        assert shown.page.evaluate("document.getElementById('t2').open")
-        heights = shown.page.evaluate(
-            "[...document.querySelectorAll('.drawing svg, .chart-panel')]"
-            ".map(each => each.getBoundingClientRect().height)"
+def test_no_error_no_request_no_sideways_scrolling(shown):
+    fits(shown, DESKTOP[0])
+
+
+def test_nor_on_a_phone(page, browser):
+    with opened(page, PHONE, browser) as shown:
+        fits(shown, PHONE[0])
+
+
+def test_a_link_opens_the_trial_that_it_leads_into(shown):
+    shown.page.evaluate("document.getElementById('t2').open = false")
+    shown.page.evaluate("location.hash = '#t2-s-limits'")
+    shown.page.wait_for_function("document.getElementById('t2').open")
+
+
+def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(shown):
+    shown.page.evaluate("document.getElementById('t2').open = false")
+    shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown.page.emulate_media(media="print")
+    assert shown.page.evaluate("document.getElementById('t2').open")
+    heights = shown.page.evaluate(
+        "[...document.querySelectorAll('.drawing svg, .chart-panel')]"
+        ".map(each => each.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 8 and max(heights) < 267.0 / 25.4 * 96.0
+    assert shown.page.pdf().startswith(b"%PDF")
+    shown.page.emulate_media(media="screen")
+    shown.page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+def test_copied_methods_are_text(shown):
+    shown.page.click("button[data-copy='methods-text']")
+    shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")
+
+
+def test_the_page_is_dark_where_the_system_is_and_light_on_paper(shown):
+    def colors():
+        return shown.page.evaluate(
+            """() => [getComputedStyle(document.body).backgroundColor,
+            ...["r", "l"].map((side) => getComputedStyle(side === "r"
+              ? document.querySelector('.chart-panel [stroke="#0072B2" i]')
+              : document.querySelector('.chart-panel [stroke="#E69F00" i]')).stroke)]"""
         )
-        assert len(heights) > 8 and max(heights) < 267.0 / 25.4 * 96.0
-        assert shown.page.pdf().startswith(b"%PDF")
 
-
-def test_copied_methods_are_text(page, browser):
-    with opened(page, browser=browser) as shown:
-        shown.page.click("button[data-copy='methods-text']")
-        shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")
-
-
-def test_the_page_is_dark_where_the_system_is_and_light_on_paper(page, browser):
-    with opened(page, browser=browser) as shown:
-
-        def colors():
-            return shown.page.evaluate(
-                """() => [getComputedStyle(document.body).backgroundColor,
-                ...["r", "l"].map((side) => getComputedStyle(side === "r"
-                  ? document.querySelector('.chart-panel [stroke="#0072B2" i]')
-                  : document.querySelector('.chart-panel [stroke="#E69F00" i]')).stroke)]"""
-            )
-
-        shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        shown.page.wait_for_selector('.chart-panel [stroke="#E69F00" i]', state="attached")
-        light = colors()
-        assert light[0] == "rgb(255, 255, 255)" and light[1] == "rgb(0, 114, 178)"
-        shown.page.emulate_media(color_scheme="dark")
-        dark = colors()
-        assert dark == [in_words(color) for color in (DARK, *(dark_color(SIDE_COLOR[side]) for side in "rl"))]
-        shown.page.emulate_media(color_scheme="dark", media="print")
-        assert colors() == light
+    shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    shown.page.wait_for_selector('.chart-panel [stroke="#E69F00" i]', state="attached")
+    light = colors()
+    assert light[0] == "rgb(255, 255, 255)" and light[1] == "rgb(0, 114, 178)"
+    shown.page.emulate_media(color_scheme="dark")
+    dark = colors()
+    assert dark == [in_words(color) for color in (DARK, *(dark_color(SIDE_COLOR[side]) for side in "rl"))]
+    shown.page.emulate_media(color_scheme="dark", media="print")
+    assert colors() == light
+    shown.page.emulate_media(color_scheme="light", media="screen")
 
 
 def in_words(color):

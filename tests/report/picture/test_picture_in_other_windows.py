@@ -12,6 +12,10 @@ from musclesolve.report.picture.moving_picture import picture_fragment
 pytestmark = needs_chromium
 START = "() => document.querySelector('.ms-picture').picture !== undefined"
 
+OBSERVED = """() => new Promise(done => new IntersectionObserver(() => requestAnimationFrame(done))
+    .observe(document.querySelector('.ms-picture')))"""
+"""Ends after the page has been told which of its elements are seen."""
+
 
 def part(name: str) -> str:
     return f'[data-msp="{name}"]'
@@ -39,7 +43,7 @@ def test_a_fragment_waits_until_it_is_seen_and_leaves_the_rest_of_its_page_alone
         page = found.page
         names = "() => Object.keys(window).length"
         before = page.evaluate(names)
-        page.wait_for_timeout(300)
+        page.evaluate(OBSERVED)
         assert not page.evaluate(START), "not started out of view"
         style = "() => getComputedStyle(document.getElementById('one')).position"
         assert page.evaluate(style) == "static"
