@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
+from musclesolve.results.files.atomic_writing import patient
 
 if TYPE_CHECKING:
     from musclesolve.studies.many_trials.one_trial import Job
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 Request = tuple[str, dict[str, Any]]
 """Name of a task, and its arguments."""
+
+PATIENCE = 60.0
+"""How long the writer of a file waits for another one of the desk, in the same folder [s]."""
 
 
 def compute(shared: None, request: Request, progress: Progress) -> Any:
@@ -25,7 +29,8 @@ def compute(shared: None, request: Request, progress: Progress) -> Any:
     log = logging.getLogger("musclesolve")
     log.addHandler(messages)
     try:
-        return TASKS[name](messages.progress, **arguments)
+        with patient(PATIENCE):
+            return TASKS[name](messages.progress, **arguments)
     except MuscleSolveError as error:
         return error
     finally:

@@ -124,12 +124,6 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     page.get_by_role("button", name="Run", exact=True).click()
     desk.button("Show the result").click()
     canvas = page.frame_locator("iframe[title^=Moving]").locator("canvas").first
-    for _ in range(600):
-        if canvas.is_visible():
-            break
-        page.wait_for_timeout(100)
-    else:  # a browser whose graphics process is stuck: the page keeps its place
-        page.reload()
     canvas.wait_for()
     page.frame_locator("iframe[title^=Figures]").locator(".chart-panel > svg").first.wait_for()
     desk.step("Export")

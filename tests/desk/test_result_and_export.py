@@ -16,6 +16,7 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve._util.locks import Lock
 from musclesolve._util.progress import no_progress
 from musclesolve.data import reference_stride
 from musclesolve.desk import result_files, tasks
@@ -24,6 +25,7 @@ from musclesolve.desk.result_facts import compared_costs, compared_results, resu
 from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting.study import comparison_figures, result_comparison_figures
 from musclesolve.results.export.export import FORMATS
+from musclesolve.results.files import atomic_writing
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import LABELS
@@ -122,6 +124,28 @@ def test_the_moving_picture_is_of_the_result_that_is_there(desk):
     assert result_step.moving_picture(desk.result).stat().st_mtime_ns == made
     os.utime(desk.result, ns=(made + 10**9, made + 10**9))
     assert result_step.moving_picture(desk.result).stat().st_mtime_ns != made
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        result_step.moving_picture,
+        result_step.figures,
+        lambda result: tasks.compute(None, ("report", {"files": [result]}), no_progress)[0],
+    ],
+    ids=["picture", "figures", "report"],
+)
+def test_what_is_made_of_a_result_waits_for_what_is_being_written_beside_it(desk, monkeypatch, make):
+    """Such as the picture for the report: both are made as soon as there is a result."""
+    lock = Lock.acquire(desk.result.parent / atomic_writing.LOCK)
+    waited = []
+
+    def release(seconds):
+        waited.append(seconds)
+        lock.release()
+
+    monkeypatch.setattr(atomic_writing, "sleep", release)
+    assert make(desk.result).is_file() and len(waited) == 1
 
 
 def test_figures_are_shown_by_kind(desk, tmp_path):

@@ -13,7 +13,9 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
+from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, View
+from musclesolve.results.files.atomic_writing import patient
 from musclesolve.results.judgement import NOT_USABLE, USABLE
 
 if TYPE_CHECKING:
@@ -122,7 +124,8 @@ def moving_picture(result: Path) -> Path:
 
     path = result.with_name(PICTURE)
     if not path.is_file() or is_older(path, result):
-        save_picture(result, path)
+        with patient(PATIENCE):  # the page of the result may be on its way into the same folder
+            save_picture(result, path)
     return path
 
 
@@ -133,7 +136,8 @@ def figures(result: Path, of_comparison: bool = False) -> Path:
 
     path, make = result.with_name(FIGURES), comparison_page if of_comparison else figure_page
     if not path.is_file() or is_older(path, result):
-        write_files(path.parent, {path.name: make(result).encode("utf-8", "replace")})
+        with patient(PATIENCE):
+            write_files(path.parent, {path.name: make(result).encode("utf-8", "replace")})
     return path
 
 

@@ -6,7 +6,9 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
+from time import monotonic, sleep
 from weakref import WeakValueDictionary
 
 from musclesolve._util.interrupts import ignore_interrupts
@@ -19,6 +21,9 @@ LOCK = f"{HIDDEN}lock"
 
 _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 """Folder -> its lock, if this process holds it."""
+_patience = ContextVar("_patience", default=0.0)
+LOOK = 0.05
+"""Interval at which a reserved folder is tried again [s]."""
 
 
 def write_files(
@@ -126,17 +131,34 @@ def reserved(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
+@contextlib.contextmanager
+def patient(seconds: float) -> Iterator[None]:
+    """Within it, a folder that is reserved by another run is waited for so long [s], before it is refused."""
+    before = _patience.set(seconds)
+    try:
+        yield
+    finally:
+        _patience.reset(before)
+
+
 def _lock_of(folder: Path) -> Lock:
+    until = monotonic() + _patience.get()
+    while (lock := _free_lock(folder)) is None:
+        if monotonic() >= until:
+            raise BusyError.from_template("results.another_run_writing", file=folder)
+        sleep(LOOK)
+    return lock
+
+
+def _free_lock(folder: Path) -> Lock | None:
+    """The lock of a folder, None if another run holds it."""
     with _input_error(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lock = Lock.acquire(folder / LOCK)
+            return Lock.acquire(folder / LOCK)
         except FileNotFoundError:  # another run has just ended, and removed its empty folder
             folder.mkdir(parents=True, exist_ok=True)
-            lock = Lock.acquire(folder / LOCK)
-    if lock is None:
-        raise BusyError.from_template("results.another_run_writing", file=folder)
-    return lock
+            return Lock.acquire(folder / LOCK)
 
 
 @contextlib.contextmanager
