@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import coordinates, given_moments, load_balance
 from musclesolve.checking.model import load_units_and_axes as units
@@ -41,6 +42,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
 )
+CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
 NEED_MASSES = {
     units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
     load_balance.plate_scales,
@@ -69,7 +71,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
+    findings = [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
     if len(body.time) < 2:  # no motion
         return findings
     try:
@@ -110,6 +112,16 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             moments = moments.with_findings(_asked(of_moments.__name__, of_moments(moments)))
         findings += moments.findings
     return findings
+
+
+def _cut_files(body: ModelBody) -> list[Finding]:
+    """Return a warning for every file that ends within a row, or has other rows than its header states."""
+    notes = (note for note in dict.fromkeys(body.notes) if isinstance(note, WarningNote))
+    return [
+        Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
+        for note in notes
+        if note.code == "truncated"
+    ]
 
 
 def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
