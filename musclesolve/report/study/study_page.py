@@ -154,12 +154,19 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
 
 
 def _lead(result: StudyResult) -> str:
-    """Return a sentence on the numbers of subjects, groups, conditions, trials and cycles."""
+    """Return a sentence on the numbers of subjects, groups, conditions, trials and cycles, all and averaged."""
     study, records = result.computed.study, result.computed.records
     subjects = {trial.subject for trial in study.included}
     groups = {str(study.of_subject(name, "group", "")) for name in subjects} - {""}
     conditions = {trial.condition for trial in study.included} - {""}
-    parts = [count_of(len(subjects), "subject")]
+    parts, averaged, cycles = [count_of(len(subjects), "subject")], 0, 0
+    if result.cycles is not None:
+        counting = result.cycles["counts"].values.astype(bool)
+        people, averaged = (
+            len(set(result.cycles[key].values[counting].tolist())) for key in ("subject", "trial")
+        )
+        cycles = int(counting.sum())
+        parts = [f"{people} of {parts[0]}"] if people < len(subjects) else parts
     parts += [count_of(len(groups), "group")] if len(groups) > 1 else []
     parts += [count_of(len(conditions), "condition")] if len(conditions) > 1 else []
     without = sum(not record.outcome.has_result for record in records.values())
@@ -167,7 +174,7 @@ def _lead(result: StudyResult) -> str:
     trials = f"{len(records) - without} of {count_of(len(study.trials), 'trial')} with a result"
     trials += f", {excluded} excluded" if excluded else ""
     trials += f", {without} without one" if without else ""
-    cycles = 0 if result.cycles is None else result.cycles.sizes["cycle"]
+    trials += f", {averaged} averaged" if averaged < len(records) - without else ""
     return f"{', '.join(parts)}; {trials}; {count_of(cycles, 'cycle')}."
 
 

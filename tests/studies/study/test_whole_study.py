@@ -352,6 +352,10 @@ def test_numbers_of_the_page_are_of_what_counts(whole):
     counts = (cycles["subject"].values != "S01") | ~free
     left_out = replace(whole, cycles=cycles.assign_coords(counts=("cycle", counts)))
     assert averaged(left_out)[1] == ["free", "4", "7", f"{(free & counts).sum()}"]
+    fully = cycles["subject"].values != "S01"
+    page = study_page(replace(whole, cycles=cycles.assign_coords(counts=("cycle", fully))))
+    trials = "19 of 20 trials with a result, 1 without one, 15 averaged"
+    assert page.count(f"4 of 5 subjects, 2 conditions; {trials}; {fully.sum()} cycles") == 2
     knee = (whole.values["variable"] == "joint_moment") & (whole.values["name"] == "knee_angle")
     assert "free (n = 5)" in study_page(whole) and "(n = 4)" not in study_page(whole)
     fewer = whole.values.assign(
