@@ -61,8 +61,8 @@ class Computing(TypedDict, total=False):
     """Options of the computation of samples.
 
     contributions: also compute the contribution of each source, to first order from exact derivatives (default).
-    workers: number of processes, of designed samples threads; the number of cores unless given. With 1 no process is
-        started.
+    workers: number of processes, this one among them, of designed samples threads; the number of cores unless given.
+        With 1 no process is started.
     progress: as in `run`.
     result: result without errors of a prepared body, as in `run`; computed by default.
     """
@@ -189,8 +189,8 @@ def _ordered(
 ) -> Generator[list[Any]]:
     """Yield the results of `work` for every task, in their order, from several workers.
 
-    They are processes, or, of few samples, which are finished before processes would have started, threads: more than
-    half of the time compiled code leaves Python to the other threads.
+    They are a thread and processes, or, of few samples, which are finished before processes would have started, threads
+    alone: more than half of the time compiled code leaves Python to the other threads.
     """
     if workers == 1 or len(tasks) < 2:
         yield from (work(common, task) for task in tasks)
@@ -200,7 +200,7 @@ def _ordered(
             yield from threads.map(partial(work, common), tasks)
         return
     try:
-        pool = Pool(work, common, tasks, min(workers, len(tasks)))
+        pool = Pool(work, common, tasks, min(workers, len(tasks)), here=True)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise input_error("studies.analysis_cannot_sent", where="workers", error=error) from error
     yield from pool.ordered()
