@@ -563,12 +563,25 @@ def _inferred(tests: Sequence[_Test], count: Mapping[str, int], design: Design) 
     return kept
 
 
+def _of_subjects(numbers: set[int]) -> str:
+    """The number of subjects of some tests, in brackets: the fewest and the most where they differ."""
+    if not numbers:
+        return ""
+    fewest, most = min(numbers), max(numbers)
+    return f" ({count_of(most, 'subject') if fewest == most else f'{fewest} to {most} subjects'})"
+
+
 def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
     """Return sentences on the tests and their methods."""
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
     alone = [test for test in tests if test.after is None and not test.in_pairs]
-    said = [*dict.fromkeys(f"{capitalized(test.effect)}: {test.kind}." for test in alone)]
+    kinds: dict[str, set[int]] = {}
+    for test in alone:
+        kinds.setdefault(f"{capitalized(test.effect)}: {test.kind}", set()).update(
+            [] if test.tested is None else [test.subjects]
+        )
+    said = [f"{kind}{_of_subjects(numbers)}." for kind, numbers in kinds.items()]
     if pairs := next((test for test in tests if test.in_pairs), None):
         said.append(
             f"Where fewer than {FEWEST_SUBJECTS} subjects have all conditions, each other one is compared with "

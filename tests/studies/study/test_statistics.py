@@ -355,6 +355,7 @@ def test_who_lacks_a_condition_is_left_out_by_name(rng):
     without = compare_curves(subject_means(data.sel(cycle=data.subject != "S03")), ALONE)
     np.testing.assert_allclose(found["statistic"], without["statistic"])
     assert int(found["subjects"].values[0]) == 7
+    assert found.attrs["said"][0] == "Condition: paired t test (7 subjects)."
 
 
 @pytest.mark.parametrize("what", ["constant", "few", "unpaired"])
