@@ -138,6 +138,13 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         for test in ([] if tests is None else curve_tests(tests))
         for cluster in test.clusters
     ]
+    values_compared = [
+        {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")}
+        | {"units": test.unit, "p": _known(test.p_largest)}
+        | {"difference": own.difference, "low": own.low, "high": own.high, "difference_of": own.of}
+        for test in ([] if tests is None else curve_tests(tests))
+        if (own := test.interval) is not None
+    ]
     return {
         "title": study.title,
         **trials,
@@ -155,6 +162,7 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         "tests": 0 if tests is None else int(tests.attrs["tests"]),
         "not_compared": result.not_compared or None,
         "clusters": clusters,
+        "values_compared": values_compared,
         "values": result.values.to_dict("records"),
     }
 

@@ -210,7 +210,9 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
         without: dict[str, list[str]] = {}
         for test in own if primary else ():
             if not test.clusters and np.isfinite(test.threshold):
-                without.setdefault(test.words, []).append(f"{_effect(test)} p {_p_words(test.p_largest)}")
+                size = "" if test.interval is None else f", {_amount(test, test.interval.difference)}"
+                p = f"{_effect(test)} p {_p_words(test.p_largest)}{size}"
+                without.setdefault(test.words, []).append(p)
         curves = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
         none = f"No difference found, with p of the largest: {curves}." if curves else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
@@ -267,6 +269,13 @@ def _is_small(test: CurveTest) -> bool:
     return error is not None and test.largest is not None and abs(test.largest.difference) < error["size"]
 
 
+def _amount(test: CurveTest, difference: float) -> str:
+    """A difference with its unit, and of a value its confidence interval."""
+    interval = study_tables.interval_text(test)
+    amount = study_tables.with_unit(f"{difference:+.3g}", test.unit)
+    return f"{amount} ({interval})" if interval else amount
+
+
 def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
     """Return a sentence on the stretches where the curves of a test differ, the size, and the conditions or groups that
     differ from the first.
@@ -279,8 +288,7 @@ def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
         of = "" if of == effect else f"{of}: "
         share = f", {largest.percent:+z.0f} % of the reference's peak" if np.isfinite(largest.percent) else ""
         small = ", smaller than the measurement error" if _is_small(test) else ""
-        amount = study_tables.with_unit(f"{largest.difference:+.3g}", test.unit)
-        size = f"; {of}{amount}{share}{small}"
+        size = f"; {of}{_amount(test, largest.difference)}{share}{small}"
     if followed := [other for other in tests if other.follows == test.row]:
         pairs = [other.effect.partition(": ")[2].rpartition(" - ") for other in followed if other.clusters]
         apart = ", ".join(plain(name) for name, _, _ in pairs)

@@ -21,6 +21,17 @@ class Cluster:
     of: str  # what it is the difference of
 
 
+@dataclass(frozen=True)
+class Interval:
+    """The difference of a value and its confidence interval, not corrected for the number of tests."""
+
+    difference: float  # in the unit of the test
+    low: float
+    high: float
+    of: str  # what it is the difference of
+    share: float  # of the confidence interval, such as 0.95
+
+
 @dataclass(frozen=True, eq=False)
 class CurveTest:
     """The test of an effect on a curve or value."""
@@ -40,6 +51,7 @@ class CurveTest:
     p_largest: float
     follows: int  # place of the analysis of variance that it follows, else -1
     clusters: tuple[Cluster, ...]  # in the order of the cycle
+    interval: Interval | None  # of a value that a t test compares
 
     @property
     def words(self) -> str:
@@ -86,6 +98,19 @@ def curve_tests(comparisons: xr.Dataset) -> list[CurveTest]:
             p_largest=float(of_test["p_largest"][row]),
             follows=int(of_test["follows"][row]),
             clusters=tuple(clusters[row]),
+            interval=_interval(comparisons, row, units[row][0]),
         )
         for row in range(len(units))
     ]
+
+
+def _interval(comparisons: xr.Dataset, row: int, factor: float) -> Interval | None:
+    """The confidence interval of the difference of a value; None of a curve, of F, and where it is not known."""
+    if "value_low" not in comparisons or not np.isfinite(comparisons["value_low"].values[row]):
+        return None  # not there: a dataset of an earlier version
+    numbers = (
+        factor * float(comparisons[f"value_{key}"].values[row]) for key in ("difference", "low", "high")
+    )
+    return Interval(
+        *numbers, str(comparisons["value_of"].values[row]), 1.0 - float(comparisons.attrs["level"])
+    )

@@ -8,7 +8,7 @@ import xarray as xr
 from rich.table import Column, Table
 
 from musclesolve._util.names import shortened
-from musclesolve.results.cycles.curve_test import Cluster, curve_tests
+from musclesolve.results.cycles.curve_test import Cluster, CurveTest, curve_tests
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import Finding
 from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, titled_table, words
@@ -27,6 +27,7 @@ HEADINGS = (
     ),
     *("statistic", "threshold", "largest", "largest_at_percent", "p_of_largest"),
     *("cluster", "start_percent", "end_percent", "p", "mean_difference", "unit", "difference_of"),
+    *("difference_low", "difference_high"),
     *("percent_of_reference", "fwhm_percent", "resels", "percentages_tested", "note"),
 )
 """Columns of comparisons.csv; p is that of a curve, to be compared with level_of_test."""
@@ -43,7 +44,8 @@ def comparisons_csv(comparisons: xr.Dataset) -> str:
     cluster.
 
     Cells are empty where there is no number. `mean_difference` is in `unit` (angles in degrees);
-    `percent_of_reference` refers to the largest magnitude of the reference's mean curve.
+    `percent_of_reference` refers to the largest magnitude of the reference's mean curve. Values that a t test compares
+    have their difference, found or not, and the ends of its confidence interval.
     """
     return csv_text([HEADINGS, *_rows(comparisons)])
 
@@ -58,11 +60,21 @@ def _rows(comparisons: xr.Dataset) -> Iterator[list[object]]:
         start += [("t" if test.is_t else "F") if tested else "", _cell(test.threshold)]
         start += [_cell(at[key]) for key in ("largest", "largest_at", "p_largest")]
         last = [_cell(at["fwhm"]), _cell(at["resels"].values[1]), int(at["tested_percent"]), test.note]
+        own = test.interval
+        ends = ["", ""] if own is None else [_cell(own.low), _cell(own.high)]
         for number, found in enumerate(test.clusters, start=1):
             where = map(_cell, (found.start, found.end, found.p, found.difference))
-            yield [*start, number, *where, test.unit, found.of, _cell(found.percent), *last]
+            yield [*start, number, *where, test.unit, found.of, *ends, _cell(found.percent), *last]
         if not test.clusters:
-            yield [*start, "", "", "", "", "", test.unit, "", "", *last]
+            difference, of = ("", "") if own is None else (_cell(own.difference), own.of)
+            yield [*start, "", "", "", "", difference, test.unit, of, *ends, "", *last]
+
+
+def interval_text(test: CurveTest) -> str:
+    """The confidence interval of the difference of a value: "95 % CI -0.2 to 0.4 N"; "" where there is none."""
+    if (own := test.interval) is None:
+        return ""
+    return f"{100.0 * own.share:g} % CI {with_unit(f'{own.low:.3g} to {own.high:.3g}', test.unit)}"
 
 
 def _cell(value: SupportsFloat) -> object:

@@ -146,8 +146,11 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
         -1), ``note`` (who and what is left out, why there is no test). Over ``cluster``: ``cluster_test`` (index of its
         test), ``start`` and ``end`` [%], NaN of a value, ``p`` (of the curve, before the correction),
         ``mean_difference``, ``mean_difference_percent`` (of the largest magnitude of the reference curve) and
-        ``difference_of`` in words. ``attrs``: ``level``, ``level_of_each`` (of the first family), ``correction``,
-        ``tests`` (how many were made, without those that follow another), ``said`` (in sentences).
+        ``difference_of`` in words. Of a t test of a value: ``value_difference``, ``value_low`` and ``value_high``
+        (test), the difference d and the ends of its confidence interval d ± u |d / t|, with u the quantile of Student's
+        t at 1 - level / 2 (not corrected for the number of tests), and ``value_of``. ``attrs``: ``level``,
+        ``level_of_each`` (of the first family), ``correction``, ``tests`` (how many were made, without those that
+        follow another), ``said`` (in sentences).
 
     Raises:
         InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
@@ -450,6 +453,18 @@ def _profiles(samples: list[Array]) -> list[Array]:
     return [each - each.mean(axis=1, keepdims=True) for each in samples]
 
 
+def _interval(test: _Test, level: float) -> tuple[float, float, float]:
+    """Difference of a value that a t test compares, and the ends of its confidence interval; NaN where not known."""
+    if test.tested is None or test.difference is None or not test.tested.effect.is_t:
+        return math.nan, math.nan, math.nan
+    from scipy import stats  # slow to load
+
+    effect, difference = test.tested.effect, float(test.difference[0])
+    t = float(effect.statistic[0])
+    half = stats.t.isf(0.5 * level, effect.df[1]) * abs(difference / t) if t else math.nan
+    return difference, difference - half, difference + half
+
+
 def _largest(curve: Array) -> float:
     """Largest magnitude of a curve (Q,); NaN where it has no value."""
     finite = curve[np.isfinite(curve)]
@@ -474,6 +489,7 @@ def _assembled(
     statistic, difference = np.full((2, len(tests), percent.size), np.nan)
     df, resels = np.full((2, len(tests), 2), np.nan)
     largest, largest_at, p_largest, fwhm = np.full((4, len(tests)), np.nan)
+    interval = np.full((len(tests), 3), np.nan)
     clusters = list[tuple[int, float, float, float, float, float, str]]()
     for row, test in enumerate(tests):
         value = test.tested is not None and test.tested.tested.size == 1
@@ -486,6 +502,8 @@ def _assembled(
         if not value:
             statistic[row, field_of.tested] = effect.statistic
             largest_at[row] = percent[field_of.tested][place]
+        else:
+            interval[row] = _interval(test, design.level)
         df[row], resels[row], fwhm[row] = effect.df, field_of.resels, step * field_of.fwhm
         largest[row] = effect.statistic[place]
         p_largest[row] = field_of.probability(abs(float(largest[row])))
@@ -503,6 +521,9 @@ def _assembled(
         "units": [str(means[test.variable].attrs.get("units", "")) for test in tests],
         "note": ["; ".join(test.notes) for test in tests],
         "family": [test.family for test in tests],
+        "value_of": [
+            test.of if np.isfinite(own[0]) else "" for test, own in zip(tests, interval, strict=True)
+        ],
     }
     return xr.Dataset(
         {
@@ -515,6 +536,9 @@ def _assembled(
             "largest_at": ("test", largest_at),
             "p_largest": ("test", p_largest),
             "fwhm": ("test", fwhm),
+            "value_difference": ("test", interval[:, 0]),
+            "value_low": ("test", interval[:, 1]),
+            "value_high": ("test", interval[:, 2]),
             "level_of_test": ("test", [test.level for test in tests]),
             "subjects": ("test", np.array([test.subjects for test in tests], np.int32)),
             "follows": ("test", np.array([places.get(id(test.after), -1) for test in tests], np.int32)),

@@ -284,6 +284,9 @@ def test_a_value_is_regressed_on_the_covariate_as_by_scipy(rng):
     expected = stats.linregress(age, means["stride_time"].values[:, 0])
     assert found["p_largest"].values[row] == pytest.approx(expected.pvalue)
     assert found["largest"].values[row] == pytest.approx(expected.slope / expected.stderr)
+    half = stats.t.ppf(0.975, 7) * expected.stderr
+    ends = [float(found[f"value_{end}"].values[row]) for end in ("low", "difference", "high")]
+    assert ends == pytest.approx([expected.slope - half, expected.slope, expected.slope + half])
 
 
 def test_groups_without_a_complete_subject_are_no_traceback(rng):
@@ -560,6 +563,8 @@ def test_a_value_is_tested_as_scipy_does(rng, design):
         return
     assert float(test["largest"]) == pytest.approx(expected.statistic)
     assert float(test["p_largest"]) == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval(0.95)
+    assert [float(test[f"value_{end}"]) for end in ("low", "high")] == pytest.approx([*interval])
     assert np.isnan(test["largest_at"]) and np.isnan(test["statistic"]).all()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import io
 import json
 import re
 import shutil
@@ -33,6 +35,7 @@ from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import FLAGS
+from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
@@ -697,7 +700,11 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
     assert float(tests["p_largest"].values[1]) == pytest.approx(expected.pvalue, rel=1e-3)
     text = study_page(result)
     assert "Primary outcomes" in text and "Exploratory" in text
-    assert re.search(r"Joint moment knee angle range: condition \(p (=|&lt;)", text)
+    assert re.search(r"Joint moment knee angle range: condition \(p (=|&lt;).*95 % CI", text)
+    row = next(row for row in csv.DictReader(io.StringIO(comparisons_csv(tests))) if " range" in row["name"])
+    ends = expected.confidence_interval(0.95)
+    assert float(row["difference_low"]) == pytest.approx(ends.low, rel=1e-4)
+    assert float(row["difference_high"]) == pytest.approx(ends.high, rel=1e-4)
     rows = pd.read_csv(tmp_path / "results" / "comparisons.csv", keep_default_na=False)
     assert set(rows["family"]) == {"primary", "exploratory"}
 
