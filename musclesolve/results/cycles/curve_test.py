@@ -108,9 +108,8 @@ def _interval(comparisons: xr.Dataset, row: int, factor: float) -> Interval | No
     """The confidence interval of the difference of a value; None of a curve, of F, and where it is not known."""
     if "value_low" not in comparisons or not np.isfinite(comparisons["value_low"].values[row]):
         return None  # not there: a dataset of an earlier version
-    numbers = (
+    difference, low, high = (
         factor * float(comparisons[f"value_{key}"].values[row]) for key in ("difference", "low", "high")
     )
-    return Interval(
-        *numbers, str(comparisons["value_of"].values[row]), 1.0 - float(comparisons.attrs["level"])
-    )
+    of, share = str(comparisons["value_of"].values[row]), 1.0 - float(comparisons.attrs["level"])
+    return Interval(difference, low, high, of, share)
