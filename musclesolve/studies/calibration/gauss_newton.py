@@ -33,6 +33,8 @@ CONVERGED = 2e-2
 """Least decrease of the sum of squares for another step; one standard deviation is a decrease of 1."""
 LEAST_GAIN = 1.0
 """Information over that of the prior from which a direction is determined."""
+NOTHING = 1e-9
+"""Information on a parameter over that of the prior up to which the measurements say nothing about it."""
 HELD = 1e-9
 """Distance by which a held parameter may move, because bounds must differ."""
 NAMED = 0.35
@@ -170,17 +172,26 @@ class Direction:
 
 
 def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:
-    """The directions on which the measurements have less information than the prior, the least known first."""
-    gains, mixtures = np.linalg.eigh(prior.root.T @ posterior.information @ prior.root)
-    found: list[Direction] = []
+    """The directions on which the measurements have less information than the prior, the least known first.
+
+    A parameter on which they have none is a direction by itself: mixtures of several such ones would be arbitrary.
+    """
+    seen = np.diag(posterior.information) * prior.sd**2 > NOTHING
+    found = [Direction(((names[k], 1.0),), 0.0) for k in np.flatnonzero(~seen).tolist()]
+    measured = np.flatnonzero(seen)
+    block = np.ix_(measured, measured)
+    root = np.linalg.cholesky(prior.covariance[block])
+    gains, mixtures = np.linalg.eigh(root.T @ posterior.information[block] @ root)
     for gain, mixture in zip(gains, mixtures.T, strict=True):
         if gain >= LEAST_GAIN:
             break
-        vector = prior.root @ mixture / prior.sd
+        vector = root @ mixture / prior.sd[measured]
         vector = vector / np.linalg.norm(vector)
         order = np.argsort(-np.abs(vector))
         named = tuple(
-            (names[k], float(vector[k])) for k in order if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
+            (names[measured[k]], float(vector[k]))
+            for k in order
+            if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
         )
         # two mixtures of the same parameters: neither is determined
         if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):

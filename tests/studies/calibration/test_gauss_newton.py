@@ -77,6 +77,21 @@ def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_
     assert along @ found.covariance @ along == pytest.approx(0.3**2, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_parameters_without_any_measurement_are_named_one_by_one(seed):
+    """Whatever round-off their derivatives have, and whatever the prior says they have in common."""
+    names = ["seen", *(f"unseen {number}" for number in range(5))]
+    covariance = 0.09 * (0.5 * np.eye(6) + 0.5)
+    known = Prior(np.zeros(6), covariance, np.full(6, -9.0), np.full(6, 9.0))
+    matrix = np.zeros((8, 6))
+    matrix[:, 0] = 30.0
+    matrix[:, 1:] = 1e-14 * np.random.default_rng(seed).standard_normal((8, 5))
+    found = minimize(linear(matrix, np.zeros(8)), np.zeros(6), known)
+    assert [direction.shares for direction in undetermined(found, known, names)] == [
+        ((name, 1.0),) for name in names[1:]
+    ]
+
+
 def test_nothing_is_named_where_all_is_determined():
     found = minimize(linear(100.0 * np.eye(2), np.zeros(2)), np.zeros(2), prior(2))
     assert undetermined(found, prior(2), ["a", "b"]) == ()
