@@ -33,6 +33,7 @@ import numpy as np
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results.dataset.frame_validity import frames_word
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
@@ -290,16 +291,16 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 def certified(facts: Facts) -> str:
     """Return a sentence on the number of solved frames, and on the certificate of their optimality."""
     counts, residual = facts.counts, facts.largest_kkt_residual
-    legs = "leg-frames" if len(facts.legs) > 1 else "frames"
+    units = frames_word(facts.result)
     if not counts.analyzed:
         return "No frame was analyzed: ground forces were not measured."
     if not counts.valid:
-        return f"None of the {counts.analyzed} analyzed {legs} has a valid solution."
+        return f"None of the {counts.analyzed} analyzed {units} has a valid solution."
     helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""
     solved = (
-        f"{counts.valid} of {counts.analyzed} analyzed {legs} have a valid solution{helped}"
+        f"{counts.valid} of {counts.analyzed} analyzed {units} have a valid solution{helped}"
         if counts.valid < counts.analyzed
-        else f"All {counts.analyzed} analyzed {legs} are solved{helped or ' without a reserve'}"
+        else f"All {counts.analyzed} analyzed {units} are solved{helped or ' without a reserve'}"
     )
     proof = (
         f"the optimality of every one of them is certified (largest residual {residual:.1e})"

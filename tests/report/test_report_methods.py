@@ -92,6 +92,16 @@ def test_the_paragraph_states_what_the_result_states():
     assert "{" not in text
 
 
+def test_muscles_of_arms_are_not_those_of_legs():
+    shared = ["elbow_flexion_r", "elbow_flexion_l"]
+    data = small(solver="batch", shared_dofs=shared, cost="stress_cubed", muscle_database="arm.toml")
+    arms = [name for name in data["joint"].values if "knee" in str(name)]
+    data = data.sel(joint=arms).assign_coords(joint=["elbow_r", "elbow_l"])
+    text, _ = paragraph(data)
+    assert "elbow flexion of each side" in text and "valid frames of both sides" in text
+    assert "leg" not in text
+
+
 def test_the_paragraph_states_measured_fascicles():
     text, _ = paragraph(with_fascicles(small()))
     assert "rms 5.0 mm, mean 5.0 mm, r 1.00; " in text and "rms 2.0 mm" in text

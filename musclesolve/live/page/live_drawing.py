@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.sides import side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.model.model import Model
@@ -104,7 +104,9 @@ class LiveDrawing:
             size=np.sqrt(strength / strength.max()),
             path=path,
             first=np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp),
-            legs=tuple(DrawnLeg(side, lost, np.full(1, np.nan)) for side in self.sides),
+            legs=tuple(
+                DrawnLeg(side, f"{SIDE_NAMES[side]} leg", lost, np.full(1, np.nan)) for side in self.sides
+            ),
             quantities=tuple(
                 Quantity(about, np.full((1, len(names)), np.nan), float(about.get("high", LEAST_HIGH)))
                 for about in bundled_toml(picture.__name__, "picture.toml")["quantity"]
@@ -144,7 +146,7 @@ class LiveDrawing:
             position=skeleton.position,
             path=path,
             bones=base.bones.moved(skeleton),
-            legs=tuple(DrawnLeg(side, np.array([name]), np.full(1, np.nan)) for side, name in known.items()),
+            legs=tuple(replace(leg, verdict=np.array([known[leg.side]])) for leg in base.legs),
             quantities=tuple(self._colored(quantity, values) for quantity in base.quantities),
             ground=replace(base.ground, force=force, place=place),
             contact=replace(base.contact, force=contact),

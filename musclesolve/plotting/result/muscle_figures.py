@@ -55,7 +55,7 @@ def muscle_forces(result: xr.Dataset) -> Sheet:
 
 
 def function_groups(result: xr.Dataset) -> Sheet:
-    """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each leg."""
+    """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
     legs = Legs.from_result(result)
     # Group -> its muscles without side, the groups in the order of all pages.
     stems: dict[str, set[str]] = {}

@@ -197,6 +197,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "cost": cost_words(text(result, "cost")),
         "solver": text(result, "solver"),
         "kkt": f"{facts.largest_kkt_residual:.1e}",
+        "limb": frames.limb_name(result),
+        "units": frames.frames_word(result),
         "valid": facts.counts.valid,
         "analyzed": facts.counts.analyzed,
         "helped": facts.counts.with_reserve,

@@ -96,7 +96,7 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         "used": [known[name] | {"count": count, "name": name} for name, count in counts.items() if count],
         "total": sum(counts.values()),
         "table": PageTable(
-            "Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows
+            "Every frame as text", ("side", "from first to last frame", "frames", "verdict"), rows
         ),
         "plausible": _criteria(trial.facts),
     }
@@ -116,7 +116,7 @@ def _criteria(facts: Facts) -> PageTable:
         for comparison in judged.comparisons
     ]
     title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
-    return PageTable(title, ("criterion", "leg", "", "what was found", "why it matters"), rows, compact=True)
+    return PageTable(title, ("criterion", "side", "", "what was found", "why it matters"), rows, compact=True)
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:
@@ -138,7 +138,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"{name} ({role.replace('_', ' ')})" for role, name, _ in inputs_of(result) if role != "trial"
         ),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "legs analyzed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
+        "muscles analyzed": " and ".join(leg.part for leg in trial.facts.legs.values()),
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
     remarks = []
@@ -286,7 +286,7 @@ def _groups(facts: Facts) -> PageTable:
             time, share = float(times[at]), total[at] / facts.body_weight
             numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
             rows.append((plain(group), SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
-    columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
+    columns = ("function group", "side", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
     return PageTable("Peak of the sum of the muscle forces of each function group", columns, rows)
 
 
@@ -311,7 +311,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     ]
     columns = (
         "joint",
-        "leg",
+        "side",
         "peak [body weights]",
         "peak [N]",
         "at [s]",

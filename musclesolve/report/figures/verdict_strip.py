@@ -50,7 +50,7 @@ def verdict_strip(
     height = TOP + len(found) * (ROW + GAP) + BELOW - GAP
     parts.append(_axis(ends, height - BELOW + 22.0))
     head = Markup(
-        '<svg class="strip" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="Verdict of every frame of each leg '
+        '<svg class="strip" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="Verdict of every frame of each side '
         'over time; the table below holds the same as text.">'
     ).format(WIDTH, height)
     return head + Markup("").join(parts) + Markup("</svg>")

@@ -19,7 +19,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
 from musclesolve.report.picture.encoded import heads_of, hoops, ribs_of, shape_colors, verdict_of
@@ -175,9 +174,7 @@ def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
         name = str(leg.verdict[frame])
         percent = f" {leg.percent[frame]:.0f} %" if np.isfinite(leg.percent[frame]) else ""
         text, lost = verdict_of(name)["text"], lost or verdict_of(name)["kind"] == "none"
-        other = "other muscles" if len(data.legs) > 1 else "muscles"
-        side = f"{SIDE_NAMES[leg.side]} leg" if leg.side in SIDE_NAMES else other
-        lines.append(f"{side}{percent}: {text.partition(',')[0]}")
+        lines.append(f"{leg.part}{percent}: {text.partition(',')[0]}")
     return "\n".join(lines), lost
 
 

@@ -64,9 +64,12 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class DrawnLeg:
-    """A side: the verdict on each frame (T,) by its key in picture.toml, and its place in the gait cycle (T,) [%]."""
+    """A side: its words, the verdict on each frame (T,) by its key in picture.toml, and its place in the gait cycle
+    (T,) [%].
+    """
 
     side: str
+    part: str
     verdict: AnyArray
     percent: Array
 
@@ -193,12 +196,12 @@ def picture_data(result: xr.Dataset) -> PictureData:
         strength = np.nan_to_num(np.asarray(muscles["max_isometric_force"].values, dtype=float))
         size = np.sqrt(np.clip(strength, 0.0, None) / max(float(strength.max()), 1e-9))
     legs = []
-    for side in () if simulated else frames.sides(result):
+    for side, part in () if simulated else frames.part_names(result).items():
         percent = np.full(result.sizes["time"], np.nan)
         if side in SIDE_NAMES and result.sizes["time"] > 1:
             for cycle in frames.cycles(result, side):
                 percent[cycle.index] = cycle.percent
-        legs.append(DrawnLeg(side, frames.reason_names(result, side), percent))
+        legs.append(DrawnLeg(side, part, frames.reason_names(result, side), percent))
     if simulated:  # forces on the second surface of every pair, where it presses
         ground = _arrows(result, "contact_force", "contact_point", "contact_pair")
         # a round force such that the greatest arrow is a meter and a half at most

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, OTHER, SIDE_NAMES, joint_kind, side_of
+from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, OTHER, SIDE_NAMES, SIDES, joint_kind, side_of
 from musclesolve.constants import LOADED_FROM_N
 
 if TYPE_CHECKING:
@@ -115,6 +115,18 @@ def part_names(result: xr.Dataset) -> dict[str, str]:
     other = "other muscles" if len(found) > 1 else "muscles"
     limb = limb_name(result)
     return {side: f"{SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else other for side in found}
+
+
+def frames_word(result: xr.Dataset) -> str:
+    """Return the words for frames that count once for each of `sides`: leg-frames where these are two legs."""
+    parts, limb = part_names(result), limb_name(result)
+    if len(parts) < 2:
+        return "frames"
+    if set(parts) == set(SIDES) and limb == "leg":
+        return "leg-frames"
+    others = " and other muscles" if OTHER in parts else ""
+    of = f"both {limb}s" if set(SIDES) <= set(parts) else f"the {next(iter(parts.values()))}"
+    return f"frames of {of}{others}"
 
 
 def limb_name(result: xr.Dataset) -> str:

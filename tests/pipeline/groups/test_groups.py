@@ -19,7 +19,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles, served_dofs
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.frame_validity import part_names
+from musclesolve.results.dataset.frame_validity import frames_word, part_names
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import chosen, statements
 
@@ -147,6 +147,7 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     with refused("results.no_number_in_frames", "joint_moment", "9 frames"):
         checked_result(partly)
     assert part_names(arm_result) == {"r": "right side", "l": "left side"}
+    assert frames_word(arm_result) == "frames of both sides"
     one_side = arm_result.sel(muscle=arm_result.muscle[:6])
     said = {each.subject for each in statements(Facts(one_side))}
     assert "right side" in said

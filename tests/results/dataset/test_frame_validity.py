@@ -117,3 +117,22 @@ def test_the_cause_of_an_invalid_motion_comes_before_what_follows_from_it():
     assert right[9:14] == ["foot_displaced", "joint_angle_jump", "foot_displaced", "unbalanced", "solved"]
     assert left[8:14] == ["solved", "unbalanced", "joint_angle_jump", "unbalanced", "unbalanced", "solved"]
     assert frames.credible(data, "l").tolist() == [not 9 <= k <= 12 for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("kept", "joints", "words"),
+    [
+        ("rl", "knee", "leg-frames"),
+        ("r", "knee", "frames"),
+        ("rl", "elbow", "frames of both sides"),
+        ("rlo", "knee", "frames of both legs and other muscles"),
+        ("ro", "knee", "frames of the right leg and other muscles"),
+    ],
+)
+def test_frames_that_count_for_each_part_are_called_by_the_parts(kept, joints, words):
+    data = result()
+    side = [{"r": "r", "l": "l", "o": "other"}[each] for each in kept]
+    data = data.isel(muscle=slice(len(side))).assign_coords({frames.MUSCLE_SIDE: ("muscle", side)})
+    data = data.sel(side=["r"] * len(side)).assign_coords(side=side)
+    data = data.sel(joint=["knee_r"]).assign_coords(joint=[f"{joints}_r"])
+    assert frames.frames_word(data) == words
