@@ -217,7 +217,9 @@ def test_live(tmp_path, capsys):
     given = {"walk.toml": reference_stride().as_posix()}
     left = names_left_by("live.md", tmp_path, given)
     assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out
-    assert names_left_by("live_streams.md", tmp_path, given)["passed"].valid > 0  # how many depends on the machine
+    assert (
+        names_left_by("live_streams.md", tmp_path, given)["passed"].valid > 0
+    )  # how many depends on the machine
 
 
 def test_gallery(tmp_path):
