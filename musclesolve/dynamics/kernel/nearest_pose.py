@@ -20,7 +20,7 @@ SHORT = 1e-3
 """After a step of Newton that was shorter than this [rad, m] the next ones have its matrix: each leaves an error of
 about its length times the length of that step, as long as they become shorter by ten.
 """
-NEGLIGIBLE = 1e-13
+NEGLIGIBLE = 1e-14
 """Such an error at which the search may end."""
 MOST_CARRIED = 5
 """Largest number of frames from which the start of the next one is extrapolated."""
