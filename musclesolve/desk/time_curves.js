@@ -28,8 +28,12 @@ export default {
         <line :x1="px(handle.time)" :x2="px(handle.time)" :y1="18 + 14 * handle.row" :y2="height - bottom" :stroke="handle.color"
           :stroke-dasharray="handle.dashed ? '4 3' : null" stroke-width="2"></line>
         <path :d="flag(handle)" :fill="handle.color"></path>
-        <text v-if="flags[handle.id]" class="ms-flag" :x="px(handle.time) + 5 * flags[handle.id]" :y="28 + 14 * handle.row"
-          :text-anchor="flags[handle.id] < 0 ? 'end' : 'start'" :fill="handle.color">{{ handle.short }}</text>
+      </g>
+      <g aria-hidden="true">
+        <template v-for="handle in shown" :key="'f' + handle.id">
+          <text v-if="flags[handle.id]" class="ms-flag" :class="{ 'ms-held': handle.movable }" @pointerdown="take($event, handle)" @click.stop :x="px(handle.time) + 5 * flags[handle.id]" :y="28 + 14 * handle.row"
+            :text-anchor="flags[handle.id] < 0 ? 'end' : 'start'" :fill="handle.color">{{ handle.short }}</text>
+        </template>
       </g>
       <line v-if="cursor !== null" class="ms-cursor" :x1="px(cursor)" :x2="px(cursor)" :y1="top" :y2="height - bottom"></line>
     </svg>
@@ -98,7 +102,7 @@ export default {
       if (!handle.movable || event.button !== 0) return;
       const target = event.currentTarget, offset = handle.time - this.timeAt(event);
       target.setPointerCapture(event.pointerId);
-      target.focus();
+      (this.$refs.svg.querySelector(`[data-focus="${handle.id}"]`) ?? target).focus();
       event.preventDefault();
       this.moving = { id: handle.id, time: handle.time };
       const move = (each) => { this.moving = { id: handle.id, time: this.bounded(handle, this.timeAt(each) + offset) }; };
