@@ -110,7 +110,7 @@ class SessionWatch:
         return [
             f"{about} was missing in {count} of {self._samples} samples."
             for about, count in self._missing.items()
-            if about in self._said
+            if any(about in said.split(", ") for said in self._said)
         ]
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class SessionWatch:
             if those:
                 most = max(late[about] for about in those)
                 self._report(
-                    f"late {few(those)}",
+                    f"late, {few(those)}",
                     time,
                     f"the readings of {few(those)} come up to {1e3 * most:.0f} ms after their samples, too late, and "
                     f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
@@ -150,7 +150,7 @@ class SessionWatch:
                 since = np.nanmin(np.where(which & silent, self._silent_since, time - WATCH_INTERVAL))
                 names = few(_plates(which))
                 self._report(
-                    f"{how} {names}",
+                    f"{how}, {names}",
                     time,
                     f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
                     "the legs there are not measured: see whether amplifiers and streams run",

@@ -352,6 +352,8 @@ def test_a_plate_that_falls_to_zero_on_a_treadmill_is_said_and_spoils_no_other_l
     assert all(frame.notes for frame in frames[start:] if (frame.status == Status.INVALID_MOTION).any())
     (sentence,) = [each for each in said if "plate" in each]
     assert "plate 1 has shown no load under a foot" in sentence
+    (counted,) = [each for each in watch.remarks if "plate" in each]
+    assert counted.startswith("plate 1 was missing in ")
 
 
 def test_arrays_of_another_shape_are_refused(live):
