@@ -228,7 +228,7 @@ class Meanings:
         meaning = self._last[2]
         return meaning if all(map(self._recordings.known, meaning.files)) else None
 
-    def of(self, path: Path, text: str) -> Meaning:
+    def read(self, path: Path, text: str) -> Meaning:
         """The meaning; reads the files where they are new, which takes a moment."""
         meaning = self.known(path, text)
         if meaning is None:

@@ -166,7 +166,7 @@ class LaterLoads(JointLoads):
     _make: Callable[[slice | Indices], JointLoads | None]
 
     @classmethod
-    def of(
+    def from_net(
         cls,
         joints: tuple[str, ...],
         net: Array,
@@ -444,7 +444,7 @@ class JoinedGroup(SolvedGroup):
     _make: Callable[[slice | Indices], Problem]
 
     @classmethod
-    def of(
+    def from_blocks(
         cls,
         part: SharingGroup,
         solution: Solution,

@@ -172,7 +172,7 @@ def _joined(
     loads = last.part.loads
     if loads is not None:
         without = kept["loads", "net"], kept["loads", "net_moment"]
-        loads = LaterLoads.of(
+        loads = LaterLoads.from_net(
             loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
         )
     state = MuscleState(parameters=last.state.parameters, **of("state"))
@@ -186,7 +186,7 @@ def _joined(
         return sharing_problem(part.frames(frames), sharing)
 
     stored = {"known": kept["problem", "known"], **{kind: of(kind) for kind in _AT_JOINTS}}
-    return JoinedGroup.of(part, solution, stored, problem_in)
+    return JoinedGroup.from_blocks(part, solution, stored, problem_in)
 
 
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:

@@ -33,7 +33,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def meaning_of(desk: Desk) -> Meaning:
     assert desk.trial is not None
-    return desk.meanings.of(desk.trial.path, desk.trial.text)
+    return desk.meanings.read(desk.trial.path, desk.trial.text)
 
 
 def test_every_landmark_is_in_one_part_of_the_body():

@@ -161,7 +161,7 @@ class MarkersStep:
 
     def _found(self, path: Path, text: str, which: Recording) -> tuple[Meaning, Picture | None]:
         """Return the meaning of the markers, and the drawn recording: the motion where there is no standing trial."""
-        meaning = self.desk.meanings.of(path, text)
+        meaning = self.desk.meanings.read(path, text)
         for recording in (which, "motion"):
             if meaning.recording(recording) is not None:
                 return meaning, Picture(meaning, recording)

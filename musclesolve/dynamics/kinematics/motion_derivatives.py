@@ -95,7 +95,7 @@ class LongMotion(Motion):
     _model: Model
 
     @classmethod
-    def of(cls, model: Model, *kept: Array) -> LongMotion:
+    def from_derivatives(cls, model: Model, *kept: Array) -> LongMotion:
         """A motion of a model from time, coordinates, rates, second and q."""
         motion: LongMotion = object.__new__(cls)
         motion.__dict__.update(zip(_KEPT, kept, strict=True), _model=model)
@@ -125,7 +125,7 @@ class LongMotion(Motion):
         """See Motion."""
         *derivatives, q = (getattr(self, name)[keep] for name in _KEPT)
         if len(q) > MOST_FRAMES:
-            return self.of(self._model, *derivatives, q)
+            return self.from_derivatives(self._model, *derivatives, q)
         motion = moving_bodies(self._model, *derivatives)[0]
         del motion.__dict__[
             "_axes"
@@ -230,7 +230,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
             return moving_bodies(model, time, coordinates, rates, second)[0]
         derivatives = time, coordinates, rates, second
         q = in_blocks(lambda *some: moving_bodies(model, *some)[0].q, *derivatives)
-        return LongMotion.of(model, *derivatives, q)
+        return LongMotion.from_derivatives(model, *derivatives, q)
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
