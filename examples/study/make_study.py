@@ -8,7 +8,7 @@ stride.
 """
 
 import shutil
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import numpy as np
@@ -124,4 +124,8 @@ def main(folder: Path, *counts: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study"), *map(int, sys.argv[2:]))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("study"))
+    parser.add_argument("counts", type=int, nargs="*", help="of subjects, and of trials in a condition")
+    given = parser.parse_args()
+    main(given.folder, *given.counts)

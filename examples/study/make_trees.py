@@ -9,8 +9,8 @@ own. C3D files are written by ezc3d (`pip install ezc3d`), a table of Excel by o
 
 import json
 import runpy
-import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -284,4 +284,8 @@ def main(root: Path, subjects: int = 6, trials: int = 2) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("trees"), *map(int, sys.argv[2:]))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("trees"))
+    parser.add_argument("counts", type=int, nargs="*", help="of subjects, and of trials in a condition")
+    given = parser.parse_args()
+    main(given.folder, *given.counts)

@@ -178,7 +178,7 @@ def fast_and_negative(signal: Array, rate_hz: float) -> tuple[float, float, floa
     power, frequency = _power(whole, rate_hz, 0.0, np.inf)
     total, area = float(power.sum()), float(np.abs(whole).sum())
     fast, faster = (float(power[frequency > f].sum()) / total if total else 0.0 for f in (EMG_HZ, SMOOTH_HZ))
-    return fast, faster, float(-whole.clip(max=0.0).sum()) / area if area else 0.0
+    return fast, faster, float((-whole).clip(min=0.0).sum()) / area if area else 0.0
 
 
 def is_envelope(signal: Array, rate_hz: float) -> bool:
