@@ -21,7 +21,7 @@ from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_state import PageSetup, PageState
 from musclesolve.live.replay import replay, samples
 from musclesolve.live.session_watch import SessionWatch
-from musclesolve.live.stream import Arrival, Passed
+from musclesolve.live.stream import SAMPLES, Arrival, Passed
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.status import Status
 
@@ -142,6 +142,7 @@ def test_status_line_summary_page_and_watch_say_the_cause(live, stream, monkeypa
     time, position, plates = stream
     planted = exchanged(live, position, "heel_r", "toe_r")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(live_progress, "RENEWED", 0.0)
     setup = PageSetup.from_live(live)
     page, ring = PageState(setup, PageSettings.usual(setup.keys)), FrameRing(bytearray(BYTES), row_type(live))
@@ -150,7 +151,7 @@ def test_status_line_summary_page_and_watch_say_the_cause(live, stream, monkeypa
     live.clear()
     for sink in (line, watch):
         sink.begin(live)
-    for sample in zip(time[:5], planted, plates, strict=False):
+    for sample in zip(time[: SAMPLES + 2], planted, plates, strict=False):
         frame = live.step(*sample)
         for sink in (line, watch):
             sink.take(Arrival(next(iter(samples(live, live.trial)))._replace(time=sample[0]), 0.0), frame)
