@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
-def _table(severity: Severity, title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]]) -> Table:
-    """Findings of a severity, a row each; the remedy, which notes do not have, stands last."""
+def _table(severity: Severity, title: str, places: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    """Findings of a severity, a row each: code, places, statement and remedy, which notes do not have."""
     remedy = [] if severity == "note" else [Column("how to fix it", ratio=4)]
-    columns = (*names("finding"), *columns, Column("what", ratio=5), *remedy)
+    columns = (
+        *names("finding"),
+        *(Column(name, ratio=2) for name in places),
+        Column("what", ratio=5),
+        *remedy,
+    )
     return titled_table(title, columns, rows, title_style=COLORS[severity], show_lines=severity != "note")
 
 
@@ -41,48 +46,59 @@ def trial_tables(report: Report) -> list[Table]:
         ]
         if rows:
             title = f"{severity}s" if len(rows) > 1 else severity
-            printed.append(_table(severity, title, [Column("where", ratio=2)], rows))
+            printed.append(_table(severity, title, ["where"], rows))
     return printed
 
 
 def study_tables(found: StudyCheck) -> list[Table]:
-    """Trials with errors or warnings and their numbers, then what was found: in several trials alike, once."""
+    """Trials with errors or warnings and their numbers; each error, once for all trials that have it; of the warnings
+    of a kind the one that changes results most.
+    """
+    from musclesolve.studies.study.study_findings import each_once, of_kind  # not for the check of a trial
+
     counts = [(name, "1", "", LABELS[NOT_USABLE]) for name in found.refused]
+    errors: dict[tuple[str, str, str], dict[str, str]] = {}  # code, what, remedy -> trial -> where
+    for name, message in found.refused.items():
+        errors.setdefault(("refused", message, ""), {})[name] = ""
+    warnings = dict[str, list[Finding]]()
     for name, report in found.reports.items():
-        of = [
-            sum(finding.severity == severity for finding in report.all_findings)
-            for severity in SEVERITIES[:2]
-        ]
-        if any(of) and report.judgement is not None:
-            counts.append((name, str(of[0]), str(of[1]), report.judgement.label))
+        own: dict[Severity, list[Finding]] = {severity: [] for severity in SEVERITIES}
+        for each in report.all_findings:
+            own[each.severity].append(each)
+        for each in own["error"]:
+            alike = errors.setdefault((each.code, each.sentence, each.remedy), {})
+            alike[name] = _where(each, report)
+        warnings[name] = own["warning"]
+        if (own["error"] or own["warning"]) and report.judgement is not None:
+            counts.append((name, str(len(own["error"])), str(len(own["warning"])), report.judgement.label))
     columns = (*names("trial"), *numbers("errors", "warnings"), *names("verdict"))
     printed = [titled_table(None, columns, counts)] if counts else []
-    for severity in SEVERITIES[:2]:
-        alike: dict[tuple[str, str, str], dict[str, str]] = {}  # code, what, remedy -> trial -> where
-        if severity == "error":
-            for name, message in found.refused.items():
-                alike.setdefault(("refused", message, ""), {})[name] = ""
-        for name, report in found.reports.items():
-            for finding in (found for found in report.all_findings if found.severity == severity):
-                own = alike.setdefault((finding.code, finding.sentence, finding.remedy), {})
-                own[name] = _where(finding, report.path.name)
+
+    places = ("trials", "where")
+    if errors:
         rows = [
-            (
-                code,
-                shortened(list(own)),
-                "; ".join(dict.fromkeys(filter(None, list(own.values())[:3]))),
-                what,
-                remedy,
-            )
-            for (code, what, remedy), own in alike.items()
+            (code, shortened(list(of)), "; ".join(filter(None, dict.fromkeys(list(of.values())[:3]))), *words)
+            for (code, *words), of in errors.items()
         ]
-        if rows:
-            columns = (Column("trials", ratio=2), Column("where", ratio=2))
-            printed.append(_table(severity, f"{severity}s", columns, rows))
+        printed.append(_table("error", "errors", places, rows))
+    rows, more = [], False
+    for each, trials in each_once(warnings):
+        (name, _), *others = of_kind(warnings, each)
+        differ = len({each.sentence, *(other.sentence for _, other in others)}) > 1
+        what = f"{name}: {each.sentence} (one of {len(others) + 1})" if differ else each.sentence
+        rows.append(
+            (each.code, shortened(list(trials)), _where(each, found.reports[name]), what, each.remedy)
+        )
+        more |= differ
+    if rows:
+        title = (
+            "warnings, of each kind the one that changes results most (all: --json)" if more else "warnings"
+        )
+        printed.append(_table("warning", title, places, rows))
     return printed
 
 
-def _where(found: Finding, trial_file: str) -> str:
+def _where(found: Finding, report: Report) -> str:
     """The place of a finding; of the trial file, which the study wrote, the key alone."""
     place = found.where
-    return place.field or "" if place.file and place.file.name == trial_file else str(place)
+    return place.field or "" if place.file and place.file.name == report.path.name else str(place)

@@ -427,6 +427,15 @@ def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
         ["Not usable", "Usable with care", "Usable with care"],
     ]
     assert list(errors.columns[1].cells) == ["d"] and list(warnings.columns[1].cells) == ["a, b"]
+    other = Report(tmp_path / "trial.toml", (Finding("mass", "warning", "85 kg", "weigh the subject"),))
+    *_, warnings = tables(replace(found, reports={"a": report, "b": other}))
+    assert [list(column.cells) for column in warnings.columns] == [
+        ["mass"],
+        ["a, b"],
+        [""],
+        ["a: 83 kg (one of 2)"],
+        ["weigh the subject"],
+    ]
     assert found.verdict.startswith("1 of 4 trials has an error")
 
 
