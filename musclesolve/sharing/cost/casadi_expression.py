@@ -36,6 +36,9 @@ FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, Arit
 
 SLACK = 1e-9
 
+FRAMES_AT_ONCE = 64
+"""Number of frames in one call of a CasADi function."""
+
 
 def expression_cost(
     name: str,
@@ -240,26 +243,19 @@ class ExpressionCost(Cost):
             return np.zeros(shape)
         moving = [np.broadcast_to(change.get(name), shape) for name in ("force_capacity", *self.uses)]
         moving += [np.zeros(shape)] * len(self.constants)
+        numbers = self.parameters(problem)
         with CASADI:
-            function = _functions(self, shape[2])["change"].map(shape[1])
-            numbers = self._flat(self.parameters(problem))
-            moved = [function(activation.T, numbers, self._flat(d)) for d in np.stack(moving, axis=2)]
-        return np.stack([np.asarray(slopes).T for slopes in moved])
+            function = _over_frames(self, shape[2], "change")
+            return np.stack([function(activation, numbers, along) for along in np.stack(moving, axis=2)])
 
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape
         if frames == 0:
             width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
             return np.zeros((0, width[what]))
-        numbers = self._flat(self.parameters(problem))
+        numbers = self.parameters(problem)
         with CASADI:
-            function = _functions(self, muscles)[what].map(frames)
-            values = np.asarray(function(activation.T, numbers))
-        return values.reshape(len(values), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
-
-    def _flat(self, parameters: Array) -> Array:
-        """The parameters (T, p, n) as columns of the mapped functions, (p, T n)."""
-        return parameters.transpose(1, 0, 2).reshape(self.parameter_rows, -1)
+            return _over_frames(self, muscles, what)(activation, numbers)
 
 
 @lru_cache(maxsize=64)
@@ -283,6 +279,42 @@ def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
     direction = casadi.SX.sym("d", cost.parameter_rows, muscles)
     moved = casadi.jtimes(slope, numbers, direction)
     return functions | {"change": casadi.Function("change", [a, numbers, direction], [moved])}
+
+
+class _OverFrames:
+    """A CasADi function of one frame, evaluated in many; it reads and writes the memory of arrays of its own."""
+
+    def __init__(self, function: Any) -> None:
+        import casadi
+
+        symbols = function.sx_in()
+        dense = casadi.Function("dense", symbols, [casadi.densify(function(*symbols))])
+        self._function = dense.map(FRAMES_AT_ONCE)
+        self._buffer, self._run = self._function.buffer()  # hold no reference to each other
+        self._arguments = [np.zeros((FRAMES_AT_ONCE, *symbol.shape[::-1])) for symbol in symbols]
+        self._values = np.zeros((FRAMES_AT_ONCE, dense.numel_out(0)))
+        for k, argument in enumerate(self._arguments):
+            self._buffer.set_arg(k, memoryview(argument.reshape(-1)))  # type: ignore[arg-type, call-arg]
+        self._buffer.set_res(0, memoryview(self._values.reshape(-1)))  # type: ignore[arg-type, call-arg]
+
+    def __call__(self, activation: Array, *rows: Array) -> Array:
+        """Values (T, v) at activations (T, n), and rows (T, p, n) of parameters or of their changes."""
+        arrays = [activation[:, None, :], *rows]
+        values = np.empty((len(activation), self._values.shape[1]))
+        for start in range(0, len(activation), FRAMES_AT_ONCE):
+            part = slice(start, start + FRAMES_AT_ONCE)
+            count = len(values[part])
+            for argument, array in zip(self._arguments, arrays, strict=True):
+                argument[:count] = array[part].transpose(0, 2, 1).reshape(count, *argument.shape[1:])
+            self._run()
+            values[part] = self._values[:count]
+        return values
+
+
+@lru_cache(maxsize=64)
+def _over_frames(cost: ExpressionCost, muscles: int, what: str) -> _OverFrames:
+    """One of `_functions` for many frames; used within the lock of CasADi alone."""
+    return _OverFrames(_functions(cost, muscles)[what])
 
 
 def _constant(cost: str, name: str, value: ArrayLike) -> tuple[float, ...]:
