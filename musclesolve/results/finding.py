@@ -71,6 +71,10 @@ class Where:
         return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
+BEYOND_NM = 1000.0
+"""Moment beyond that of any joint of a person [N m]: a larger change says no more than that results are wrong."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """Largest change that a fault causes in the numbers of a result."""
@@ -86,9 +90,11 @@ class Cost:
         return self.size / self.limit if self.limit else None
 
     def __str__(self) -> str:
-        """Return the cost in words, as "83 N m at ankle_dorsiflexion_r"."""
+        """Return the cost in words, as "up to 83 N m at ankle_dorsiflexion_r"."""
+        if self.unit == "N m" and self.size > BEYOND_NM:
+            return f"more than {BEYOND_NM:g} {self.unit} at {self.of}"
         digits = ".1f" if self.unit == "body weights" else ".3g" if self.size < 100.0 else ".0f"
-        return f"{self.size:{digits}} {self.unit} at {self.of}"
+        return f"up to {self.size:{digits}} {self.unit} at {self.of}"
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """Statement of the fault and its cost."""
-        return self.what + (f"; this changes results by up to {self.cost}" if self.cost else "")
+        return self.what + (f"; this changes results by {self.cost}" if self.cost else "")
 
     @property
     def line(self) -> str:

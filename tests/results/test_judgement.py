@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,13 @@ ERROR = Finding(
 )
 WARNING = Finding("mass", "warning", "the plates carry 83 kg", "weigh the subject")
 NOTE = Finding("remark", "note", "all is well", "keep it in mind")
+
+
+def test_a_moment_that_no_person_has_is_no_size():
+    assert ERROR.sentence.endswith("changes results by up to 83 N m at knee_flexion_r")
+    beyond = replace(ERROR, cost=Cost(22_265.0, "N m", "hip_adduction_r"))
+    assert beyond.sentence.endswith("changes results by more than 1000 N m at hip_adduction_r")
+    assert Finding.from_dict(beyond.as_dict()).cost == beyond.cost
 
 
 def of(data, *findings):
