@@ -141,14 +141,14 @@ class SolutionArrays:
         """Mask of the solved frames, (T,)."""
         return is_solved(self.status)
 
-    def store(self, which: Mask | slice, other: SolutionArrays) -> None:
-        """Store the arrays of some frames, a mask (T,) or consecutive frames, among the arrays of all frames."""
+    def store(self, which: AnyArray | slice, other: SolutionArrays) -> None:
+        """Store the arrays of some frames, a mask (T,), numbers or consecutive ones, among the arrays of all frames."""
         for field in fields(self)[:-1]:
             getattr(self, field.name)[which] = getattr(other, field.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
-    def store_levels(self, which: Mask | slice, levels: Array) -> None:
+    def store_levels(self, which: AnyArray | slice, levels: Array) -> None:
         """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""
         before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])

@@ -32,6 +32,8 @@ from musclesolve.sharing.status import Status, is_solved
 
 ON_INFEASIBLE = ("report", "reserve")
 OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor proved to be infeasible
+BLOCK = 16384
+"""Frames that are solved and certified at a time, without compiled code; memory grows with their number."""
 
 
 def solve(
@@ -89,16 +91,16 @@ def solve(
         arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
     else:
         unresolved = arrays.status == UNRESOLVED
-    if unresolved.any():
-        remaining_method = method if certify is None else getattr(method, "fallback", method)
-        part = problem if unresolved.all() else problem.frames(unresolved)
-        rest = _solved(
-            part, chosen, remaining_method, on_infeasible, None if start is None else start[unresolved]
-        )
-        if unresolved.all():
+    remaining_method = method if certify is None else getattr(method, "fallback", method)
+    remaining = np.flatnonzero(unresolved)
+    for first in range(0, remaining.size, BLOCK):
+        block = remaining[first : first + BLOCK]
+        part = problem if block.size == problem.n_frames else problem.frames(block)
+        rest = _solved(part, chosen, remaining_method, on_infeasible, None if start is None else start[block])
+        if part is problem:
             arrays = rest
         else:
-            arrays.store(unresolved, rest)
+            arrays.store(block, rest)
     solution = arrays.to_solution(chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
 

@@ -10,6 +10,8 @@ from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
 from musclesolve.errors import InputError
+from musclesolve.sharing import solving
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
@@ -34,6 +36,43 @@ def test_frames_do_not_depend_on_their_neighbors(make_leg):
         and single.status == Status.SOLVED
     )
     np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("solver", "cost"), [("batch", "own"), ("linprog", "min_max"), ("slsqp", "stress_cubed")]
+)
+def test_memory_of_a_solve_is_that_of_a_block_of_frames(make_leg, monkeypatch, solver, cost):
+    """A cost and a solver of one's own never see more frames than a block has, whose solutions are the same."""
+    seen = []
+
+    class Own(Cost):
+        name = "own"
+
+        def value(self, problem, activation):
+            return (activation**2).sum(axis=1)
+
+        def gradient(self, problem, activation):
+            seen.append(problem.n_frames)
+            return 2.0 * activation
+
+        def hessian_diagonal(self, problem, activation):
+            return np.full_like(activation, 2.0)
+
+        parameters = expression = None  # for solvers that take CasADi
+
+    problem = make_leg(12, seed=3)
+    problem = replace(problem, moment=np.where(np.arange(12)[:, None] == 4, 1e4, problem.moment))
+    chosen = Own() if cost == "own" else cost
+    whole = solve(problem, chosen, solver)
+    seen.clear()
+    monkeypatch.setattr(solving, "BLOCK", 5)
+    blocks = solve(problem, chosen, solver)
+    assert whole.status[4] == Status.INFEASIBLE and whole.solved.sum() == 11
+    assert max(seen, default=0) <= 5 and bool(seen) == (cost == "own")
+    np.testing.assert_array_equal(blocks.status, whole.status)
+    np.testing.assert_allclose(blocks.activation, whole.activation, atol=1e-8)
+    if whole.level_multiplier is not None:
+        np.testing.assert_array_equal(blocks.level_multiplier, whole.level_multiplier)
 
 
 def test_a_warm_start_does_not_change_the_solution(make_leg):
