@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, vector_product
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve.checking.case import Case
 from musclesolve.checking.markers.body_distances import (
@@ -41,7 +41,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.group_frames import group_frames
 from musclesolve.live.marker_bridging import MarkerBodies
@@ -86,6 +86,8 @@ LEAST_ANGLE_RANGE = 0.35
 LACKING_LIFT = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
+MOST_ENVELOPE = 5.0
+"""An envelope of EMG of more times the maximum is in another unit, such as percent, or a disturbance."""
 BELT_MEMORY = 1.0
 """Time with a loaded foot over which the velocity of a belt is averaged [s]; it may change."""
 BRIDGED_FORCES = 1.0 / 30.0
@@ -404,11 +406,12 @@ class Live:
             emg: (k,) envelopes of `channels`, 1 at the maximum; NaN where not measured.
 
         Raises:
-            InputError: arrays of another shape.
+            InputError: arrays of another shape, or what is no number.
         """
         begun = perf_counter()
-        markers = _shaped(markers, "markers", (len(self.markers), 3))
-        plates = _shaped(plates, "plates", (len(self.plates), 9))
+        time = float(check_array(time, "time", (), finite=False, real=True))
+        markers = check_array(markers, "markers", (len(self.markers), 3), finite=False, real=True)
+        plates = check_array(plates, "plates", (len(self.plates), 9), finite=False, real=True)
         taken = self._clock.take(time)
         if taken.refusal:
             return self._interrupted(time - self.lag, begun, (taken.refusal,), taken)
@@ -427,7 +430,13 @@ class Live:
         past.left_out, past.faults = self.labels.left_out, self.labels.sentences
         notes = list(past.faults)
         if self.channels and emg is not None:
-            past.envelopes.append((time, _shaped(emg, "emg", (len(self.channels),))))
+            envelopes = check_array(emg, "emg", (len(self.channels),), finite=False, real=True)
+            odd = np.abs(envelopes) > MOST_ENVELOPE
+            if odd.any():
+                those = few(name for name, each in zip(self.channels, odd, strict=True) if each)
+                notes += [f"EMG of {those} is no share of the maximum, 0 to 1, and was left out"]
+            # a new array: the caller may use its own for the next sample
+            past.envelopes.append((time, np.where(odd, np.nan, envelopes)))
 
         coordinates, feet, note = self._sampled_pose(time, markers)
         if note:
@@ -748,14 +757,6 @@ def _floor_heights(q: Array, time: Array, slots: NDArray[np.intp]) -> Array:
     return heights
 
 
-def _shaped(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
-    """Return an array of a shape; refuse another."""
-    array = np.asarray(values, float)
-    if array.shape == shape:
-        return array
-    raise input_error("live.sample_of_other_shape", where=name, name=name, shape=array.shape, needed=shape)
-
-
 def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
     document = trial.document
@@ -770,6 +771,9 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
     """Refuse what is not known frame by frame, and plates of a session whose ground reactions are predicted."""
     if plates and trial.settings.files.predicted:
         raise trial.document.error("live.plates_beside_prediction", "files", "forces", count=len(plates))
+    for k, side in enumerate(plates or ()):
+        if side is not None:
+            check_choice(side, f"plates[{k}]", SIDES)
     check_rigid(trial, "live muscle forces")
     check_consistent(trial, "live analysis")
     usual_values = {"method": "nearest", "derivatives": "constraints", "residual": "kept"}

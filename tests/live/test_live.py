@@ -153,6 +153,31 @@ def test_emg_that_is_silent_for_a_while_is_said_and_no_line_is_drawn_across(defa
     assert f"no EMG of {live.channels[1]} came in time" in some[60].notes
 
 
+def test_a_caller_may_use_its_arrays_for_the_next_sample(default_walk_trial):
+    live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))
+    whole = list(samples(live, live.trial))[:90]
+    fresh = [live.step(*each) for each in whole]
+    live.clear()
+    used = [np.empty_like(array) for array in whole[0][1:]]
+    for each, frame in zip(whole, fresh, strict=True):
+        for array, new in zip(used, each[1:], strict=True):
+            array[...] = new
+        np.testing.assert_array_equal(live.step(each.time, *used).force, frame.force)
+    assert fresh[-1].valid.all()
+
+
+def test_emg_in_percent_is_said_and_not_followed(default_walk_trial):
+    live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))
+    whole = list(samples(live, live.trial))[:90]
+    channel = np.arange(len(live.channels)) == 0
+    percent = [live.step(*each._replace(emg=np.where(channel, 1e3 + each.emg, each.emg))) for each in whole]
+    live.clear()
+    without = [live.step(*each._replace(emg=np.where(channel, np.nan, each.emg))) for each in whole]
+    assert any(f"EMG of {live.channels[0]} is no share of the maximum" in note for note in percent[-1].notes)
+    assert percent[-1].valid.all()
+    np.testing.assert_array_equal(percent[-1].force, without[-1].force)
+
+
 def run_through(live, changed=lambda k, sample: [sample]):
     """The frames of all samples of the stride, each replaced by those that `changed` makes of it."""
     frames = []
@@ -362,6 +387,24 @@ def test_arrays_of_another_shape_are_refused(live):
         live.step(0.0, sample.markers[1:], sample.plates)
     with refused("bad_shape", "plates"):
         live.step(0.0, sample.markers, sample.plates[:1])
+    for time in (None, "1.0", np.datetime64("2020-01-01")):
+        with refused("not_numbers", "time"):
+            live.step(time, sample.markers, sample.plates)
+    with refused("not_numbers", "markers"):
+        live.step(0.0, {"asis_r": [0.0, 0.0, 1.0]}, sample.plates)
+
+
+def test_feet_of_plates_are_right_left_or_open(stride):
+    with refused("unknown_name", "plates[1]", "'right'"):
+        Live(stride, plates=("l", "right"))
+
+
+def test_masked_markers_are_hidden(live):
+    """Not where the mask lets them be: at a place that the measuring program makes no claim on."""
+    live.clear()
+    sample = next(iter(samples(live, live.trial)))
+    hidden = np.ma.array(sample.markers, mask=np.arange(len(live.markers))[:, None] == np.full(3, 4))
+    assert any(live.markers[4] in note for note in live.step(0.0, hidden, sample.plates).notes)
 
 
 def test_what_needs_a_whole_motion_is_refused(stride):
