@@ -63,3 +63,14 @@ def test_rate_limits_cost_something_or_nothing(left):
     limited = left["limited"].solution
     assert limited.solved.all()
     assert limited.cost.sum() >= left["solution"].cost.sum() * (1 - 1e-9)
+
+
+def test_a_device_lowers_the_cost_as_what_if_says(left):
+    """The assisted leg of the text, and a motor that bears what a muscle of its strength would."""
+    answer = ms.studies.what_if(ms.data.reference_stride(), ["torque.ankle_dorsiflexion_r=-10:-10"], side="r")
+    now, assisted = answer.least_cost.sum(["time", "side"]).values
+    assert left["share"] == pytest.approx(assisted / now, rel=1e-6) == pytest.approx(0.96, abs=0.005)
+    assert (
+        0.0 < left["torque"].max() < 20.0
+        and left["torque"].argmax() == left["assisted"][:, left["ankle"]].argmin()
+    )

@@ -136,11 +136,15 @@ class Scenario:
             name, colon, rest = text.partition(": ")
         words, label = (rest, name.strip()) if colon else (text, text.strip())
         found: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
+        keys: set[str] = set()
         for word in _entries(words):
             key, equals, value = (piece.strip() for piece in word.partition("="))
             kind, dot, of = key.partition(".")
             if not (equals and key and value):
                 raise _unreadable(text, word)
+            if key in keys:
+                raise input_error("studies.entry_twice", where="--set", text=text, entry=key)
+            keys.add(key)
             if key == "minimize":
                 found["minimize"] = value
             elif key in AMOUNTS:

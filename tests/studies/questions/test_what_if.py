@@ -145,6 +145,8 @@ def test_facts_of_scenarios(found):
         ("subject.mass_kg=80", "unknown_name"),
         ("muscles.color=1", "unknown_name"),
         ("now: soleus=0.5", "duplicate_name"),
+        ("soleus=0.5, triceps_surae_r=0, soleus=0.6", "studies.entry_twice"),
+        ("torque.ankle_dorsiflexion=-10:0, torque.ankle_dorsiflexion=-5:0", "studies.entry_twice"),
         ("minimize=soleus", "studies.minimize_needs_torque"),
         ("torque.ankle_dorsiflexion=-30:0, minimize=soleos", "unknown_name"),
         ("mass=heavy", "bad_value"),
@@ -175,6 +177,11 @@ def test_scenarios_that_cannot_be(text, code):
 def test_a_scenario_that_cannot_be_is_refused_where_it_is_made(given, code):
     with refused(code):
         Scenario("odd", **given)
+
+
+def test_a_torque_of_one_number_is_refused_with_both_limits():
+    with refused("bad_value", "-10:-10"):
+        Scenario.from_text("torque.ankle_dorsiflexion=-10")
 
 
 def test_scenarios_are_texts_or_scenarios_each_with_a_name_of_its_own():
