@@ -131,18 +131,22 @@ def study_document(result: StudyResult) -> dict[str, Any]:
                 continue
             one = cycles.isel(cycle=place)
             unusual.append({"trial": str(one["trial"].values), "reason": str(one["outlier_reason"].values)})
+    known = [
+        (test, {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")})
+        for test in ([] if tests is None else curve_tests(tests))
+    ]
     clusters = [
-        {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")}
+        about
         | {"units": test.unit, "start": _known(cluster.start), "end": _known(cluster.end)}
         | {"p": _known(cluster.p), "mean_difference": _known(cluster.difference)}
-        for test in ([] if tests is None else curve_tests(tests))
+        for test, about in known
         for cluster in test.clusters
     ]
     values_compared = [
-        {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")}
+        about
         | {"units": test.unit, "p": _known(test.p_largest)}
         | {"difference": own.difference, "low": own.low, "high": own.high, "difference_of": own.of}
-        for test in ([] if tests is None else curve_tests(tests))
+        for test, about in known
         if (own := test.interval) is not None
     ]
     return {

@@ -81,7 +81,7 @@ class SessionWatch:
         self._samples += 1
         self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
         without_load = silent | self._live.empty_plates
-        self._missing.update(f"plate {k + 1}" for k in np.flatnonzero(without_load))
+        self._missing.update(_plates(without_load))
         self._missing.update(["EMG"] * without)
         self._without_emg_since = float(_since(self._without_emg_since, without, time))
         for about, delay in arrival.late:

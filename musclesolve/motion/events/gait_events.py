@@ -24,7 +24,8 @@ from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, E
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
 CONFLICT_IN_RUNNING = 0.08
-"""The same of strikes by the markers where there is flight [s]: the foot moves back for some 50 ms before it lands."""
+"""Strikes by the markers in running that differ by more than this from another source are reported [s]: the foot moves
+back for some 50 ms before it lands."""
 RANGE_START_TOLERANCE = 0.01
 """Share of a stride: a time range that begins at most this long before a strike begins with the strike."""
 MOST_TIMES_LISTED = 5

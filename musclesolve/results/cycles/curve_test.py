@@ -1,11 +1,12 @@
 """The tests of a study as records, read once from what `compare_curves` returns, for tables, figures and page."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.results.dataset.quantities import shown
 
 
@@ -98,18 +99,14 @@ def curve_tests(comparisons: xr.Dataset) -> list[CurveTest]:
             p_largest=float(of_test["p_largest"][row]),
             follows=int(of_test["follows"][row]),
             clusters=tuple(clusters[row]),
-            interval=_interval(comparisons, row, units[row][0]),
+            interval=_interval(of_test, row, units[row][0], 1.0 - float(comparisons.attrs["level"])),
         )
         for row in range(len(units))
     ]
 
 
-def _interval(comparisons: xr.Dataset, row: int, factor: float) -> Interval | None:
+def _interval(of_test: Mapping[Hashable, AnyArray], row: int, factor: float, share: float) -> Interval | None:
     """The confidence interval of the difference of a value; None of a curve, of F, and where it is not known."""
-    if "value_low" not in comparisons or not np.isfinite(comparisons["value_low"].values[row]):
-        return None  # not there: a dataset of an earlier version
-    difference, low, high = (
-        factor * float(comparisons[f"value_{key}"].values[row]) for key in ("difference", "low", "high")
-    )
-    of, share = str(comparisons["value_of"].values[row]), 1.0 - float(comparisons.attrs["level"])
-    return Interval(difference, low, high, of, share)
+    keys = ("value_difference", "value_low", "value_high")
+    difference, low, high = (factor * float(of_test[key][row]) for key in keys)
+    return Interval(difference, low, high, str(of_test["value_of"][row]), share) if np.isfinite(low) else None
