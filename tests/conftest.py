@@ -13,7 +13,7 @@ import pytest
 from browser import end_browser
 from computed_once import compute_once
 from here import computed_here, computed_in_processes
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH
 
@@ -26,10 +26,11 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 
-# Of inputs that can be anything, as many as hypothesis draws by default only in a thorough run.
-settings.register_profile("part", max_examples=40)
-if not THOROUGH:
-    settings.load_profile("part")
+# No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
+# thorough run.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("part", settings.get_profile("untimed"), max_examples=40)
+settings.load_profile("untimed" if THOROUGH else "part")
 
 
 def pytest_sessionstart() -> None:

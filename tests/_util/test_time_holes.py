@@ -37,7 +37,7 @@ def test_a_short_hole_misses_a_sine_by_what_the_formula_says(share: float, rate:
     assert abs(max(line) / (angle**2 / 8.0) - 1.0) < 0.15
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     lost=st.lists(st.booleans(), min_size=40, max_size=40),
     cutoff=st.sampled_from([2.0, 6.0, 15.0]),

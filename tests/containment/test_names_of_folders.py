@@ -70,7 +70,7 @@ def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
     assert name.casefold() not in TAKEN
 
 
-@settings(deadline=None, max_examples=examples(100))
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.text(min_size=1, max_size=12).filter(lambda text: "/" not in text),

@@ -23,7 +23,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(key=TEXT, value=VALUES, comment=TEXT, todo=TEXT, title=TEXT)
 def test_any_value_comes_back(key: str, value: Any, comment: str, todo: str, title: str) -> None:
     table = DraftTable("mapping", (Line(key, value, comment, todo),), (comment,), todo)
@@ -31,7 +31,7 @@ def test_any_value_comes_back(key: str, value: Any, comment: str, todo: str, tit
     assert found == value and type(found) is type(value)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(key=TEXT, value=VALUES, comment=TEXT, todo=TEXT)
 def test_what_is_open_is_not_read(key: str, value: Any, comment: str, todo: str) -> None:
     line = Line(key, value, comment, todo, open=True)

@@ -26,7 +26,7 @@ MUSCLES = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(MUSCLES, LENGTH, st.floats(-5.0, 5.0))
 def test_fiber_and_tendon_make_up_the_muscle(muscle: dict[str, float], mt_length: float, rate: float) -> None:
     """L_MT = l cos(a) + L_T and l sin(a) = L0 sin(a0) wherever the tendon is taut."""
@@ -58,7 +58,7 @@ def test_at_optimal_length_the_angle_is_the_tabulated_one() -> None:
 
 
 @FAMILIES
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(MUSCLES, LENGTH, st.floats(-5.0, 5.0))
 def test_forces_are_bounded_and_never_push(
     curves, muscle: dict[str, float], mt_length: float, rate: float

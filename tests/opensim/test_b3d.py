@@ -105,7 +105,7 @@ def test_a_file_that_is_cut_names_the_trial(tmp_path: Path) -> None:
         read_b3d(path)
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(place=st.integers(0, 10**6), byte=st.integers(0, 255), kept=st.integers(0, 10**6))
 def test_any_damage_is_refused_properly_or_harmless(
     place: int, byte: int, kept: int, tmp_path_factory: pytest.TempPathFactory

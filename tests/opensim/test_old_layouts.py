@@ -161,7 +161,7 @@ def test_muscles_of_all_names(tmp_path: Path, kind: str) -> None:
 PIECES = st.sampled_from(["", "nan", "-1", "1 2", "true", "x", "<a/>", "</objects>", "ground", "knee_r"])
 
 
-@settings(max_examples=examples(150), deadline=None, derandomize=True)
+@settings(max_examples=examples(150), derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -105,7 +105,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(250), deadline=None, derandomize=True)
+@settings(max_examples=examples(250), derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -218,7 +218,7 @@ def test_an_encoding_that_is_not_the_declared_one(tmp_path: Path, code: str, dec
         read_osim(path)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(length=st.integers(0, len(TEXT) - 20))
 def test_truncated_files(length: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     with refused("bad_format", "small.osim"):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sharing_cases import SMOOTH, equipped
 
@@ -11,9 +11,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 fraction = st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0))
-QUICK = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+QUICK = settings(max_examples=60, derandomize=True)
 
 
 @st.composite

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from sharing_cases import SMOOTH, equipped
@@ -251,7 +251,7 @@ def feasible(draw):
     return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), cost
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, derandomize=True)
 @given(feasible(), st.integers(0, 2**31 - 1))
 def test_laws_and_differences_of_any_problem(case, seed):
     problem, cost = case

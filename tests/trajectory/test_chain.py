@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from musclesolve.trajectory import chain_kernel
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 80), st.integers(1, 4))
-QUICK = settings(max_examples=30, deadline=None, derandomize=True)
+QUICK = settings(max_examples=30, derandomize=True)
 
 
 def close(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-10) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from musclesolve.trajectory import chain_kernel
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 50), st.integers(1, 7), st.integers(1, 5))
-QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25, derandomize=True)
 
 
 def band_of(chains: Chains, reach: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from musclesolve.trajectory.newton_system import ALL, LARGEST, REACH, NewtonSystem
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 5), st.integers(1, 7))
-QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25, derandomize=True)
 
 
 def system_of(chains: Chains) -> NewtonSystem:

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve.trajectory.time_basis import TimeBasis
 
-QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+QUICK = settings(max_examples=40, derandomize=True)
 STEPS = st.lists(st.floats(0.002, 0.05), min_size=3, max_size=60)
 
 

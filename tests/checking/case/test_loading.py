@@ -49,7 +49,7 @@ def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # ty
     return report
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(FILES),
     start=st.floats(0.0, 1.0),
@@ -64,9 +64,7 @@ def test_spoiled_files_are_reported(
     examined(gliding | {name: whole[:at] + filling + whole[at + length :]}, tmp_path)
 
 
-@settings(
-    max_examples=examples(9), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(9), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6), share=st.floats(0.0, 1.0), size=st.sampled_from([1e-9, 0.1, 1e3, 1e12]))
 def test_spoiled_numbers_are_reported(
     gliding: dict[str, bytes], tmp_path: Path, seed: int, share: float, size: float

@@ -25,7 +25,7 @@ WIDTHS = "knee_width_m = 0.086\nankle_width_m = 0.056\n"
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_chord_center_is_what_it_is_defined_to_be(seed: int) -> None:
     rng = np.random.default_rng(seed)
     above, lateral = np.array([0.0, 0.0, 0.4]), rng.normal(size=3) * 0.02

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -36,7 +36,6 @@ def cone(count: int = 200, first_deg: float = 30.0, second_deg: float = 20.0) ->
     return np.deg2rad(np.stack(angles, axis=1))
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_center_of_an_exact_joint_is_found_in_both_bodies(seed: int) -> None:
     turns = np.random.default_rng(seed).normal(scale=0.3, size=(50, 3))

@@ -13,7 +13,7 @@ from musclesolve.motion.events.marker_events import _falls, _far_apart, _local_m
 SIGNALS = st.lists(st.integers(-4, 4), min_size=3, max_size=60)
 
 
-@settings(deadline=None, max_examples=examples(150))
+@settings(max_examples=examples(150))
 @given(SIGNALS, st.floats(1.0, 12.0))
 def test_peaks_are_those_of_scipy(values, distance):
     """Flat tops, equal heights and cut ends among them; equal heights are distinguished by a slope."""

@@ -39,7 +39,7 @@ def test_a_foot_on_the_plate_at_the_ends_neither_strikes_nor_leaves_there():
     assert second[0] == pytest.approx(STEPS.strikes("r")[1] + LATE)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 1000), noise=st.floats(0.0, 8.0))
 def test_plate_noise_moves_events_by_little_and_adds_none(seed, noise):
     time = STEPS.plate("r").time

@@ -74,7 +74,7 @@ def check(steps, tolerance=0.006):
             assert set(np.searchsorted(truth, inner)) <= set(distance.argmin(axis=1)), "a step is missing"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     heading=st.floats(-180.0, 180.0),
     belt=st.booleans(),

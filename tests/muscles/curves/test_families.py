@@ -70,7 +70,7 @@ def test_force_grows_with_the_velocity_of_lengthening_and_with_stretch(family):
 
 
 @FAMILIES
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.floats(-3.0, 3.0), st.floats(0.0, 1e-6))
 def test_curves_do_not_jump(family, x, step):
     """No more than the steepest slope allows; the passive curve of Silva steps by 4e-4 at 1.63 as printed."""
@@ -84,7 +84,7 @@ def test_curves_do_not_jump(family, x, step):
 
 
 @FAMILIES
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.floats(-1e6, 1e6))
 def test_any_number_has_a_finite_force(family, x):
     for value in (family.active(x), family.velocity(x), family.passive(x, *family.passive_strain)):

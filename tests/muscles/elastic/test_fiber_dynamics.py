@@ -91,7 +91,7 @@ def test_curves_for_lengthening_rise_and_are_those_of_the_muscle_where_it_is_not
 
 
 @FAMILIES
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(
     st.one_of(st.floats(-5.0, 5.0), st.integers(-1500, 1500).map(lambda k: k / 1000.0)),
     st.floats(1e-5, 1.0),

@@ -371,9 +371,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@settings(
-    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data: st.DataObject) -> None:
     """A file with any changed bytes gives numbers of the right shape, or an InputError; nothing else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
@@ -29,7 +29,6 @@ def some_points(seed: int, count: int) -> np.ndarray:
     return np.vstack([CUBE[[0, 1, 2, 4, 5, 7]], more])
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(0, 30))
 def test_a_camera_is_recovered_from_exact_pixels(seed: int, count: int) -> None:
     camera, points = some_camera(seed), some_points(seed, count)
@@ -40,7 +39,6 @@ def test_a_camera_is_recovered_from_exact_pixels(seed: int, count: int) -> None:
     np.testing.assert_allclose(found.camera.center, camera.center, rtol=1e-8)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_units_and_origins_of_world_and_image_do_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from musclesolve.recording.cameras.camera import Camera, camera_at, ring
@@ -24,7 +24,6 @@ def test_a_projection_is_the_printed_equation() -> None:
     np.testing.assert_allclose(camera.matrix.ravel()[:11], a)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_placed_camera_stands_and_looks_as_it_was_placed(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -360,7 +360,7 @@ def test_rates_and_starts_that_no_recording_has_are_refused(tmp_path: Path, line
     assert f"[recording] {key}: the value is" in refusal(path)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, data: st.DataObject) -> None:
     path = written(tmp_path)

@@ -21,7 +21,6 @@ def images(cameras: list[Camera], points: np.ndarray) -> np.ndarray:
     return np.stack([camera.project(points) for camera in cameras])
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 6))
 def test_points_are_recovered_from_exact_pixels(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
@@ -134,7 +133,7 @@ def test_rays_that_meet_behind_a_camera_have_no_point() -> None:
         raise AssertionError("neither pair of rays meets behind a camera")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
     number = st.one_of(st.just(np.nan), st.floats(-1e5, 1e5))

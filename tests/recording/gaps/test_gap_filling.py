@@ -103,7 +103,7 @@ def test_skin_that_slides_is_bridged_from_end_to_end() -> None:
     assert steps.max() < 2e-4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     gaps=st.lists(
         st.tuples(

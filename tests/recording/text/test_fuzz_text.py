@@ -166,7 +166,7 @@ def test_the_sound_ones_are_read(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_one_kind_of_damage(folder: Path, damage: Callable[[st.DrawFn, bytes], bytes]) -> None:
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=examples(150))
     @given(damaged([damage]))
     def check(case: tuple[str, bytes]) -> None:
         refused_or_sound(folder / case[0], case[1])
@@ -174,7 +174,7 @@ def test_one_kind_of_damage(folder: Path, damage: Callable[[st.DrawFn, bytes], b
     check()
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(data=st.data(), piece=st.sampled_from([3, 50, 1 << 18]))
 def test_several_kinds_of_damage_wherever_the_pieces_end(
     folder: Path, data: st.DataObject, piece: int

@@ -12,7 +12,7 @@ from musclesolve.results.cycles.gait_cycles import sampled
 TIME = np.linspace(2.0, 3.0, 51)  # frames every 20 ms
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     slope=st.floats(-1e3, 1e3, allow_subnormal=False),
     level=st.floats(-1e3, 1e3, allow_subnormal=False),
@@ -32,7 +32,7 @@ def test_a_linear_function_stays_linear_wherever_it_has_a_value(slope, level, lo
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(lost=st.sets(st.integers(0, 50), max_size=12), at=st.floats(2.0, 3.0))
 def test_there_is_a_value_exactly_where_both_neighbors_have_one(lost, at):
     values = np.ones(51)
@@ -44,7 +44,7 @@ def test_there_is_a_value_exactly_where_both_neighbors_have_one(lost, at):
         assert bool(np.isfinite(sampled(TIME, values, np.array([at]))[0])) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_no_value_lies_beyond_its_neighbors_and_frames_are_kept(seed):
     values = np.random.default_rng(seed).uniform(0.0, 1.0, (51, 3)).round(1)
@@ -94,7 +94,7 @@ def test_a_curve_as_fast_as_a_filtered_motion_is_kept_to_half_a_per_cent():
     assert np.sqrt(np.mean(error**2)) < 0.005
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), lost=st.sets(st.integers(0, 50), max_size=12))
 def test_the_frames_around_the_wanted_times_are_enough(seed, lost):
     """A curve piece by piece equals the curve of all the frames at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musclesolve.sharing.certificate import farkas_ratio, kkt_residual, within_domain
@@ -17,9 +17,7 @@ from musclesolve.sharing.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore:the moment of")  # some are far beyond the muscles
 KINDS = ("force_squared", "stress_cubed", "normalized_force_squared", "soft_saturation", "activation_power")
-THOROUGH = settings(
-    max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+THOROUGH = settings(max_examples=80, derandomize=True)
 
 
 @st.composite

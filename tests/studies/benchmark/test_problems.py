@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status
 from musclesolve.studies.benchmark.measure import random_problem, varied
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(1, 12), st.integers(0, 30), st.integers(1, 4), st.integers(0, 1000))
 def test_random_problems_have_a_solution(dofs, more, frames, seed):
     problem = random_problem(frames, dofs, dofs + more, seed)

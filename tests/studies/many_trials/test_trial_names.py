@@ -22,7 +22,7 @@ def test_names_are_stems_and_with_folders_where_stems_repeat():
     assert folder_names(deep) == ["x-a-t", "y-a-t", "y-T"]
 
 
-@settings(deadline=None, max_examples=examples(200))
+@settings(max_examples=examples(200))
 @given(st.lists(st.lists(PART, min_size=1, max_size=3), unique_by=tuple, min_size=1, max_size=6))
 def test_names_differ_whatever_the_paths_or_are_refused(parts):
     paths = [Path("/", *each[:-1], f"{each[-1]}.toml") for each in parts]

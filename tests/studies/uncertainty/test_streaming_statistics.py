@@ -18,7 +18,7 @@ def filled(values: np.ndarray, nominal: np.ndarray) -> Statistics:
     return statistics
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(2, 60), st.integers(0, 10**6), st.floats(0.0, 0.5))
 def test_they_are_those_of_the_values_that_are_there(samples: int, seed: int, missing: float) -> None:
     rng = np.random.default_rng(seed)
