@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
-from browser import end_browser
+from browser import end_browser, shown
 from computed_once import compute_once
 from here import computed_here, computed_in_processes
 from hypothesis import HealthCheck, settings
@@ -71,6 +71,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test of a page prints what the page shows."""
+    report = yield
+    if report.failed and call.when == "call":
+        pages = [getattr(value, "page", value) for value in item.funcargs.values()]
+        report.sections += [("what the page shows", shown(page)) for page in pages if hasattr(page, "frames")]
+    return report
 
 
 def pytest_sessionfinish() -> None:

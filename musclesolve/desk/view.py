@@ -173,6 +173,7 @@ class View:
         self.refresh_steps()
         self._content.refresh()
         if self.step is not before:
+            self._say_no_more()
             self._state_place()
             ui.run_javascript("msShowStep()")
 
@@ -310,8 +311,10 @@ class View:
             ui.label("There is no trial file yet: begin with the files.")
         else:
             self._decisions()
-            with self.saying():
+            try:
                 self.step.show(self)
+            except MuscleSolveError as error:
+                ui.label(str(error)).classes("ms-verdict ms-error").props('role="alert"')
         place = self.steps.index(self.step)
         with ui.row().classes("ms-turn"):
             for offset, text, props in ((-1, "Back", "outline"), (1, "Next", "unelevated")):

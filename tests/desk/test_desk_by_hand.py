@@ -376,14 +376,15 @@ def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
     page.get_by_text("Text of study.toml").click()
     text = page.locator(".ms-text .cm-content").filter(has_text="study.schema")
     text.press("Control+Home")
-    page.keyboard.type("[design\n")
+    page.keyboard.insert_text("[design\n")
+    page.locator(".ms-text .cm-line").get_by_text("[design", exact=True).wait_for()
     page.get_by_role("button", name="Apply to the study").click()
     page.get_by_text("no TOML").wait_for()
     assert text.inner_text().startswith("[design") and study()["design"]["conditions"] == ["slow", "quick"]
-    page.get_by_role("button", name="Close", exact=True).last.click()
-    # it stays when another program changes the file, and the page says so
+    # text and message stay when another program changes the file, and the page says so
     file.write_text("# by another program\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
     page.get_by_text("has changed since you began to type").wait_for()
+    page.get_by_role("button", name="Close", exact=True).last.click()
     assert text.inner_text().startswith("[design")
     page.get_by_role("button", name="Discard", exact=True).last.click()
     page.locator(".ms-text").get_by_text("# by another program").wait_for()

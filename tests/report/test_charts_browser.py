@@ -187,3 +187,15 @@ def test_a_page_without_scripts_says_where_figures_are(page, browser):
     still.goto(page.resolve().as_uri())
     assert "musclesolve plot" in still.locator(f"{FORCES} .chart-body").inner_text()
     context.close()
+
+
+def test_a_frame_that_has_no_size_at_first_draws_its_figures(page, browser):
+    around = page.with_name("around.html")
+    hidden = f'<div style="height: 9000px"></div><iframe sandbox="allow-scripts" hidden src="{page.name}"></iframe>'
+    around.write_text(hidden, encoding="utf-8")
+    with opened(around, DESKTOP, browser) as found:
+        frame = found.page.frames[1]
+        frame.wait_for_load_state()
+        frame.evaluate("new Promise(done => requestIdleCallback(done))")
+        found.page.evaluate("document.querySelector('iframe').hidden = false")
+        frame.locator(".chart-panel > svg").first.wait_for(state="attached")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,11 @@ FLAGS = (
     *("--disable-component-update", "--disable-sync"),
     "--enable-unsafe-swiftshader",  # for WebGL alone: pages drawn by it, too, take twice the processor time
 )
+CHARTS = """(() => {
+    const charts = [...document.querySelectorAll("figure.chart")];
+    const drawn = charts.filter(each => each.querySelector("svg"));
+    return `${innerWidth} x ${innerHeight} px, ${drawn.length} of ${charts.length} charts are drawn`;
+})()"""
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -57,6 +62,18 @@ def end_browser() -> None:
         process.terminate()
         process.communicate()
         _server.cache_clear()
+
+
+def shown(page: object) -> str:
+    """What a page shows, with its frames: its address, its text, and the charts that are drawn."""
+    lines = [page.url]
+    for frame in page.frames:
+        with suppress(Exception):  # a page that has failed may not answer
+            lines += [
+                f"{frame.url}: {frame.evaluate(CHARTS)}",
+                frame.locator("body").inner_text(timeout=5000.0),
+            ]
+    return "\n".join(lines)
 
 
 @contextmanager
