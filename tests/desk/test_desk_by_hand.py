@@ -375,6 +375,7 @@ def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
     # a faulty text is refused and stays in its field
     page.get_by_text("Text of study.toml").click()
     text = page.locator(".ms-text .cm-content").filter(has_text="study.schema")
+    text.wait_for()  # `press` does not wait, and what is hidden gets no key
     text.press("Control+Home")
     page.keyboard.insert_text("[design\n")
     page.locator(".ms-text .cm-line").get_by_text("[design", exact=True).wait_for()
