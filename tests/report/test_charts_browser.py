@@ -189,7 +189,7 @@ def test_a_page_without_scripts_says_where_figures_are(page, browser):
     context.close()
 
 
-def test_a_frame_that_has_no_size_at_first_draws_its_figures(page, browser):
+def test_a_frame_of_no_size_at_first_draws_its_figures_once_they_are_in_view(page, browser):
     around = page.with_name("around.html")
     hidden = f'<div style="height: 9000px"></div><iframe sandbox="allow-scripts" hidden src="{page.name}"></iframe>'
     around.write_text(hidden, encoding="utf-8")
@@ -198,4 +198,6 @@ def test_a_frame_that_has_no_size_at_first_draws_its_figures(page, browser):
         frame.wait_for_load_state()
         frame.evaluate("new Promise(done => requestIdleCallback(done))")
         found.page.evaluate("document.querySelector('iframe').hidden = false")
+        found.page.locator("iframe").scroll_into_view_if_needed()
+        frame.locator("figure.chart").first.scroll_into_view_if_needed()
         frame.locator(".chart-panel > svg").first.wait_for(state="attached")

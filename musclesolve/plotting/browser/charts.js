@@ -604,9 +604,8 @@
     waiting.forEach((figure) => seen.observe(figure));
     // what is not seen yet is drawn while the browser waits, for those who search and read by other means
     const next = () => {
-      const undrawn = waiting.filter((each) => !each.chart), figure = undrawn.find((each) => each.offsetWidth);
+      const figure = waiting.find((each) => !each.chart && each.offsetWidth);
       if (figure) { draw(figure); idle(next); }
-      else if (undrawn.length) addEventListener("resize", () => idle(next), { once: true });  // a frame without size yet
     };
     idle(next);
   };
