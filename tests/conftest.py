@@ -80,8 +80,9 @@ def pytest_runtest_makereport(
     """A failed test of a page prints what the page shows."""
     report = yield
     if report.failed and call.when == "call":
-        pages = [getattr(value, "page", value) for value in item.funcargs.values()]
-        report.sections += [("what the page shows", shown(page)) for page in pages if hasattr(page, "frames")]
+        values = [getattr(value, "page", value) for value in item.funcargs.values()]
+        pages = dict.fromkeys(value for value in values if hasattr(value, "frames"))
+        report.sections += [("what the page shows", shown(page)) for page in pages]
     return report
 
 

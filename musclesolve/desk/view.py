@@ -88,6 +88,11 @@ class Focus:
     finding: Mapping[str, Any] | None = None
 
 
+def show_fault(text: str) -> None:
+    """Show why a part of the page is missing, in its place: it goes when the part is drawn anew without the fault."""
+    ui.label(text).classes("ms-bad ms-message").props('role="alert"')
+
+
 class View:
     """A window of the desk.
 
@@ -161,6 +166,7 @@ class View:
     def _back(self, place: Mapping[str, str]) -> None:
         """Show what the address says after the buttons Back and Forward of the browser."""
         self._take_place(place)
+        self._say_no_more()
         self.focus = Focus()
         self.refresh()
 
@@ -314,7 +320,7 @@ class View:
             try:
                 self.step.show(self)
             except MuscleSolveError as error:
-                ui.label(str(error)).classes("ms-verdict ms-error").props('role="alert"')
+                show_fault(str(error))
         place = self.steps.index(self.step)
         with ui.row().classes("ms-turn"):
             for offset, text, props in ((-1, "Back", "outline"), (1, "Next", "unelevated")):

@@ -197,7 +197,10 @@ def test_a_frame_of_no_size_at_first_draws_its_figures_once_they_are_in_view(pag
         frame = found.page.frames[1]
         frame.wait_for_load_state()
         frame.evaluate("new Promise(done => requestIdleCallback(done))")
+        drawn = frame.locator(".chart-panel > svg")
+        assert drawn.count() == 0
         found.page.evaluate("document.querySelector('iframe').hidden = false")
         found.page.locator("iframe").scroll_into_view_if_needed()
         frame.locator("figure.chart").first.scroll_into_view_if_needed()
-        frame.locator(".chart-panel > svg").first.wait_for(state="attached")
+        drawn.first.wait_for()
+        assert drawn.count() >= 1 and found.errors == [] and found.requests == []

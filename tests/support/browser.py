@@ -41,7 +41,7 @@ class OpenPage:
 
 @cache
 def _server() -> tuple[subprocess.Popen[str], str]:
-    """The process of the browser that all tests of this session share, and its address."""
+    """The process of the browser that all tests of a process share, and its address."""
     from playwright._impl._driver import compute_driver_executable
 
     with tempfile.TemporaryDirectory() as folder:
@@ -69,16 +69,14 @@ def shown(page: object) -> str:
     lines = [page.url]
     for frame in page.frames:
         with suppress(Exception):  # a page that has failed may not answer
-            lines += [
-                f"{frame.url}: {frame.evaluate(CHARTS)}",
-                frame.locator("body").inner_text(timeout=5000.0),
-            ]
+            lines.append(f"{frame.url}: {frame.evaluate(CHARTS)}")
+            lines.append(frame.locator("body").inner_text(timeout=5000.0))
     return "\n".join(lines)
 
 
 @contextmanager
 def chromium() -> Iterator[object]:
-    """The browser of this session, which takes seconds to start; pages that are opened in it close at the end."""
+    """The browser that all tests of a process share, as a start takes seconds; pages opened in it close at the end."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:

@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import STEP_OF, Focus, State, Step, View
+from musclesolve.desk.view import STEP_OF, Focus, State, Step, View, show_fault
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
@@ -151,7 +151,7 @@ class Check:
                 waits = "" if task.name == "check" else " The check follows."
                 ui.label(f"{task.title} …{waits}").props('role="status"')
         if (failure := self.desk.check_failure) is not None:
-            ui.label(str(failure)).classes("ms-bad ms-message")
+            show_fault(str(failure))
         if findings is None:
             return
         judged = findings["judgement"]

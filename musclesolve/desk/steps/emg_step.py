@@ -13,7 +13,7 @@ from musclesolve.desk.emg_signals import Signal, signals_of
 from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.trial_document import Place, TrialDocument
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name, offered_muscles
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
@@ -106,7 +106,7 @@ class EmgChannelsStep:
     @ui.refreshable_method
     def _channels(self, trouble: str = "") -> None:
         if trouble:
-            ui.label(trouble).classes("ms-bad ms-message")
+            show_fault(trouble)
         self.rows = {} if self.file is None else suggested(self.file)
         self.rows |= self.chosen | {name: shown(value) for name, value in self._stated.items()}
         if not self.rows:

@@ -11,7 +11,7 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
 from musclesolve.desk.time_curves import Handle, TimeCurves
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
@@ -84,7 +84,7 @@ class Events:
     @ui.refreshable_method
     def _curves(self, trouble: str = "") -> None:
         if trouble:
-            ui.label(trouble).classes("ms-bad ms-message")
+            show_fault(trouble)
             return
         seen = self.seen
         if seen is None:

@@ -29,7 +29,7 @@ from musclesolve.desk.marker_words import (
     source_text,
 )
 from musclesolve.desk.trial_document import Place, change_title
-from musclesolve.desk.view import Focus, State, Step, View
+from musclesolve.desk.view import Focus, State, Step, View, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
@@ -90,6 +90,7 @@ class MarkersStep:
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
         self.meaning: Meaning | None = None
+        self.fault = ""  # why the markers cannot be read now
         self.picture: Picture | None = None
         self.cells = dict[str, Cell]()
         self.needed = dict[str, ui.label]()  # by row of the list
@@ -107,7 +108,7 @@ class MarkersStep:
             ui.label("The markers of an OpenSim model are part of the model: there is nothing to map.")
             return
         with ui.element("div").classes("ms-step-content") as self.root:
-            wrong = Drawn(self._what_is_wrong)
+            self.wrong = Drawn(self._what_is_wrong)
             with ui.element("div").classes("ms-markers"):
                 with ui.element("div").classes("ms-markers-picture") as self.beside:
                     with ui.element("div").classes("ms-scene"):
@@ -126,7 +127,7 @@ class MarkersStep:
                     ("Joint centers and gaps", self._joints_and_gaps),
                 )
             ]
-        self.drawn = (wrong, controls, self.chosen, offers, *tables)
+        self.drawn = (self.wrong, controls, self.chosen, offers, *tables)
         self.chosen.draw()
         self._look_soon()
 
@@ -146,8 +147,8 @@ class MarkersStep:
             meaning, picture = await in_thread(self._found, path, text, which)
         except MuscleSolveError as error:
             if not self.root.is_deleted:
-                with self.root:
-                    self.view.say(str(error), bad=True)
+                self.fault = str(error)
+                self.wrong.draw()
             return
         if (
             self.root.is_deleted
@@ -168,7 +169,7 @@ class MarkersStep:
         return meaning, None
 
     def _take(self, meaning: Meaning, picture: Picture | None) -> None:
-        self.meaning, self.picture = meaning, picture
+        self.meaning, self.picture, self.fault = meaning, picture, ""
         shown = self.shown
         if picture is not None:
             if (
@@ -547,6 +548,9 @@ class MarkersStep:
     # ---- what is wrong
 
     def _what_is_wrong(self) -> None:
+        if self.fault:
+            show_fault(self.fault)
+            return
         meaning = self.meaning
         if meaning is None:
             return

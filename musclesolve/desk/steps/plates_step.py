@@ -11,7 +11,7 @@ from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
 from musclesolve.desk.time_curves import TimeCurves
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
@@ -63,7 +63,7 @@ class Plates:
     @ui.refreshable_method
     def _measured(self, seen: MeasuredForces | None = None, trouble: str = "") -> None:
         if trouble:
-            ui.label(trouble).classes("ms-bad ms-message")
+            show_fault(trouble)
             return
         if seen is None:
             ui.spinner()

@@ -14,7 +14,7 @@ from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.tasks import PATIENCE
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.results.files.atomic_writing import patient
 from musclesolve.results.judgement import NOT_USABLE, USABLE
 
@@ -113,7 +113,7 @@ def framed(desk: Desk, page: Path | None, trouble: str, title: str, size: str) -
         frame.props["src"] = address(desk.folder.path, page)
         frame.props["title"] = title
     elif trouble:
-        ui.label(f"{title}: {trouble}").classes("ms-bad ms-message")
+        show_fault(f"{title}: {trouble}")
     else:
         ui.spinner()
 

@@ -18,7 +18,7 @@ from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.desk.trial_document import Open, Place, change_title
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
@@ -52,7 +52,7 @@ class StudyStep:
         try:
             content = document.study
         except MuscleSolveError as error:
-            ui.label(str(error)).classes("ms-bad ms-message").props('role="alert"')
+            show_fault(str(error))
             self._text(document, opened=True)
             return
         self._left_open()
@@ -383,7 +383,7 @@ class StudyStep:
     def _check(self) -> None:
         found = self.study.findings
         if isinstance(found, Exception):
-            ui.label(str(found)).classes("ms-bad ms-message").props('role="alert"')
+            show_fault(str(found))
         if not isinstance(found, dict):
             return
         css = "good" if found["ok"] else "error"

@@ -8,7 +8,7 @@ from nicegui import ui
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import same_command
 from musclesolve.desk.steps.trial_list import TrialList
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.studies.many_trials.trial_record import CSV
 
 OTHER_SUBJECT = {
@@ -48,7 +48,7 @@ class WatchStep:
                 "is computed as soon as its files are whole."
             ).props('role="status"')
         if desk.watch_failure is not None:
-            ui.label(str(desk.watch_failure)).classes("ms-bad ms-message")
+            show_fault(str(desk.watch_failure))
         with ui.row().classes("ms-turn-small"):
             on = desk.watching is None
             button = ui.button("Watch the folder" if on else "End watching", on_click=lambda: self._turn(on))

@@ -7,7 +7,7 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.runner import Task
-from musclesolve.desk.view import View
+from musclesolve.desk.view import View, show_fault
 
 
 def in_words(seconds: float) -> str:
@@ -92,5 +92,5 @@ class Work:
             if task.canceled:
                 ui.label(self._kept).props('role="status"')
             elif task.error is not None:
-                ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')
+                show_fault(str(task.error))
         self._idle()
