@@ -17,9 +17,9 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.desk.work_folder import RESULTS, checked_name
-from musclesolve.errors import input_error
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.studies.compare_results import MOST
 
 if TYPE_CHECKING:
@@ -194,7 +194,10 @@ class Compare:
             return
 
         @ui.refreshable
-        def table(facts: ComparedFacts | None = None) -> None:
+        def table(facts: ComparedFacts | None = None, trouble: str = "") -> None:
+            if trouble:
+                show_fault(trouble)
+                return
             if facts is None:
                 ui.spinner()
                 return
@@ -207,12 +210,14 @@ class Compare:
             framed(self.desk, page, trouble, "Figures of the comparison", "ms-page")
 
         async def load() -> None:
-            with self.view.saying():
+            try:
                 table.refresh(await in_thread(read, path))
-                try:
-                    shown.refresh(await in_thread(figures, path, True))
-                except Exception as error:  # the table is shown without figures
-                    shown.refresh(None, str(error))
+            except MuscleSolveError as error:
+                table.refresh(None, str(error))
+            try:
+                shown.refresh(await in_thread(figures, path, True))
+            except Exception as error:  # the table is shown without figures
+                shown.refresh(None, str(error))
 
         table()
         shown()

@@ -15,6 +15,7 @@ from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.errors import MuscleSolveError
 from musclesolve.results.files.atomic_writing import patient
 from musclesolve.results.judgement import NOT_USABLE, USABLE
 
@@ -70,22 +71,26 @@ class Result:
 
     async def _load(self) -> None:
         """The verdict as soon as it is known, then the picture, then the figures."""
-        with self.view.saying():
-            result = self.desk.result
+        result = self.desk.result
+        if result is None:
+            return
+        try:
             facts = await facts_of(self.desk)
-            if result is None or facts is None:
-                return
             self._top.refresh(facts)
             self._tables.refresh(facts)
-            for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
-                try:
-                    shown.refresh(await in_thread(make, result))
-                except Exception as error:  # the verdict is shown without the picture
-                    shown.refresh(None, str(error))
+        except MuscleSolveError as error:
+            self._top.refresh(None, str(error))
+        for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
+            try:
+                shown.refresh(await in_thread(make, result))
+            except Exception as error:  # the verdict is shown without the picture
+                shown.refresh(None, str(error))
 
     @ui.refreshable_method
-    def _top(self, facts: ResultFacts | None = None) -> None:
-        if facts is None:
+    def _top(self, facts: ResultFacts | None = None, trouble: str = "") -> None:
+        if trouble:
+            show_fault(trouble)
+        elif facts is None:
             ui.spinner()
         else:
             show_verdict(self.desk, facts)

@@ -13,8 +13,8 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import State, Step, View
-from musclesolve.errors import InputError
+from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
 
@@ -159,11 +159,16 @@ class Run:
         ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline no-caps")
 
     async def _load(self) -> None:
-        with self.view.saying():
+        try:
             self._outcome.refresh(await facts_of(self.desk))
+        except MuscleSolveError as error:
+            self._outcome.refresh(None, str(error))
 
     @ui.refreshable_method
-    def _outcome(self, facts: Any = None) -> None:
+    def _outcome(self, facts: Any = None, trouble: str = "") -> None:
+        if trouble:
+            show_fault(trouble)
+            return
         if facts is None:
             ui.spinner()
             return
