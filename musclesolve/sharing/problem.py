@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, unchangeable
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
@@ -31,6 +31,11 @@ ARRAY_AXES = {
     "reaction_offset": "Tk",
     "emg": "Tn",
     "passive_force": "Tn",
+    "fiber_force_capacity": "Tn",
+    "fiber_length": "Tn",
+    "joint_angle": "Tm",
+    "joint_rate": "Tm",
+    "time": "T",
 }
 """The axes of every array: T frames, m degrees of freedom, n muscles, k joint reactions."""
 
@@ -79,8 +84,20 @@ OPTIONAL = {
     "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
     "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
     "emg": "(T, n) measured activations, NaN where not measured",
+    "fiber_force_capacity": "(T, n) [N], force of the contractile element along the fibers at activation 1",
+    "fiber_length": "(T, n) [m]",
+    "joint_angle": "(T, m) [rad]",
+    "joint_rate": "(T, m) [rad/s]",
+    "time": "(T,) [s], increasing",
 }
 """Optional fields, which only some costs or the diagnosis need."""
+
+
+_NUMBERS_IN_USE = (
+    *("fiber_velocity", "reaction_matrix", "reaction_offset", "fiber_force_capacity", "fiber_length"),
+    *("joint_angle", "joint_rate"),
+)
+"""Optional arrays whose numbers have to be finite in a frame that is solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +133,12 @@ class Problem:
         reaction: k names.
         passive_force: (T, n) [N] passive tendon forces, whose moments are already subtracted from `moment`. They
             change no solution; `diagnose` needs them, because they may cause infeasibility.
+        fiber_force_capacity: (T, n) [N] force of the contractile element along the fibers at activation 1, which is
+            force_capacity over the cosine of pennation; force_capacity unless given.
+        fiber_length: (T, n) [m].
+        joint_angle: (T, m) [rad] (a coordinate without joint: its own unit).
+        joint_rate: (T, m) [rad/s].
+        time: (T,) [s], increasing.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -153,6 +176,11 @@ class Problem:
     emg: Array | None = None
     reaction: tuple[str, ...] | None = None
     passive_force: Array | None = None
+    fiber_force_capacity: Array | None = None
+    fiber_length: Array | None = None
+    joint_angle: Array | None = None
+    joint_rate: Array | None = None
+    time: Array | None = None
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -214,6 +242,8 @@ class Problem:
             ("joints_crossed", lambda x: ~((x >= 1) & (x == np.round(x))), "a whole number, one or more"),
             ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
             ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
+            ("fiber_force_capacity", lambda x: x < 0, "zero or more [N]"),
+            ("fiber_length", lambda x: x < 0, "zero or more [m]"),
             ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
         ]
         for name, is_bad, expected in rules:
@@ -231,6 +261,8 @@ class Problem:
                 place=place,
                 more=more,
             )
+        if self.time is not None and size["T"] > 1:
+            check_increasing(self.time, where="Problem.time")
         for name, (largest, unit, why) in _LARGEST.items():
             array = arrays.get(name, np.zeros(size["n"]))
             ends = () if not array.size else (np.fmin.reduce(array, None), np.fmax.reduce(array, None))
@@ -321,8 +353,8 @@ class Problem:
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
         for array in (self.moment_arm, self.moment_matrix):
             usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
-        for optional in (self.fiber_velocity, self.reaction_matrix, self.reaction_offset):
-            if optional is not None:
+        for name in _NUMBERS_IN_USE:
+            if (optional := getattr(self, name)) is not None:
                 usable &= (np.abs(optional) < HUGE).reshape(len(usable), -1).all(axis=1)
         return usable
 
