@@ -83,6 +83,17 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     return value
 
 
+def along_fibers(tendon_force: Array, fiber_length: Array, thickness: Array) -> Array:
+    """The force along the fibers that makes a force at the tendon, F / cos(a), in fibers of some thickness [N].
+
+    cos(a) = sqrt(l^2 - h^2) / l for the fiber length l (T, n) [m] and the thickness h = L0 sin(a0) (n,) [m]. Fibers
+    behind a slack tendon bear no force.
+    """
+    along = np.sqrt(np.maximum((fiber_length - thickness) * (fiber_length + thickness), 0.0))
+    cosine = along / np.maximum(fiber_length, _NO_LENGTH)
+    return np.divide(tendon_force, cosine, out=np.zeros_like(cosine), where=cosine != 0.0)
+
+
 _NO_LENGTH = 1e-300  # [m] instead of zero, so that 0 / 0 is zero
 MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] not in the source
 

@@ -124,7 +124,7 @@ class MuscleParameters:
 
     def check(self) -> None:
         """Refuse numbers that no muscle can have; strains of tendons are checked where tendons stretch."""
-        _ = self._thickness, self._fastest  # which check their numbers
+        _ = self.thickness, self._fastest  # which check their numbers
         force, at_zero, at_one = self.passive
         for k in np.flatnonzero(
             ~((force == 0.0) | (np.isfinite(force) & (force > 0.0) & (at_zero < at_one)))
@@ -156,7 +156,7 @@ class MuscleParameters:
     def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""
         length, velocity = np.asarray(length, float), np.asarray(velocity, float)
-        return fibers_behind(length, velocity, self.tendon_slack_length, self._thickness)
+        return fibers_behind(length, velocity, self.tendon_slack_length, self.thickness)
 
     def forces(self, fiber: FiberState) -> TendonForce:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
@@ -171,7 +171,7 @@ class MuscleParameters:
         return tendon_force(fiber, *numbers, family, self.passive)
 
     @cached_property
-    def _thickness(self) -> Array:
+    def thickness(self) -> Array:
         """Thickness L0 sin(a0) (n,) [m]; refuses impossible parameters."""
         optimal, _, angle = check_rigid(
             self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle

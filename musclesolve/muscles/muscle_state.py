@@ -11,6 +11,7 @@ from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.paths import PathState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
@@ -54,6 +55,13 @@ class MuscleState:
             moment_arm=moment_arm,
             slack=fiber.slack,
         )
+
+    @property
+    def fiber_force_capacity(self) -> Array:
+        """Force of the contractile element along the fibers at activation 1, (T, n) [N]: F0 f_l f_v (Silva 2003, eq.
+        6.9), and 0 where the tendon is slack.
+        """
+        return along_fibers(self.force_capacity, self.fiber_length, self.parameters.thickness)
 
     def part(self, dofs: Sequence[int], muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""

@@ -12,6 +12,8 @@ import muscle_db
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
 from musclesolve.muscles.hill_model import FiberState, capacity_and_passive, fiber_state
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.passive.passive_element import PassiveElement
 
 FAMILIES = pytest.mark.parametrize("curves", CURVES.values(), ids=CURVES)
@@ -193,3 +195,20 @@ def test_quadriceps_are_passive_free_in_standing() -> None:
     database = muscle_db.load("silva_2003")
     assert passive_quadriceps(database, scaled=True).tolist() == [0.0] * 4
     assert passive_quadriceps(database.printed(), scaled=False).sum() == pytest.approx(10618.0)
+
+
+def test_force_along_the_fibers_is_the_curves_times_strength_and_zero_behind_a_slack_tendon() -> None:
+    muscles = MuscleParameters.from_values(
+        ("pennate", "parallel"), "silva_2003", [1000.0, 500.0], 0.05, 0.2, pennation_angle=[0.5, 0.0]
+    )
+    length, velocity = np.linspace(0.18, 0.27, 10)[:, None] * np.ones(2), np.full((10, 2), -0.1)
+    state = MuscleState.from_lengths(muscles, length, velocity, np.zeros((10, 1, 2)))
+    normal = state.fiber_length / 0.05
+    speed = state.fiber_velocity / (0.05 * muscles.max_shortening_velocity)
+    curves = SILVA_2003
+    along = muscles.max_isometric_force * curves.active(normal) * curves.velocity(speed)
+    np.testing.assert_allclose(
+        state.fiber_force_capacity, np.where(state.slack, 0.0, along), rtol=1e-12, atol=1e-9
+    )
+    assert state.slack.any() and (state.fiber_force_capacity[~state.slack] > 0.0).all()
+    np.testing.assert_array_equal(state.fiber_force_capacity[:, 1], state.force_capacity[:, 1])
