@@ -64,9 +64,8 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created pyproject.toml musclesolve/sharing/solver/build_cyipopt.py
+$(VENV)/installed: $(VENV)/created pyproject.toml
 	$(RUN) -m pip install --quiet --editable '.[test]'
-	$(RUN) -m musclesolve install cyipopt --optional
 	@touch $@
 
 $(VENV)/linters: $(VENV)/installed

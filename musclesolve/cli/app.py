@@ -209,7 +209,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.person: (),
         list_commands.markers: (),
         list_commands.faults: (),
-        list_commands.install: (),
         list_commands.benchmark: BOTH,
     },
 }

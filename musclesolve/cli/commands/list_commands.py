@@ -1,4 +1,4 @@
-"""Commands on the contents of the package: `muscles`, `person`, `markers`, `faults`, `install` and `benchmark`."""
+"""Commands on the contents of the package: `muscles`, `person`, `markers`, `faults` and `benchmark`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import marker_set_names, muscle_names, solver_names, with_settings
-from musclesolve.cli.printing import complain, console, finish, print_files, progress
+from musclesolve.cli.options import marker_set_names, muscle_names, with_settings
+from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import CommandSettings, command_arguments
 
@@ -119,26 +119,6 @@ def faults() -> None:
     from musclesolve.cli.tables.list_tables import fault_table
 
     console().print(fault_table())
-
-
-def install(
-    solver: Annotated[
-        str, typer.Argument(help="A solver of force sharing, such as cyipopt.", autocompletion=solver_names)
-    ],
-    optional: Annotated[
-        bool, typer.Option("--optional", help="A machine that cannot have it is no error (exit code 0).")
-    ] = False,
-) -> None:
-    """Install the packages of a solver of force sharing into the environment of this Python."""
-    from musclesolve.errors import InputError
-    from musclesolve.sharing.solver.install_solver import install_solver
-
-    try:
-        console().print(install_solver(solver))
-    except InputError as error:
-        if not optional or error.code != "missing_package":
-            raise
-        complain(str(error))
 
 
 @with_settings(CommandSettings, command_arguments("benchmark"))

@@ -64,11 +64,13 @@ def test_a_solver_without_multipliers_of_levels_proves_nothing(make_leg):
     assert not answer.solved.any() and np.isnan(answer.activation).all()
 
 
-def test_the_refusal_of_cyipopt_explains_how_to_build_it(make_leg, monkeypatch):
+def test_the_refusal_of_cyipopt_says_how_to_install_it(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
     absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
-    with refused("missing_package", "musclesolve install cyipopt", error=registry.SolverNotInstalledError):
+    with refused(
+        "missing_package", "pip install 'musclesolve[cyipopt]'", error=registry.SolverNotInstalledError
+    ):
         solve(make_leg(1), "stress_cubed", "cyipopt")
 
 
