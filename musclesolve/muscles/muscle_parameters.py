@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.message_text import as_text
-from musclesolve._util.old_names import old_of
 from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (
@@ -59,8 +58,6 @@ class MuscleParameters:
     joints_crossed: Array
     families: Families
     passive: PassiveElement
-
-    of = old_of("from_values")
 
     @classmethod
     def from_values(

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.message_text import as_text
-from musclesolve._util.old_names import old_attribute
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -566,11 +565,6 @@ class AnyTrial:
     files: Mapping[str, Path] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, attribute: str) -> Any:
-            return old_attribute(self, attribute)
 
     @property
     def path(self) -> Path:

@@ -15,7 +15,4 @@ that list the registries; the classes are imported from the packages of the same
 
 import lazy_loader
 
-from musclesolve._util.old_names import with_old_names
-
-_names, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__getattr__ = with_old_names(__name__, _names)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

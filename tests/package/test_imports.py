@@ -161,11 +161,8 @@ def test_inner_packages_are_docstrings_or_facades():
         assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), name
         shown = [ast.unparse(statement) for statement in rest]
         names = "lazy_loader.attach_stub(__name__, __file__)"
-        old = "from musclesolve._util.old_names import with_old_names"
         facade = ["import lazy_loader", f"__getattr__, __dir__, __all__ = {names}"]
-        with_old = ["import lazy_loader", old, f"_names, __dir__, __all__ = {names}"]
-        with_old += ["__getattr__ = with_old_names(__name__, _names)"]
-        assert shown in ([], facade, with_old, [old, "__getattr__ = with_old_names(__name__)"]), name
+        assert shown in ([], facade), name
 
 
 def functions() -> Iterator[tuple[Path, FUNCTION]]:

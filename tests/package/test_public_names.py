@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 
@@ -14,10 +12,6 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve._util.old_names import NEW_PLACES, OLD_ATTRIBUTES
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
 ROOT = Path(ms.__file__).parents[1]
 NAMESPACES = ("signals", "cameras", "files", "dynamics", "trajectory", "live", "studies", "synthetic")
@@ -64,25 +58,6 @@ def test_every_public_name_is_described_and_arrays_have_units():
     assert lacking == []
 
 
-@pytest.mark.parametrize("old", NEW_PLACES)
-def test_an_old_name_works_and_names_the_new_place(old):
-    package, _, name = old.rpartition(".")
-    new = NEW_PLACES[old]
-    with pytest.warns(FutureWarning, match=re.escape(f"{old} is now {new}")):
-        found = getattr(import_module(package), name)
-    home, _, last = new.rpartition(".")
-    assert getattr(found, "func", found) is getattr(import_module(home), last)
-    assert name not in import_module(package).__dict__.get("__all__", ())
-
-
-def test_old_class_methods_work():
-    numbers = (["soleus"], "de_groote_2016", 3500.0, 0.05, 0.25)
-    with pytest.warns(FutureWarning, match="MuscleParameters.from_values"):
-        calf = ms.muscles.MuscleParameters.of(*numbers)
-    with pytest.warns(FutureWarning, match="ElasticMuscles.from_parameters"):
-        assert ms.muscles.ElasticMuscles.of(calf).parameters.names == ("soleus",)
-
-
 def test_the_errors_can_be_caught_by_their_public_names():
     with pytest.raises(ms.InputError):
         ms.solve(None)
@@ -97,17 +72,3 @@ def test_a_solution_introduces_itself_in_a_line():
         == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'joint_weighted_activation': 3 solved>"
     )
     assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
-
-
-def test_old_attributes_of_trials_name_their_place():
-    """Old attributes of recordings and of models name their new place; a name that never was one is an error."""
-    for kind, holds in (("Trial", RecordedSettings), ("ModelTrial", ModelSettings)):
-        settings = holds()
-        trial = object.__new__({"Trial": Trial, "ModelTrial": ModelTrial}[kind])
-        object.__setattr__(trial, "settings", settings)
-        for old, place in OLD_ATTRIBUTES[kind].items():
-            with pytest.warns(FutureWarning, match=rf"{kind}\.{old} is now {kind}\.{place};"):
-                found = getattr(trial, old)
-            assert found is attrgetter(place)(trial)
-        with pytest.raises(AttributeError, match="no attribute 'walk'"):
-            trial.walk  # noqa: B018

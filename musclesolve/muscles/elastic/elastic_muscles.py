@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.old_names import old_of
 from musclesolve.muscles.elastic.smooth_curves import (
     SampledCurves,
     SmoothCurves,
@@ -48,8 +47,6 @@ class ElasticMuscles:
     start: Array
     strain_at_start: Array
     strain_by_coordinate: Array
-
-    of = old_of("from_parameters")
 
     @classmethod
     def from_parameters(cls, parameters: MuscleParameters, elastic: bool = True) -> ElasticMuscles:
