@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.muscle_state import MuscleState
 
@@ -23,16 +22,16 @@ from musclesolve.muscles.muscle_state import MuscleState
 class MuscleChange:
     """Change of muscles (n) over T frames along some direction of their parameters, each (..., T, n).
 
-    fiber_length [m], fiber_velocity [m/s], force_capacity and passive_force [N].
+    fiber_length [m], fiber_velocity [m/s], force_capacity, fiber_force_capacity and passive_force [N].
     """
 
     fiber_length: Array
     fiber_velocity: Array
     force_capacity: Array
+    fiber_force_capacity: Array
     passive_force: Array
 
 
-@objects_checked
 def muscle_change(
     state: MuscleState,
     *,
@@ -85,8 +84,8 @@ def muscle_change(
 
     # d(F f cos) of both elements
     strength, element = muscles.max_isometric_force, muscles.passive.force
-    capacity = np.asarray(max_isometric_force) * active * cosine
-    capacity = capacity + strength * (active_change * cosine + active * rotated)
+    along_fibers = np.asarray(max_isometric_force) * active + strength * active_change
+    capacity = along_fibers * cosine + strength * active * rotated
     resisting = element * (passive_change * cosine + passive * rotated)
     fiber, rate = np.broadcast_arrays(fiber, rate)
-    return MuscleChange(fiber, rate, capacity, resisting)
+    return MuscleChange(fiber, rate, capacity, along_fibers * taut, resisting)

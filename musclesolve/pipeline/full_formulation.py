@@ -60,7 +60,7 @@ def full_problem(
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
     muscles = [state.muscles.parameters for state in states]
-    fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
+    fibers = {name: _joined(states, name) for name in ("fiber_velocity", "fiber_force_capacity")}
     fibers |= {name: _joined(muscles, name) for name in ("optimal_fiber_length", "joints_crossed")}
     required = required_force(model, moved.q, moved.qd, moved.qdd, wrenches).reshape(len(moved.q), -1)
     return FullProblem(

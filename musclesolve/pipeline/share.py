@@ -202,6 +202,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "moment_arm": arm,
         "moment": np.where(part.usable[:, None], required, np.nan),
         "force_capacity": state.force_capacity,
+        "fiber_force_capacity": state.fiber_force_capacity,
         "fiber_velocity": state.fiber_velocity,
         "reaction_matrix": None if loads is None else loads.matrix,
         "reaction_offset": None if loads is None else loads.offset(state.passive_force),

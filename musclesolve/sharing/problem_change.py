@@ -17,11 +17,11 @@ from musclesolve.sharing.problem import PER_FRAME, Problem, misshapen
 
 OF_COSTS = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
-    *("emg", "reaction_matrix", "reaction_offset"),
+    *("emg", "reaction_matrix", "reaction_offset", "fiber_force_capacity"),
 )
 """Arrays on which costs of the library depend, beside the activations."""
 
-POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
+POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length", "fiber_force_capacity")
 
 COMPLEX_STEP = 1e-30
 DIFFERENCE_STEP = 1e-3  # step of differences, as a share of the arrays that change
@@ -44,6 +44,7 @@ class ProblemChange:
     reaction_matrix: Array | None = None  # (K, T, k, n)
     reaction_offset: Array | None = None  # (K, T, k)
     emg: Array | None = None  # (K, T, n)
+    fiber_force_capacity: Array | None = None  # (K, T, n)
 
     @classmethod
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:

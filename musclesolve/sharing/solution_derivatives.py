@@ -46,6 +46,7 @@ from musclesolve.sharing.solution import Solution
 LARGEST_BLOCK = 4_000_000  # largest number of entries of a temporary array
 BOUNDING = (
     "force_capacity",
+    "fiber_force_capacity",
     "max_isometric_force",
 )  # arrays on which the end of the domain of a cost depends
 
@@ -200,9 +201,10 @@ class SolutionDerivatives:
         Args:
             changes: d_moment (T, m), d_moment_arm (T, m, n), d_force_capacity (T, n), d_max_isometric_force (n,),
                 d_lower, d_upper (T, n), d_reserve_weight (T, m), d_fiber_velocity (T, n), d_optimal_fiber_length
-                (n,), d_reaction_matrix (T, k, n), d_reaction_offset (T, k), d_emg (T, n): the derivatives of these
-                arrays, each with an axis K in front for K directions. An axis T or K of length one stands for
-                all. Arrays that are not named do not change.
+                (n,), d_reaction_matrix (T, k, n), d_reaction_offset (T, k), d_emg, d_fiber_force_capacity (T, n):
+                the derivatives of these arrays, each with an axis K in front for K directions. An axis T or K of
+                length one stands for all. Arrays that are not named do not change: a muscle whose strength changes
+                has another force_capacity and, if the problem has it, another fiber_force_capacity.
 
         Raises:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
@@ -361,6 +363,8 @@ class SolutionDerivatives:
         at_domain_end, upper = cost.largest_activation(problem) <= problem.upper, gradient["upper"]
         gradient["upper"] = np.where(at_domain_end, 0.0, upper)
         for name in BOUNDING if (at_domain_end & (upper != 0.0)).any() else ():
+            if name not in gradient:
+                continue
             ones = ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
             ends = cost.largest_activation_change(problem, ones)[0]
             gradient[name] = gradient[name] + np.where(at_domain_end, upper * ends, 0.0)

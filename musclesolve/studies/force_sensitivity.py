@@ -138,6 +138,8 @@ def problem_change(
     if moment_arm is not None:
         moment = moment - (moment_arm @ state.passive_force[..., None])[..., 0]
         found["d_moment_arm"] = moment_arm
+    if problem.fiber_force_capacity is not None:
+        found["d_fiber_force_capacity"] = change.fiber_force_capacity
     if problem.fiber_velocity is not None:
         found["d_fiber_velocity"] = change.fiber_velocity
     if problem.reaction_matrix is not None:

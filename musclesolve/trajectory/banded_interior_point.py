@@ -262,7 +262,7 @@ class MotionInteriorPoint:
         a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
         # the multipliers of the bounds of a are the rest of its slope
         state = problem.state(z, basis.rates(c))
-        by_activation = self.weight * self.cost.slopes(state.active.value, a)[2]
+        by_activation = self.weight * self.cost.slopes(self.cost.load(state).value, a)[2]
         multiplier, balance, of_z, of_limit = (
             getattr(optimum, name) / self.unit
             for name in ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
@@ -307,12 +307,13 @@ class MotionInteriorPoint:
         # slopes and second derivatives of the Lagrangian by z, its rate y and a, with the bounds of z and a
         state = problem.state(basis.values(x.c), basis.rates(x.c))
         tendon, active, capacity = state.tendon, state.active, state.capacity
+        load = self.cost.load(state)
         of_force, of_force_twice, slope_a, of_a_twice = (
-            self.weight * part for part in self.cost.slopes(active.value, a)
+            self.weight * part for part in self.cost.slopes(load.value, a)
         )
         pull = np.einsum("tkn,tk->tn", problem.lever, x.multiplier)
-        slope_z = of_force * active.slope - pull * tendon.slope
-        zz = of_force_twice * np.square(active.slope) + of_force * active.curvature - pull * tendon.curvature
+        slope_z = of_force * load.slope - pull * tendon.slope
+        zz = of_force_twice * np.square(load.slope) + of_force * load.curvature - pull * tendon.curvature
         zz = zz - mu * (active.curvature - a * capacity.zz) + z_low + z_high
         zy, yy = mu * a * capacity.zy, mu * a * capacity.yy
         za, ya, aa = mu * capacity.z, mu * capacity.y, of_a_twice + a_low + a_high

@@ -112,12 +112,13 @@ class Certifier:
         with np.errstate(all="ignore"):
             state = self.state(z)
             capacity, active, tendon = state.capacity, state.active, state.tendon
+            load = self.cost.load(state)
 
             # the terms of the first two lines by z, by its rate and by the activation, (T, n) each
-            by_force, _, by_activation, _ = self.cost.slopes(active.value, a)
+            by_force, _, by_activation, _ = self.cost.slopes(load.value, a)
             weight, pull = problem.weight[:, None], np.einsum("tkn,tk->tn", problem.lever, attempt.multiplier)
             of_z = [
-                weight * by_force * active.slope,
+                weight * by_force * load.slope,
                 -pull * tendon.slope,
                 -mu * (active.slope - a * capacity.z),
                 -attempt.coordinate_multiplier,
@@ -150,8 +151,8 @@ class Certifier:
 def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
     """Bounds of z, (T, n) each: from zero tendon force to the end of the domain of the cost.
 
-    The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; at the upper bound
-    it is the largest force of the cost.
+    The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter, and so does the
+    force along the fibers, whose pennation grows; at the upper bound it is the largest force of the cost.
     """
     lower, upper = problem.coordinate_range
     largest = cost.largest_force()
@@ -160,7 +161,7 @@ def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
     low, high, still = lower.copy(), upper, np.zeros_like(upper)
     for _ in range(_STEPS):  # bisection, to the last digit
         middle = 0.5 * (low + high)
-        above = problem.state(middle, still).active.value > largest
+        above = cost.load(problem.state(middle, still)).value > largest
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     return lower, np.maximum(low, lower)
 

@@ -55,13 +55,22 @@ class FiberBalance:
 class Equilibrium(FiberBalance):
     """Muscles in some states with the fibers, (T, n) each.
 
-    fiber_length l [m], fiber_length_z dl/dz [m], fiber_velocity [m/s], cos_pennation.
+    fiber_length l [m], fiber_length_z dl/dz [m], fiber_velocity [m/s]; cosine of the pennation by z.
     """
 
     fiber_length: Array
     fiber_length_z: Array
     fiber_velocity: Array
-    cos_pennation: Array
+    cosine: Curved
+
+    @property
+    def along_fibers(self) -> Curved:
+        """The force (f - p) / cos(alpha) of the contractile element along the fibers, by z."""
+        cosine, slope, curvature = self.cosine
+        ratio = slope / cosine
+        return _product(
+            self.active, Curved(1.0 / cosine, -ratio / cosine, (2.0 * ratio**2 - curvature / cosine) / cosine)
+        )
 
 
 def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
@@ -119,7 +128,7 @@ def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Arra
         fiber_length=fiber,
         fiber_length_z=fiber_z,
         fiber_velocity=v * fastest,
-        cos_pennation=cosine,
+        cosine=along_tendon,
     )
 
 

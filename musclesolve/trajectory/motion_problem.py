@@ -26,8 +26,9 @@ from musclesolve._util.checks import (
     check_type,
     one_or_several,
 )
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_smooth_convex_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -189,13 +190,15 @@ class MotionProblem:
     def isometric(self) -> Problem:
         """The frames as a problem in which every muscle bears its maximum isometric force at activation 1.
 
-        In a cost of forces the activation is then the active tendon force over F0.
+        In a cost of forces the activation is then the force over F0, along the fibers or the tendon.
         """
         strongest = self.muscles.parameters.max_isometric_force
+        bears = np.broadcast_to(strongest, self.musculotendon_length.shape)
         return Problem(
             moment_arm=self.moment_arm,
             moment=self.moment,
-            force_capacity=np.broadcast_to(strongest, self.musculotendon_length.shape),
+            force_capacity=bears,
+            fiber_force_capacity=bears,
             max_isometric_force=strongest,
             lower=self.lower,
             upper=self.upper,
@@ -236,13 +239,14 @@ _SAME = 1e-9
 class MotionCost:
     """Costs with their factors: factors of the active force x = F / F0 (T, n), and of the activation a (T, n).
 
-    isometric: the problem with F0 for the capacity.
+    isometric: the problem with F0 for the capacity. along_fibers: F is along the fibers, not along the tendon.
     """
 
     cost: Cost
     isometric: Problem
     of_force: tuple[tuple[float, Cost], ...]
     of_activation: tuple[tuple[float, Cost], ...]
+    along_fibers: bool
 
     @classmethod
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
@@ -252,10 +256,23 @@ class MotionCost:
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
                 raise input_error("trajectory.cost_not_a_sum", cost=single.name)
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
-        parts: dict[str, list[tuple[float, Cost]]] = {"force": [], "activation": []}
+        parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}
         for factor, single in _singles(chosen):
             parts[_kind(single, isometric)].append((factor, single))
-        return cls(chosen, isometric, tuple(parts["force"]), tuple(parts["activation"]))
+        if parts["fiber"] and parts["tendon"]:
+            raise InputError(
+                f"the cost {chosen.label} counts forces along fibers and forces along tendons",
+                code="bad_cost",
+                where="cost",
+                expected="one of both with elastic tendons",
+                remedy='give all costs the same `force`, "fiber" or "tendon"',
+            )
+        of_force = tuple(parts["fiber"] + parts["tendon"])
+        return cls(chosen, isometric, of_force, tuple(parts["activation"]), bool(parts["fiber"]))
+
+    def load(self, state: Equilibrium) -> Curved:
+        """The force over F0 that the cost counts in states of the muscles, with its derivatives by z."""
+        return state.along_fibers if self.along_fibers else state.active
 
     def value(self, force: Array, activation: Array) -> Array:
         """The cost of each frame, (T,), at active forces over F0 and activations (T, n)."""
@@ -291,13 +308,17 @@ def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
 
 
 def _kind(cost: Cost, isometric: Problem) -> str:
-    """Whether a cost is one of "force" or of "activation"."""
+    """Whether a cost is one of forces along the "fiber" or the "tendon", or of "activation"."""
     few = isometric.frames(np.arange(1))
     at = 0.2 + 0.3 * np.linspace(0.0, 1.0, isometric.n_muscles)[None, :]
-    twice = few.with_arrays(force_capacity=2.0 * few.force_capacity)
+    tendon = {"force_capacity": 2.0 * few.force_capacity}
+    fiber = {"fiber_force_capacity": 2.0 * few.force_capacity}
     first = cost.value(few, at)
-    if np.allclose(cost.value(twice, 0.5 * at), first, rtol=_SAME):
-        return "force"
-    if np.allclose(cost.value(twice, at), first, rtol=_SAME):
-        return "activation"
+    for kind, doubled, activation in (
+        ("fiber", fiber, 0.5 * at),
+        ("tendon", tendon, 0.5 * at),
+        ("activation", fiber | tendon, at),
+    ):
+        if np.allclose(cost.value(few.with_arrays(**doubled), activation), first, rtol=_SAME):
+            return kind
     raise input_error("trajectory.cost_depends_on_capacity", where="cost", cost=cost.name)

@@ -101,10 +101,11 @@ class OptimumDerivatives:
         a = self.attempt.activation
         mu = self.attempt.balance_multiplier / self.unit
         state = problem.state(z, self.rate)
-        by_force, _, by_activation, _ = cost.slopes(state.active.value, a)
+        load = cost.load(state)
+        by_force, _, by_activation, _ = cost.slopes(load.value, a)
         weight = problem.weight[:, None] / self.unit
         pull = np.einsum("tkn,tk->tn", problem.lever, self.attempt.multiplier / self.unit)
-        of_z = weight * by_force * state.active.slope - pull * state.tendon.slope
+        of_z = weight * by_force * load.slope - pull * state.tendon.slope
         of_z = of_z - mu * (state.active.slope - a * state.capacity.z)
         of_a = weight * by_activation + mu * state.capacity.value
         return state.imbalance(a), of_z, mu * a * state.capacity.y, of_a, state.fiber_length

@@ -184,9 +184,10 @@ def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     state = equilibrium(rigid, *lengths, nothing, nothing)
     passive = strongest * state.passive.value
     needed = problem.moment - np.einsum("tkn,tn->tk", problem.moment_arm, passive)
-    return problem.isometric.with_arrays(
-        force_capacity=strongest * state.capacity.value, moment=needed
-    ), passive
+    capacity = strongest * state.capacity.value
+    along_fibers = capacity / state.cosine.value
+    arrays = {"force_capacity": capacity, "fiber_force_capacity": along_fibers, "moment": needed}
+    return problem.isometric.with_arrays(**arrays), passive
 
 
 class StaticStart(NamedTuple):

@@ -305,6 +305,10 @@ class ActivationCost:
         slope = self.cost.total_gradient if self.rows else self.cost.gradient
         return none, none, slope(self.problem, inside), self.cost.hessian_diagonal(self.problem, inside)
 
+    def load(self, state: FiberBalance) -> Curved:
+        """The force over the capacity, on which the cost does not depend."""
+        return state.active
+
     def largest_force(self) -> Array:
         """Infinite forces, (T, n): the bounds of the activation lie within the domain of the cost."""
         return np.full_like(self.problem.lower, np.inf)

@@ -15,7 +15,7 @@ from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
-FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
+FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "fiber_force_capacity", "passive_force")
 STENCIL = (1, -1, 2, -2)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
-from sharing_cases import SMOOTH, equipped
+from sharing_cases import SMOOTH, equipped, pennate
 
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
@@ -27,7 +27,7 @@ from musclesolve.sharing.status import Status
 SHARP = Batch(tolerance=1e-12)
 CHANGING = (
     *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
-    *("optimal_fiber_length", "reaction_matrix", "reaction_offset", "emg"),
+    *("optimal_fiber_length", "reaction_matrix", "reaction_offset", "emg", "fiber_force_capacity"),
 )
 
 
@@ -68,7 +68,7 @@ def check(problem, cost, names=CHANGING, least_margin=1e-3, solver=SHARP):
 
 @pytest.mark.parametrize("cost", SMOOTH)
 def test_they_are_those_of_the_solver(cost, make_leg):
-    check(make_leg(20, seed=1), cost)
+    check(pennate(make_leg(20, seed=1)), cost)
 
 
 @pytest.mark.parametrize("cost", ["stress_cubed", "joint_reaction_squared"])
@@ -479,7 +479,7 @@ def test_what_does_not_fit_is_refused(make_leg):
 )
 def test_backward_is_forward_transposed(cost, make_leg):
     """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
-    problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
+    problem = pennate(make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12))
     problem = problem.with_arrays(upper=0.8 * problem.upper).with_arrays(reserve_weight=np.full((4, 4), 1e4))
     found = solution_derivatives(problem, solve(problem, cost), cost)
     assert found.unique.all() and (found.optimum.below | found.optimum.above).any()

@@ -60,6 +60,15 @@ def equipped(problem: Problem, alike: bool = False, seed: int = 3) -> Problem:
     return replace(problem, **per_frame, **data, reaction=REACTIONS)
 
 
+def pennate(problem: Problem) -> Problem:
+    """The problem of muscles whose fibers pull at up to 30 degrees, as strong along them as before at the tendon."""
+    cosine = np.cos(np.linspace(0.0, np.pi / 6.0, problem.n_muscles))
+    along_fibers = problem.force_capacity / (cosine * np.linspace(1.0, 0.98, problem.n_frames)[:, None])
+    return problem.with_arrays(
+        fiber_force_capacity=along_fibers, max_isometric_force=problem.max_isometric_force / (0.98 * cosine)
+    )
+
+
 def leg(frames: int, seed: int = 0, effort: float = 0.4, dofs: int = 7, muscles: int = 43) -> Problem:
     """Feasible moments of a leg: arms of centimeters, capacities of some hundred newtons, known activations."""
     random = np.random.default_rng(seed)

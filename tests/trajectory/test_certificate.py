@@ -70,8 +70,9 @@ def test_zero_where_one_muscle_has_to_do_it(cost):
     z = force / problem.muscles.parameters.max_isometric_force
     chosen = MotionCost.from_cost(problem, cost)
     state = Certifier(problem, chosen).state(z)
-    active = state.active.value
-    slope = chosen.slopes(active, active)[0] * problem.weight[:, None]
+    active, load = state.active.value, chosen.load(state)
+    by_tendon = chosen.slopes(load.value, active)[0] * load.slope / state.tendon.slope
+    slope = by_tendon * problem.weight[:, None]
     by_hand = nothing(
         problem,
         coordinate=z,
@@ -131,9 +132,10 @@ def lagrangian(
     steps = np.diff(problem.time)
     weight = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps)) / steps.mean()
     e_a, e_d = problem.limits.decay(steps[:, None])
+    chosen = MotionCost.from_cost(problem, cost)
     slack = np.stack([a[1:] - e_d * a[:-1], 1.0 - e_a * (1.0 - a[:-1]) - a[1:]])
     terms = (
-        weight * MotionCost.from_cost(problem, cost).value(tendon - borne, a),
+        weight * chosen.value((tendon - borne) / (cosine if chosen.along_fibers else 1.0), a),
         -found.multiplier * (moment - problem.moment),
         -found.balance_multiplier * (tendon - a * capacity - borne),
         -found.coordinate_multiplier * z,

@@ -3,8 +3,10 @@
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
+from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import as_dataset
 from musclesolve.sharing.problem import Problem
@@ -53,6 +55,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         moment_arm=arm,
         moment=np.where(usable[:, None], needed, np.nan),
         force_capacity=leg["force_capacity"].values,
+        fiber_force_capacity=_fiber_force_capacity(leg),
         max_isometric_force=leg["max_isometric_force"].values,
         lower=np.array(float(result.attrs.get("least_activation", 0.0))),
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
@@ -64,3 +67,11 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         passive_force=leg["passive_force"].values,
         emg=leg["measured_activation"].values if "measured_activation" in leg else None,
     )
+
+
+def _fiber_force_capacity(leg: xr.Dataset) -> Array | None:
+    """Force of the contractile element along the fibers (T, n) [N]; None in results without fiber lengths."""
+    if not {"fiber_length", "pennation_angle"} <= set(leg.data_vars):
+        return None
+    thickness = leg["optimal_fiber_length"].values * np.sin(leg["pennation_angle"].values)
+    return along_fibers(leg["force_capacity"].values, leg["fiber_length"].values, thickness)

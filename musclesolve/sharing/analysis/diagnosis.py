@@ -196,13 +196,9 @@ class Diagnosis:
         frame = self.part.frames(np.array([number]))
 
         def suffices(factors: Array | float) -> bool:  # on the strengths; passive forces do not change
-            return _feasible(
-                replace(
-                    frame,
-                    force_capacity=frame.force_capacity * factors,
-                    max_isometric_force=frame.max_isometric_force * factors,
-                )
-            )
+            names = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
+            arrays = {name: array for name in names if (array := getattr(frame, name)) is not None}
+            return _feasible(replace(frame, **{name: array * factors for name, array in arrays.items()}))
 
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)

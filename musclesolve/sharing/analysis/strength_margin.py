@@ -26,7 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
@@ -238,7 +237,6 @@ def _decided(problem: Problem, thoroughly: Mask | None = None) -> tuple[Mask, Ma
     return status == Status.SOLVED, status == Status.INFEASIBLE, proofs
 
 
-@objects_checked
 def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
     """The problem of muscles whose maximum isometric forces are multiplied by factors, (n,) or (T, n) [1].
 
@@ -246,6 +244,8 @@ def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
     """
     factor = np.broadcast_to(np.asarray(strength, np.float64), problem.force_capacity.shape)
     changed: dict[str, Array] = {"force_capacity": np.ascontiguousarray(problem.force_capacity * factor)}
+    if problem.fiber_force_capacity is not None:
+        changed["fiber_force_capacity"] = factor * problem.fiber_force_capacity
     if problem.passive_force is not None:
         lost = np.einsum("tmn,tn->tm", problem.moment_arm, (1.0 - factor) * problem.passive_force)
         changed |= {"passive_force": factor * problem.passive_force, "moment": problem.moment + lost}

@@ -22,7 +22,7 @@ from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
-from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.questions.bounds import contact_along, padded
@@ -73,9 +73,10 @@ class MusclesAlone(Cost):
         """The problem without the columns of the torques."""
         count = problem.n_muscles - self.count
         arrays: dict[str, Any] = {
-            name: None if (array := getattr(problem, name)) is None else array[..., :count]
+            name: array if array is None or ARRAY_AXES[name][-1] != "n" else array[..., :count]
             for name in ("force_capacity", "moment_arm", "lower", "upper", *OPTIONAL)
             if name != "reaction_offset"
+            for array in [getattr(problem, name)]
         }
         if self.target_weight and arrays["reaction_matrix"] is not None:
             matrix, offset = arrays["reaction_matrix"][:, :-1], np.asarray(problem.reaction_offset)[:, :-1]

@@ -13,7 +13,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -49,7 +49,11 @@ def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -
             return None
         return np.concatenate([array, np.broadcast_to(filled, (*array.shape[:-1], count))], axis=-1)
 
-    optional = {name: wider(name, PADDING.get(name, 0.0)) for name in OPTIONAL if name != "reaction_offset"}
+    filled = PADDING | {"fiber_force_capacity": np.broadcast_to(capacity, (frames, count))}
+    optional = {
+        name: wider(name, filled.get(name, 0.0)) if ARRAY_AXES[name][-1] == "n" else getattr(problem, name)
+        for name in OPTIONAL
+    }
     return {
         "moment_arm": np.concatenate([problem.moment_arm, columns], axis=2),
         "moment": problem.moment,
@@ -58,7 +62,6 @@ def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -
         "lower": wider("lower", bounds.get("lower", np.zeros(count))),
         "upper": wider("upper", bounds.get("upper", np.ones(count))),
         "reserve_weight": problem.reserve_weight,
-        "reaction_offset": problem.reaction_offset,
         **optional,
     }
 
@@ -161,6 +164,8 @@ def limited(
         "moment_arm": np.concatenate([arrays["moment_arm"], further], axis=1),
         "moment": np.concatenate([problem.moment, np.stack(needed, axis=1)], axis=1),
         "reserve_weight": None,
+        "joint_angle": None,
+        "joint_rate": None,
     }
     names = tuple(f"contact_{joint}" for joint in own)
     return Problem(

@@ -286,7 +286,7 @@ LARGEST_ARRAY = 4_000_000
 
 ARRAYS = (
     *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
-    *("optimal_fiber_length", "reaction_matrix", "reaction_offset"),
+    *("optimal_fiber_length", "reaction_matrix", "reaction_offset", "fiber_force_capacity"),
 )
 """Arrays of a problem that errors change."""
 

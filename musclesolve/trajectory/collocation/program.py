@@ -115,9 +115,10 @@ class Program:
         z, y, a, s = blocks
 
         tendon = tendon_force(problem, z)
-        capacity, passive = fiber_forces(problem, z, y / self.step)
+        capacity, passive, cosine = fiber_forces(problem, z, y / self.step)
         active = tendon - passive
-        objective = cost_integral(self.cost, parts.weight, active, a) / self.size
+        load = active / cosine if self.cost.along_fibers else active
+        objective = cost_integral(self.cost, parts.weight, load, a) / self.size
 
         levers = casadi_matrix(sparse.block_diag(list(held.lever / self.row[:, :, None])))
         moments = levers @ tendon_force(held, each_muscle(parts.at_moments, muscles) @ z)
@@ -175,7 +176,7 @@ def casadi_matrix(matrix: Any) -> Any:
 
 
 def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) -> Any:
-    """The integral sum_t w_t phi_t of active forces over F0 and activations, columns of T n symbols; weights w (T,).
+    """The integral sum_t w_t phi_t of forces (`load`) over F0 and activations, columns of T n symbols; weights w (T,).
 
     Below zero force a cost continues as a straight line, as in `MotionCost`.
     """
@@ -229,8 +230,8 @@ def tendon_force(problem: MotionProblem, z: Any) -> Any:
     return spline(problem.muscles.curves.tendon, z, problem.n_frames)
 
 
-def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any]:
-    """Capacity g(z, y) and passive force p(z) over F0, for z and y = dz/dt [1/s] as columns of T n symbols."""
+def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any, Any]:
+    """Capacity g(z, y) and passive force p(z) over F0 and cosine of pennation, for columns z and dz/dt [1/s]."""
     rows, muscles = problem.n_frames, problem.muscles
     optimal, stretch = columns(muscles.parameters.optimal_fiber_length, rows), columns(muscles.stretch, rows)
     free = columns(problem.musculotendon_length, rows) - columns(muscles.rest, rows) - stretch * z
@@ -245,7 +246,7 @@ def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any]:
     zero, span = columns(element.at_zero, rows), columns(element.at_one - element.at_zero, rows)
     strength = columns(element.force / muscles.parameters.max_isometric_force, rows)
     passive = strength * spline(muscles.curves.passive, (fiber / optimal - 1.0 - zero) / span, rows)
-    return by_length * by_velocity * cosine, passive * cosine
+    return by_length * by_velocity * cosine, passive * cosine, cosine
 
 
 def motion_at(problem: MotionProblem, time: Array) -> MotionProblem:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sharing_cases import SMOOTH
+from sharing_cases import SMOOTH, pennate
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
@@ -31,7 +31,7 @@ COSTS = [
 ]
 NAMES = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
-    *("reaction_matrix", "reaction_offset", "emg"),
+    *("reaction_matrix", "reaction_offset", "emg", "fiber_force_capacity"),
 )
 
 
@@ -46,7 +46,7 @@ def directions(problem, count=3):
 
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
 def test_it_agrees_with_differences_of_the_gradient(cost, make_leg):
-    problem, random = make_leg(5), np.random.default_rng(6)
+    problem, random = pennate(make_leg(5)), np.random.default_rng(6)
     change = directions(problem)
     most = np.minimum(0.9 * cost.largest_activation(problem), 1.0)
     activation = random.uniform(0.05, 0.9, problem.lower.shape) * most
@@ -59,7 +59,7 @@ def test_it_agrees_with_differences_of_the_gradient(cost, make_leg):
 
 @pytest.mark.parametrize("cost", [SoftSaturation(), COSTS[-1]], ids=lambda cost: cost.label)
 def test_so_does_the_end_of_the_domain(cost, make_leg):
-    problem = make_leg(5)
+    problem = pennate(make_leg(5))
     change = directions(problem)
     exact = cost.largest_activation_change(problem, change)
     found = derivative(cost.largest_activation, problem, change, of_library=False)

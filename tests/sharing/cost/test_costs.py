@@ -97,6 +97,54 @@ def test_printed_formulas():
     assert value(EmgTracking(0.5)) == pytest.approx(0.3**2 + 0.5 * 0.25**2)
 
 
+PRINTED = {
+    "force_squared": lambda force, problem: force**2,
+    "stress_cubed": lambda force, problem: (31.39 * force / problem.max_isometric_force) ** 3,
+    "normalized_force_squared": lambda force, problem: (force / problem.max_isometric_force) ** 2,
+    "force_moment_squared": lambda force, problem: (
+        (force / (problem.max_isometric_force * problem.moment_arm[:, 0])) ** 2
+    ),
+    "soft_saturation": lambda force, problem: -np.sqrt(1.0 - (force / problem.max_isometric_force) ** 2),
+    "muscle_power": lambda force, problem: force**2 * (problem.fiber_velocity**2 + 0.01**2),
+}
+
+
+@pytest.mark.parametrize("along", ["fiber", "tendon"])
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_optimum_is_the_best_of_many_shares_by_the_printed_criterion(name, along):
+    """Two muscles of one moment, one of them pennate by 60 degrees: the other one's share decides everything."""
+    capacity, cosine = np.array([900.0, 700.0]), np.array([0.5, 1.0])
+    problem = Problem(
+        [[0.04, 0.03]],
+        [20.0],
+        capacity,
+        [2500.0, 900.0],
+        fiber_force_capacity=capacity / cosine,
+        fiber_velocity=[-0.1, -0.2],
+    )
+    solution = solve(problem, f"{name}(force={along!r})")
+    other = np.linspace(0.0, 1.0, 200_001)
+    first = (20.0 - 0.03 * capacity[1] * other) / (0.04 * capacity[0])
+    shares = np.stack([first, other], axis=1)[(first >= 0.0) & (first <= 1.0)]
+    forces = shares * (problem.fiber_force_capacity if along == "fiber" else capacity)
+    best = shares[PRINTED[name](forces, problem).sum(axis=1).argmin()]
+    np.testing.assert_allclose(solution.activation, best, atol=1e-5)
+    pull = best * capacity
+    assert not np.allclose(
+        solve(problem, f"{name}(force={({'fiber', 'tendon'} - {along}).pop()!r})").force, pull, atol=5
+    )
+
+
+def test_without_the_force_along_the_fibers_costs_take_the_force_at_the_tendon(case):
+    problem, activation = case
+    assert problem.fiber_force_capacity is None
+    for name in PRINTED:
+        ours, theirs = (
+            find_cost(text).gradient(problem, activation) for text in (name, f"{name}(force='tendon')")
+        )
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
     problem = make_leg(1)
 

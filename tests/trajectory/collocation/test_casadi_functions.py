@@ -46,7 +46,7 @@ def test_balance_is_the_same(family):
     lengths = problem.musculotendon_length, problem.musculotendon_velocity
     state = equilibrium(problem.muscles, *lengths, z, y)
     at, rate = casadi.MX.sym("z", z.size), casadi.MX.sym("y", y.size)
-    capacity, passive = fiber_forces(problem, at, rate)
+    capacity, passive, _ = fiber_forces(problem, at, rate)
     ones = casadi.DM.ones(at.shape)
     by_z, by_y = casadi.jtimes(capacity, at, ones), casadi.jtimes(capacity, rate, ones)
     bent = [casadi.jtimes(*parts, ones) for parts in ((by_z, at), (by_z, rate), (by_y, rate))]

@@ -9,18 +9,48 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve._util.names import unknown_name
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
+
+FORCES = ("fiber", "tendon")
+"""The forces that a cost may count: of the contractile element along the fibers, or its part along the tendon."""
+
+
+class ForceSum(SumOfTerms):
+    """A sum over the forces F_i of the contractile elements, as the criteria of Silva (2003, 6.6.2) are.
+
+    F_i acts along the fibers (eq. 6.9). Where a problem has no `fiber_force_capacity`, F_i is the force at the tendon.
+
+    Attributes:
+        force: "fiber", or "tendon" for the force along the tendon, which is smaller by the cosine of the pennation.
+    """
+
+    force: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.force not in FORCES:
+            raise unknown_name(self.force, "force", FORCES, f" of the cost {self.name!r}", where=self.name)
+
+    def capacity(self, problem: Problem) -> Array:
+        """The forces F_i at activation 1, (T, n) [N]."""
+        along_fibers = problem.fiber_force_capacity
+        return problem.force_capacity if self.force == "tendon" or along_fibers is None else along_fibers
 
 
 @dataclass(frozen=True)
-class ForceSquared(SumOfTerms):
-    """Sum of squared muscle forces: sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and
-    6.20).
+class ForceSquared(ForceSum):
+    """Sum of squared muscle forces: sum_i F_i^2 [N^2], F_i of the contractile element (Silva 2003, eqs 6.15 and 6.20).
 
     Assumes that a newton costs the same in every muscle, weak or strong.
+
+    Args:
+        force: "fiber", or "tendon" for the force along the tendon.
     """
+
+    force: str = "fiber"
 
     name = "force_squared"
     formula = "sum_i F_i^2"
@@ -28,12 +58,12 @@ class ForceSquared(SumOfTerms):
     works = ("silva_2003",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """The force capacities, (T, n) [N]."""
-        return problem.force_capacity
+        """The forces F_i at activation 1, (T, n) [N]."""
+        return self.capacity(problem)
 
 
 @dataclass(frozen=True)
-class StressCubed(SumOfTerms):
+class StressCubed(ForceSum):
     """Sum of cubed muscle stresses: sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs
     6.16 and 6.21).
 
@@ -44,9 +74,11 @@ class StressCubed(SumOfTerms):
 
     Args:
         specific_strength: sigma_bar [N/cm^2].
+        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     specific_strength: float = 31.39
+    force: str = "fiber"
 
     name = "stress_cubed"
     formula = "sum_i (sigma_bar F_i / F0_i)^3"
@@ -58,17 +90,22 @@ class StressCubed(SumOfTerms):
 
     def coefficient(self, problem: Problem) -> Array:
         """The stress at full activation, (T, n) [N/cm^2]."""
-        return self.specific_strength * problem.force_capacity / problem.max_isometric_force
+        return self.specific_strength * self.capacity(problem) / problem.max_isometric_force
 
 
 @dataclass(frozen=True)
-class NormalizedForceSquared(SumOfTerms):
+class NormalizedForceSquared(ForceSum):
     """Sum of squared forces over maximum isometric forces: sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17,
     there ascribed to Pedotti et al.).
 
     Assumes that effort grows with the square of the load relative to the maximum isometric force, whatever force the
     muscle can bear at its present length and velocity.
+
+    Args:
+        force: "fiber", or "tendon" for the force along the tendon.
     """
+
+    force: str = "fiber"
 
     name = "normalized_force_squared"
     formula = "sum_i (F_i / F0_i)^2"
@@ -76,26 +113,28 @@ class NormalizedForceSquared(SumOfTerms):
     works = ("silva_2003",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """The relative forces force_capacity_i / F0_i, (T, n)."""
-        return relative_force(problem)
+        """The relative forces F_i / F0_i at activation 1, (T, n)."""
+        return self.capacity(problem) / problem.max_isometric_force
 
 
 @dataclass(frozen=True)
-class ForceMomentSquared(SumOfTerms):
+class ForceMomentSquared(ForceSum):
     """Sum of squared forces over maximum moments: sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq.
     6.18, there ascribed to Herzog).
 
-    M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
-    has one moment arm for each muscle; for a muscle that crosses several degrees of freedom r_i is the root of the
-    sum of squares over the degrees of freedom of the problem, r_i = sqrt(sum_k r_ik^2). Assumes that muscles
-    with good leverage are preferred. Where a muscle has no leverage, M_i would vanish and the cost with it be
-    undefined: r_i counts as at least `least_arm`.
+    M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. Both F_i and
+    F0_i act along the fibers, so that the pennation cancels out. The source has one moment arm for each muscle; for a
+    muscle that crosses several degrees of freedom r_i is the root of the sum of squares over the degrees of freedom of
+    the problem, r_i = sqrt(sum_k r_ik^2). Assumes that muscles with good leverage are preferred. Where a muscle has no
+    leverage, M_i would vanish and the cost with it be undefined: r_i counts as at least `least_arm`.
 
     Args:
         least_arm: [m].
+        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     least_arm: float = 1e-3
+    force: str = "fiber"
 
     name = "force_moment_squared"
     formula = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
@@ -104,9 +143,9 @@ class ForceMomentSquared(SumOfTerms):
     positive = ("least_arm",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """The coefficients force_capacity_i / M_i, (T, n) [1/m]."""
+        """The ratios F_i / M_i at activation 1, (T, n) [1/m]."""
         arm = np.maximum(np.sqrt(np.square(problem.moment_arm).sum(axis=1)), self.least_arm)
-        return problem.force_capacity / (problem.max_isometric_force * arm)
+        return self.capacity(problem) / (problem.max_isometric_force * arm)
 
 
 @dataclass(frozen=True)
@@ -201,7 +240,7 @@ class ActivationVolume(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class MusclePower(SumOfTerms):
+class MusclePower(ForceSum):
     """Sum of squared muscle powers: sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
     Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
@@ -210,16 +249,17 @@ class MusclePower(SumOfTerms):
     among muscles; `exponent=1` is the sum of the magnitudes, a linear cost.
 
     Assumes that absorbing power costs as much as producing it. A muscle of constant length has no power, and nothing
-    would determine how active it is; v_0 makes it cost as much as one that moves at that speed. F_i is the force at the
-    tendon, of which the fibers bear slightly more when pennate.
+    would determine how active it is; v_0 makes it cost as much as one that moves at that speed.
 
     Args:
         exponent: p, at least 1.
         least_speed: v_0 [m/s].
+        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     exponent: float = 2.0
     least_speed: float = 0.01
+    force: str = "fiber"
 
     name = "muscle_power"
     formula = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
@@ -229,13 +269,13 @@ class MusclePower(SumOfTerms):
     data = ("fiber_velocity",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """The powers force_capacity_i u_i, (T, n) [W]."""
+        """The powers F_i u_i at activation 1, (T, n) [W]."""
         velocity = self.field(problem, "fiber_velocity")
-        return problem.force_capacity * np.sqrt(np.square(velocity) + self.least_speed**2)
+        return self.capacity(problem) * np.sqrt(np.square(velocity) + self.least_speed**2)
 
 
 @dataclass(frozen=True)
-class SoftSaturation(SumOfTerms):
+class SoftSaturation(ForceSum):
     """Soft saturation of the muscles: sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i; up to a constant the
     negative of the soft-saturation sum, which the source maximizes.
 
@@ -250,9 +290,11 @@ class SoftSaturation(SumOfTerms):
 
     Args:
         exponent: p, at least 1.
+        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     exponent: float = 2.0
+    force: str = "fiber"
 
     name = "soft_saturation"
     formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
@@ -265,8 +307,8 @@ class SoftSaturation(SumOfTerms):
         return Power(1.0, Saturation.end) if self.exponent == 1 else Saturation(float(self.exponent))
 
     def coefficient(self, problem: Problem) -> Array:
-        """The relative forces force_capacity_i / F0_i, (T, n)."""
-        return relative_force(problem)
+        """The relative forces F_i / F0_i at activation 1, (T, n)."""
+        return self.capacity(problem) / problem.max_isometric_force
 
 
 @dataclass(frozen=True)
