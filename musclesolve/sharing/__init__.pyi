@@ -26,6 +26,8 @@ from .full_formulation import FullProblem as FullProblem
 from .full_formulation import FullSolution as FullSolution
 from .full_formulation import solve_full as solve_full
 from .kernel.compiled_solver import compile_kernel as compile_kernel
+from .layers.jax_layer import jax_layer as jax_layer
+from .layers.torch_layer import torch_layer as torch_layer
 from .problem import Problem as Problem
 from .rate_limits import RateLimits as RateLimits
 from .solution import Solution as Solution

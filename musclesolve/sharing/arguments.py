@@ -33,8 +33,8 @@ def check_solution(problem: Problem, argument: object) -> Solution:
     return solution
 
 
-def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, where: str) -> Cost:
-    """Return the cost object, if it is smooth and convex and the problem has the data it needs.
+def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: str, where: str) -> Cost:
+    """Return the cost object, if it is smooth and convex and the problem, if there is one, has the data it needs.
 
     The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
@@ -47,7 +47,8 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
             action=action,
             lacking=sorted(lacking),
         )
-    chosen.require(problem)
+    if problem is not None:
+        chosen.require(problem)
     return chosen
 
 
