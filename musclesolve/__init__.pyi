@@ -9,6 +9,7 @@ from . import plotting as plotting
 from . import sharing as sharing
 from . import signals as signals
 from . import studies as studies
+from . import symbolic as symbolic
 from . import synthetic as synthetic
 from . import trajectory as trajectory
 from .checking.check import check as check
@@ -23,6 +24,7 @@ from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.forward_problem import forward_problem as forward_problem
 from .pipeline.opensim.model_body import opensim_problem as opensim_problem
+from .pipeline.pose_problem import pose_problem as pose_problem
 from .recording.trial.trial_file import read_trial as read_trial
 from .report.picture.inline_picture import moving_picture as moving_picture
 from .report.picture.save_picture import save_picture as save_picture

@@ -81,7 +81,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed and call.when == "call":
         values = [getattr(value, "page", value) for value in item.funcargs.values()]
-        pages = dict.fromkeys(value for value in values if hasattr(value, "frames"))
+        pages = dict.fromkeys(value for value in values if hasattr(value, "url"))
         report.sections += [("what the page shows", shown(page)) for page in pages]
     return report
 

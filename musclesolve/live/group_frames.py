@@ -73,7 +73,7 @@ class GroupFrames:
             state=state.alike(self.parameters, count, self.rows, self.columns),
             moment=moment[self.rows].reshape(count, -1),
             usable=usable,
-            time=np.zeros(count),
+            time=np.full(count, np.nan),
             loads=loads if self.loaded else None,
             emg=None if expected is None else expected[self.columns].reshape(count, -1),
         )

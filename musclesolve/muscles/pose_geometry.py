@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve.dynamics.kinematics.motion_derivatives import check_joint_angle, motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -27,26 +27,35 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+SUBJECT = {"mass_kg": "mass", "stature_m": "stature", "sex": "sex"}
+"""Key of a subject -> argument of `human_model`."""
+
+
 def muscle_geometry(
     angles: Mapping[str, ArrayLike],
-    subject: Model | None = None,
+    subject: Model | Mapping[str, Any] | None = None,
     database: muscle_db.MuscleDatabase | str | Path | None = None,
+    rates: Mapping[str, ArrayLike] | None = None,
 ) -> xr.Dataset:
-    """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses at rest.
+    """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses.
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
-        subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless given.
+        subject: a subject's model, or a dict of mass_kg, stature_m and sex; the standard subject (1.70 m, 70.25 kg,
+            male) unless given.
         database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392_hip unless given.
+        rates: rates [rad/s] of joint angles by name, scalars or (P,) arrays; every other rate is zero.
 
     Returns:
-        Dataset over pose, dof, muscle (both sides): musculotendon_length, fiber_length, normalized_fiber_length,
-        moment_arm, force_capacity, passive_force, and the angles as coordinates of pose. Passive forces follow
-        `[muscles] passive = "table"` of a trial file, strains of the muscle set; the usual rule has no passive force.
+        Dataset over pose, dof, muscle (both sides): musculotendon_length, musculotendon_velocity, fiber_length,
+        normalized_fiber_length, fiber_velocity, moment_arm, force_capacity, fiber_force_capacity, passive_force,
+        max_isometric_force, optimal_fiber_length, joints_crossed; the angles, and the rates as "knee_flexion_r_rate",
+        are coordinates of pose. Passive forces follow `[muscles] passive = "table"` of a trial file, strains of the
+        muscle set; the usual rule has no passive force.
 
     Raises:
-        InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles of different
-            lengths, not finite or of more than 360 degrees.
+        InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles or rates of
+            different lengths, not finite, angles of more than 360 degrees.
 
     Examples:
         >>> poses = ms.muscle_geometry({"knee_flexion_r": np.radians([0.0, 45.0, 90.0])})
@@ -56,57 +65,96 @@ def muscle_geometry(
     """
     import xarray as xr
 
-    model = (
-        human_model()
-        if subject is None
-        else check_type(subject, Model, "subject", "a model, such as human_model() makes")
-    )
+    model = pose_model(subject)
     if database is None:
         database = muscle_db.load()
     elif isinstance(database, str | Path):
         database = load_muscle_set(database)
     expected = "a muscle set, its name, or the path of its file"
     database = check_type(database, muscle_db.MuscleDatabase, "database", expected)
-    dof_names = model.topology.dof_names[: model.tree.joint_count]
-    if not isinstance(angles, Mapping):
-        raise input_error("muscles.no_angles", given=as_text(angles))
-    values = {name: _radians(name, value, dof_names) for name, value in angles.items()}
-    sizes = {value.size for value in values.values()} - {1} or {1}
-    if len(sizes) > 1:
-        raise input_error("muscles.angles_different_lengths", sizes=sorted(sizes))
-    coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
-    for name, value in values.items():
-        coordinates[:, model.dof(name)] = value
-    still = np.zeros_like(coordinates)
-    motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
+    angle, rate = pose_angles(model, angles, rates)
+    motion = pose_motion(model, angle, rate)
     muscles = joined([scale_muscles(model, database, side, passive="table") for side in SIDES])
     state = muscle_state(model, muscles, motion)
-    optimal = state.parameters.optimal_fiber_length
+    parameters = state.parameters
     quantities = {
         "musculotendon_length": (state.musculotendon_length, "m"),
+        "musculotendon_velocity": (state.musculotendon_velocity, "m/s"),
         "fiber_length": (state.fiber_length, "m"),
-        "normalized_fiber_length": (state.fiber_length / optimal, "1"),
+        "normalized_fiber_length": (state.fiber_length / parameters.optimal_fiber_length, "1"),
+        "fiber_velocity": (state.fiber_velocity, "m/s"),
         "moment_arm": (state.moment_arm, "m"),
         "force_capacity": (state.force_capacity, "N"),
+        "fiber_force_capacity": (state.fiber_force_capacity, "N"),
         "passive_force": (state.passive_force, "N"),
+        "max_isometric_force": (parameters.max_isometric_force, "N"),
+        "optimal_fiber_length": (parameters.optimal_fiber_length, "m"),
+        "joints_crossed": (parameters.joints_crossed, "1"),
     }
-    dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
+    dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle"), 1: ("muscle",)}
     return xr.Dataset(
         {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in quantities.items()},
         coords={"dof": list(state.muscles.dof_names), "muscle": list(state.muscles.names)}
-        | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
+        | {name: ("pose", motion.coordinates[:, model.dof(name)], {"units": "rad"}) for name in angle}
+        | {f"{name}_rate": ("pose", motion.rates[:, model.dof(name)], {"units": "rad/s"}) for name in rate},
     )
 
 
-def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
-    """One angle (P,) or (1,) [rad], checked."""
-    if name not in known:
-        raise unknown_name(name, "joint angle", known)
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        array = np.full(1, np.nan)
-    if array.ndim > 1 or not array.size or not np.isfinite(array).all():
-        raise input_error("muscles.no_angle", where=name, value=as_text(value))
-    check_joint_angle(name, array)
-    return array
+def pose_model(subject: Model | Mapping[str, Any] | None) -> Model:
+    """The model of a subject: the model itself, of a dict of mass_kg, stature_m and sex, or the standard subject."""
+    if isinstance(subject, Mapping):
+        for key in subject:
+            if key not in SUBJECT:
+                raise unknown_name(str(key), "key of a subject", SUBJECT)
+        return human_model(**{SUBJECT[key]: value for key, value in subject.items()})
+    expected = "a model, such as human_model() makes, or a dict of mass_kg, stature_m and sex"
+    return human_model() if subject is None else check_type(subject, Model, "subject", expected)
+
+
+def pose_angles(
+    model: Model, angles: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike] | None
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Angles [rad] and rates [rad/s] by joint angle of a model, (P,) or (1,) each, checked."""
+    known = model.topology.dof_names[: model.tree.joint_count]
+    angle = numbers_by_name(angles, "joint angle", "rad", known)
+    for name, values in angle.items():
+        check_joint_angle(name, values)
+    return angle, {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
+
+
+def pose_motion(model: Model, angle: Mapping[str, Array], rate: Mapping[str, Array], *more: Array) -> Motion:
+    """A motion through P poses without accelerations; more: further arrays (P,) or (1,)."""
+    count = frame_count([*angle.values(), *rate.values(), *more])
+    coordinates, speeds = np.zeros((2, count, len(model.topology.dof_names)))
+    for values, by_name in ((coordinates, angle), (speeds, rate)):
+        for name, column in by_name.items():
+            values[:, model.dof(name)] = column
+    return motion_from(model, np.arange(count, dtype=float), coordinates, speeds, np.zeros_like(speeds))
+
+
+def frame_count(arrays: Iterable[Array]) -> int:
+    """The common length P of arrays (P,) or (1,); refuses two lengths."""
+    sizes = {array.size for array in arrays} - {1} or {1}
+    if len(sizes) > 1:
+        raise input_error("muscles.angles_different_lengths", sizes=sorted(sizes))
+    return sizes.pop()
+
+
+def numbers_by_name(
+    given: Mapping[str, ArrayLike], kind: str, unit: str, known: Sequence[str], within: str = ""
+) -> dict[str, Array]:
+    """Numbers by name of a degree of freedom, (P,) or (1,) each; refuses unknown names and what is not finite."""
+    if not isinstance(given, Mapping):
+        raise input_error("muscles.no_angles", given=as_text(given), kind=kind, unit=unit)
+    found = {}
+    for name, value in given.items():
+        if name not in known:
+            raise unknown_name(name, kind, known, within)
+        try:
+            array = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            array = np.full(1, np.nan)
+        if array.ndim > 1 or not array.size or not np.isfinite(array).all():
+            raise input_error("muscles.no_angle", where=name, value=as_text(value), kind=kind, unit=unit)
+        found[name] = array
+    return found

@@ -229,8 +229,9 @@ class SharingGroup:
     sides: sides whose verdict is the verdict of the part, of "r", "l" and "other"; a leg has one. dofs: the m degrees
     of freedom of the moment arms; shared: the ones whose moments the muscles produce. state: of the n muscles. moment
     (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
-    valid motion. time (T,) [s]. loads: None without ground reactions. emg (T, n): activations expected from EMG, NaN
-    where not measured; None without EMG.
+    valid motion. time (T,) [s], NaN of frames without order. loads: None without ground reactions. emg (T, n):
+    activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
+    translation]: of the degrees of freedom, None where not kept.
     """
 
     sides: tuple[str, ...]
@@ -242,12 +243,14 @@ class SharingGroup:
     time: Array
     loads: JointLoads | None = None
     emg: Array | None = None
+    angle: Array | None = None
+    rate: Array | None = None
 
     def frames(self, which: slice | Indices) -> SharingGroup:
         """Select some frames of the part, without loads."""
-        selected = {name: getattr(self, name)[which] for name in ("moment", "usable", "time")}
-        emg = None if self.emg is None else self.emg[which]
-        return replace(self, state=self.state.frames(which), loads=None, emg=emg, **selected)
+        arrays = {name: getattr(self, name) for name in ("moment", "usable", "time", "emg", "angle", "rate")}
+        selected = {name: array[which] for name, array in arrays.items() if array is not None}
+        return replace(self, state=self.state.frames(which), loads=None, **selected)
 
     @property
     def rows(self) -> slice | Indices:

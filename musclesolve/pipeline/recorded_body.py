@@ -201,16 +201,19 @@ def sharing_group(
     """
     dofs = state.muscles.dof_names
     named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
+    rows = [model.dof(dof) for dof in dofs]
     return SharingGroup(
         sides=sides_of(dofs),
         dofs=dofs,
         shared=tuple(dof for dof in named if dof in dofs),
         state=state,
-        moment=moments[:, [model.dof(dof) for dof in dofs]],
+        moment=moments[:, rows],
         usable=usable,
         time=motion.time,
         loads=group_loads(model, motion, forces, state, joints),
         emg=emg,
+        angle=motion.coordinates[:, rows],
+        rate=motion.speeds[:, rows],
     )
 
 

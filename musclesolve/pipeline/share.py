@@ -145,10 +145,9 @@ def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
     """Arrays of a block that are stored with its solution, by (object, attribute)."""
     part, loads = solved.part, solved.part.loads
     values = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
-    values |= {("part", name): getattr(part, name) for name in ("moment", "usable", "time")}
+    kept = ("moment", "usable", "time", "emg", "angle", "rate")
+    values |= {("part", name): array for name in kept if (array := getattr(part, name)) is not None}
     values["problem", "known"] = solved.known
-    if part.emg is not None:
-        values["part", "emg"] = part.emg
     if loads is not None:
         values |= {("loads", name): getattr(loads, name) for name in ("net", "net_moment")}
     for kind in _AT_JOINTS:
@@ -177,7 +176,7 @@ def _joined(
         )
     state = MuscleState(parameters=last.state.parameters, **of("state"))
     part = replace(last.part, state=state, loads=loads, **of("part"))
-    solution = replace(last.solution, **vars(arrays))
+    solution = replace(last.solution, **vars(arrays), time=part.time)
 
     def problem_in(frames: slice | Indices) -> Problem:
         """The problem in some frames, with joint reactions if the cost needs them."""
@@ -203,7 +202,10 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "moment": np.where(part.usable[:, None], required, np.nan),
         "force_capacity": state.force_capacity,
         "fiber_force_capacity": state.fiber_force_capacity,
+        "fiber_length": state.fiber_length,
         "fiber_velocity": state.fiber_velocity,
+        "joint_angle": None if part.angle is None else part.angle[:, part.rows],
+        "joint_rate": None if part.rate is None else part.rate[:, part.rows],
         "reaction_matrix": None if loads is None else loads.matrix,
         "reaction_offset": None if loads is None else loads.offset(state.passive_force),
         "passive_force": state.passive_force,
@@ -219,6 +221,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
         muscle=state.parameters.names,
         dof=part.shared,
+        time=None if np.isnan(part.time).all() else part.time,
         joints_crossed=state.parameters.joints_crossed,
         reaction=None if loads is None else loads.components,
     )
@@ -302,7 +305,8 @@ def share_motion(
         solved.append(motion)
     arrays.force = arrays.activation * tendons.force_capacity
     solver = ", ".join(dict.fromkeys(motion.solver for motion in solved if motion.solver))
-    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label)
+    named: dict[str, Any] = {"muscle": part.state.parameters.names, "dof": part.shared, "time": part.time}
+    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, **named)
     return solution, tendons, tuple(dict.fromkeys(note for motion in solved for note in motion.notes))
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem import Problem, misshapen
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing.status import Status, is_solved, status_flags
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +41,9 @@ class Solution:
         cost_name: name of the cost.
         level_multiplier: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
             moments that proves the level; NaN below the last level and where nothing is solved.
+        muscle: n names, of the problem.
+        dof: m names, of the problem.
+        time: (T,) [s], where the problem states it.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
@@ -57,6 +65,9 @@ class Solution:
     solver: str
     cost_name: str
     level_multiplier: Array | None = None
+    muscle: tuple[str, ...] | None = None
+    dof: tuple[str, ...] | None = None
+    time: Array | None = None
 
     @property
     def solved(self) -> Mask:
@@ -85,10 +96,111 @@ class Solution:
         ends = [status for status in Status if status in codes]
         return "\n".join(f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True))
 
+    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
+        """The arrays with names and units, under the names of the variables of a result.
+
+            muscle_force = force + passive_force
+
+        Without a problem, or without passive forces in it, muscle_force is the force of the contractile element.
+
+        Args:
+            problem: the solved problem; adds its arrays over frames, such as moment_arm and force_capacity. Its joint
+                moment is the whole one, with the moments of the passive forces.
+            time: (T,) [s], increasing; by default the time of the solution or problem. Without it the coordinate
+                `time` has the numbers of the frames (units "1").
+
+        Returns:
+            Dataset over time, muscle and dof: activation, muscle_force, reserve_moment [N m], multiplier [cost per
+            N m], status, valid, kkt_residual, cost. A single frame has no axis time.
+
+        Raises:
+            InputError: a problem of another shape; times that do not increase, or of another number.
+
+        Examples:
+            >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0], muscle=["a", "b"])
+            >>> ms.solve(problem).to_dataset()["muscle_force"].sel(muscle="b").round(3).item()
+            200.0
+        """
+        import xarray as xr
+
+        shape, single = np.shape(self.reserve) + np.shape(self.activation)[-1:], np.ndim(self.status) == 0
+        muscle, dof, known = self.muscle, self.dof, self.time
+        arrays: dict[str, tuple[str, Any, str, str]] = {
+            "activation": ("tn", self.activation, "1", "muscle activation"),
+            "muscle_force": ("tn", self.force, "N", "tendon force of the contractile element"),
+            "reserve_moment": ("tm", self.reserve, "N m", "joint moment that the muscles lack"),
+            "multiplier": (
+                "tm",
+                self.multiplier,
+                "cost / (N m)",
+                "derivative of the least cost by the moment",
+            ),
+            "status": ("t", self.status, "1", "status of the frame"),
+            "valid": ("t", self.solved, "1", "whether the frame is solved, with or without a reserve"),
+            "kkt_residual": (
+                "t",
+                self.kkt_residual,
+                "1",
+                "certificate: residual of the optimality conditions",
+            ),
+            "cost": ("t", self.cost, "unit of the cost", "least cost, without the cost of the reserves"),
+        }
+        if problem is not None:
+            own = problem.moment.shape[problem.single_frame :] + problem.force_capacity.shape[-1:]
+            if own != shape:
+                expected = f"the solved problem, of so many frames, degrees of freedom and muscles: {shape}"
+                raise misshapen("problem", own, "problem", expected)
+            muscle, dof = problem.muscle, problem.dof
+            known = problem.time if known is None else known
+            moment = problem.moment
+            if problem.passive_force is not None:
+                passive = problem.passive_force[0] if single else problem.passive_force
+                arrays["muscle_force"] = ("tn", self.force + passive, "N", "tendon force, active and passive")
+                moment = moment + np.einsum("tmn,tn->tm", problem.moment_arm, problem.passive_force)
+            arrays["joint_moment"] = ("tm", moment[0] if single else moment, "N m", "internal joint moment")
+            for name, (axes, unit, text) in _OF_PROBLEM.items():
+                if (values := getattr(problem, name)) is not None:
+                    arrays[name] = (axes, values[0] if single and axes[0] == "t" else values, unit, text)
+        if time is not None:
+            known = check_real_array(time, "time", "a time [s] for each frame", shapes=(shape[:-2],))
+            known = known if single else check_increasing(known)
+        dims = {"t": () if single else ("time",), "n": ("muscle",), "m": ("dof",)}
+        data = xr.Dataset(
+            {
+                name: (sum((dims[axis] for axis in axes), ()), values, {"units": unit, "long_name": text})
+                for name, (axes, values, unit, text) in arrays.items()
+            },
+            coords={
+                "muscle": list(muscle or (f"muscle_{i}" for i in range(shape[-1]))),
+                "dof": list(dof or (f"dof_{i}" for i in range(shape[-2]))),
+            },
+            attrs={"cost": self.cost_name, "solver": self.solver},
+        )
+        data["status"].attrs |= status_flags()
+        if known is not None:
+            return data.assign_coords(time=(dims["t"], known, {"units": "s"}))
+        if single:
+            return data
+        return data.assign_coords(time=("time", np.arange(shape[0]), {"units": "1", "long_name": "frame"}))
+
     def drop_frame_axis(self) -> Solution:
         """The solution of a single frame, without the first axis of every array."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)}
         return replace(self, **{name: x[0] for name, x in arrays.items() if isinstance(x, np.ndarray)})
+
+
+_OF_PROBLEM = {
+    "moment_arm": ("tmn", "m", "moment arm, positive when tension increases the degree of freedom"),
+    "force_capacity": ("tn", "N", "tendon force of the contractile element at activation 1"),
+    "passive_force": ("tn", "N", "passive tendon force"),
+    "fiber_length": ("tn", "m", "fiber length"),
+    "fiber_velocity": ("tn", "m/s", "fiber velocity, negative where fibers shorten"),
+    "joint_angle": ("tm", "rad", "joint angle"),
+    "joint_rate": ("tm", "rad/s", "rate of the joint angle"),
+    "max_isometric_force": ("n", "N", "maximum isometric force"),
+    "optimal_fiber_length": ("n", "m", "optimal fiber length"),
+}
+"""Array of a problem -> axes, unit and meaning of the variable of this name."""
 
 
 @dataclass
@@ -132,9 +244,12 @@ class SolutionArrays:
         """The arrays of a solution that has a frame axis."""
         return cls(*(getattr(solution, field.name) for field in fields(cls)))
 
-    def to_solution(self, cost: Cost, solver: Solver) -> Solution:
-        """The Solution with these arrays."""
-        return Solution(**vars(self), solver=solver.name, cost_name=cost.label)
+    def to_solution(self, cost: Cost, solver: Solver, problem: Problem | None = None) -> Solution:
+        """The Solution with these arrays, and the names and times of the problem."""
+        named = (
+            {} if problem is None else {name: getattr(problem, name) for name in ("muscle", "dof", "time")}
+        )
+        return Solution(**vars(self), solver=solver.name, cost_name=cost.label, **named)
 
     @property
     def solved(self) -> Mask:

@@ -101,7 +101,7 @@ def solve(
             arrays = rest
         else:
             arrays.store(block, rest)
-    solution = arrays.to_solution(chosen, method)
+    solution = arrays.to_solution(chosen, method, problem)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 

@@ -1,6 +1,7 @@
 """The status of a frame, and the texts of all verdicts on a frame, from verdicts.toml."""
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +47,14 @@ def is_solved(status: ArrayLike) -> Mask:
     """Return which members of Status (...) are solutions, SOLVED or SOLVED_WITH_RESERVE, as a mask (...)."""
     codes = np.asarray(status)
     return np.asarray((codes == Status.SOLVED) | (codes == Status.SOLVED_WITH_RESERVE))
+
+
+def status_flags() -> dict[str, Any]:
+    """Attributes of a variable of statuses: the codes and their names (CF: flag_values, flag_meanings)."""
+    return {
+        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
+        "flag_meanings": " ".join(status.name for status in Status),
+    }
 
 
 def verdict_words() -> dict[str, dict[str, str]]:

@@ -411,6 +411,8 @@ def model_body(
         usable=usable,
         time=motion.time,
         loads=loads,
+        angle=angle,
+        rate=speed,
     )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
@@ -519,6 +521,8 @@ def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: In
         shared=names,
         state=whole.state.part(dofs, muscles),
         moment=whole.moment[:, dofs],
+        angle=None if whole.angle is None else whole.angle[:, dofs],
+        rate=None if whole.rate is None else whole.rate[:, dofs],
         loads=None if whole.loads is None else whole.loads.part(joints, muscles),
     )
 

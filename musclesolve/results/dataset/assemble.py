@@ -35,7 +35,7 @@ from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import status_flags
 from musclesolve.version import __version__
 
 BEARING = 0.25
@@ -195,10 +195,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
     }
     attributes = {key: storable(value) for key, value in attributes.items()}
     result = ResultDataset(variables, coordinates, attributes)
-    result["status"].attrs |= {
-        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
-        "flag_meanings": " ".join(status.name for status in Status),
-    }
+    result["status"].attrs |= status_flags()
     for name in result.data_vars:
         quantity = QUANTITIES[str(name)]
         result.variables[name].attrs |= quantity.attrs
