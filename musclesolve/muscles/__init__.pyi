@@ -4,6 +4,7 @@ from .driving.muscle_forces import muscle_forces as muscle_forces
 from .elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .elastic.simulate_muscles import MuscleMotion as MuscleMotion
 from .elastic.simulate_muscles import simulate_muscles as simulate_muscles
+from .muscle_actuator import MuscleActuator as MuscleActuator
 from .muscle_parameters import MuscleParameters as MuscleParameters
 from .muscle_state import MuscleState as MuscleState
 from .muscle_state import muscle_state as muscle_state
@@ -11,6 +12,9 @@ from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
+from .paths.paths import Paths as Paths
+from .paths.paths import PathState as PathState
+from .paths.paths import muscle_rows as muscle_rows
 from .person import FittedParameter as FittedParameter
 from .person import PersonMuscles as PersonMuscles
 from .pose_geometry import muscle_geometry as muscle_geometry

@@ -10,6 +10,8 @@ and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the
     LengthDriver  distance of two points of different bodies as a function of time
     MotionDriver  every degree of freedom of a model through a motion
 
+Other rooms add constraints of their own with the method `rows`, such as muscles of prescribed length.
+
 The row of an angle has two solutions. A constraint with such rows also gives the distance from the intended solution
 (`HasClosureErrors`), which `assembly` uses.
 """
@@ -43,6 +45,17 @@ class Constraint(Protocol):
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """Rows at time (T,) in the pose q (T, N, 3) with velocities qd (T, N, 3)."""
+
+
+class TensionDriver(Protocol):
+    """A constraint of one row that prescribes a length, and whose multiplier gives a tension."""
+
+    @property
+    def name(self) -> str:
+        """Name of the row."""
+
+    def tension(self, time: Array, multiplier: Array) -> Array:
+        """Tension (T,) [N] from the multiplier (T,) at times (T,) [s]."""
 
 
 @dataclass(frozen=True)

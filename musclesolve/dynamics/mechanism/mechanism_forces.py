@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -21,7 +20,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
     AngleDriver,
     Constraint,
     ConstraintRows,
-    LengthDriver,
+    TensionDriver,
     all_rows,
 )
 from musclesolve.dynamics.model.model import Model
@@ -72,8 +71,8 @@ class MechanismForces:
     rows: ConstraintRows
     multipliers: Array
 
-    def of(self, driver: AngleDriver | LengthDriver) -> Array:
-        """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
+    def of(self, driver: AngleDriver | TensionDriver) -> Array:
+        """Moment of an angle driver about its axis [N m], or tension of a length driver or muscle [N], (T,)."""
         rows = self._rows(driver.name)
         if len(rows) > 1:
             raise input_error("dynamics.ambiguous_driver", count=len(rows), driver=driver.name)
@@ -121,7 +120,6 @@ class MechanismForces:
         return chosen
 
 
-@objects_checked
 def mechanism_forces(
     model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
