@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
@@ -128,7 +127,6 @@ class Replay:
         return result_of(self)
 
 
-@objects_checked
 def replay(
     trial: AnyTrial | str | Path,
     live: Live | None = None,

@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve.live.adapters.registry import open_sink, open_stream
 from musclesolve.live.joining import Joined, Stream, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.stream import Passed, Sink, run_session
 
 
-@objects_checked
 def stream_session(
     wanted: Wanted,
     sources: Sequence[str],

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -112,7 +111,6 @@ class ScaledState(MuscleState):
         return self.from_paths(muscles, self.path, self.musculotendon_velocity, self.moment_arm)
 
 
-@objects_checked
 def muscle_state(model: Model, muscles: ScaledMuscles, motion: Motion) -> ScaledState:
     """Evaluate paths and Hill model along a motion.
 

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -63,7 +62,6 @@ class PointDerivatives:
         return pulls
 
 
-@objects_checked
 def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> PointDerivatives:
     """Differentiate the paths of placed muscles along a motion, given their `muscle_state`.
 

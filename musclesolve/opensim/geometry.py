@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import one_or_several
 from musclesolve.dynamics.vectors import in_blocks
@@ -60,7 +59,6 @@ class OpenSimGeometry:
     opensim_arm: Array
 
 
-@objects_checked
 def opensim_geometry(
     model: OpenSimModel,
     values: Mapping[str, Array],

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
 from musclesolve.errors import input_error
@@ -44,7 +43,6 @@ class InverseDynamics:
         return self.force[:, self.coordinates.index(name)]
 
 
-@objects_checked
 def inverse_dynamics(
     model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
@@ -228,7 +226,6 @@ class JointReactions:
     point: Array
 
 
-@objects_checked
 def joint_reactions(
     model: OpenSimModel,
     dynamics: InverseDynamics,
@@ -272,7 +269,6 @@ class ModelMotion:
     acceleration: Array
 
 
-@objects_checked
 def model_motion(
     model: OpenSimModel,
     time: Array,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve.dynamics.rotations import rotation_about
@@ -37,7 +36,6 @@ class BodyMotion:
     axes: tuple[list[AxisMotion], ...] = ()
 
 
-@objects_checked
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
 
@@ -62,7 +60,6 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     return values
 
 
-@objects_checked
 def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
     values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)

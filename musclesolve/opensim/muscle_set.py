@@ -23,7 +23,6 @@ from muscle_db.model import (
     WrapObject,
     leg_segments,
 )
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import input_error
@@ -57,7 +56,6 @@ class SetDescription:
     pelvis_depth: float | None = None
 
 
-@objects_checked
 def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
     """The muscles of the right leg, from pelvis, thigh or shank to thigh, shank or foot, in the order of the model.
 

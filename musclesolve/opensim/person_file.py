@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import muscle_db
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
@@ -366,7 +365,6 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
     return person.with_numbers(replace(parent, tendon_slack_length=parent.tendon_slack_length + shift))
 
 
-@objects_checked
 def write_person(person: PersonMuscles, path: str | Path) -> None:
     """Write the muscles of one person; `read_person` restores them exactly.
 

@@ -80,7 +80,6 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
@@ -99,7 +98,6 @@ DECIDED = 1e-6
 SAME = 1e-9
 
 
-@objects_checked
 def kkt_residual(
     problem: Problem,
     cost: Cost,

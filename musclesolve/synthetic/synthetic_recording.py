@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
@@ -53,7 +52,6 @@ of the plate, like the sensors: the noise of the center of pressure is equal eve
 _MOTIONS: dict[str, Callable[[], ReferenceStride]] = {"walk": reference_stride, "run": running_stride}
 
 
-@objects_checked
 def synthetic_recording(
     folder: str | Path, stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> Path:

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.checks import check_type
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
@@ -59,7 +58,6 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
     return surfaces
 
 
-@objects_checked
 def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzContact]:
     """Contact laws of the surfaces of the body with a hard floor (Lankarani & Nikravesh; Silva 2003, 4.3).
 

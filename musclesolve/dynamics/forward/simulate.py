@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
 from musclesolve._util.names import shortened
@@ -102,7 +101,6 @@ class Integration:
             check_number(self.largest_step, "largest_step", "a positive number of seconds", above=0.0)
 
 
-@objects_checked
 def simulate(
     model: Model,
     q0: Array,

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames, external_on_bodies
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -24,7 +23,6 @@ def required_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list
     return bodies.generalized(q, force)
 
 
-@objects_checked
 def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """Generalized forces of all degrees of freedom by projection, tau = D^T (M qdd - g) (Blajer & Czaplicki 2005, 2.9).
 

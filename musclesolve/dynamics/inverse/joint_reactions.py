@@ -15,7 +15,6 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -52,7 +51,6 @@ class RowReactions:
         return bodies.index(distal)
 
 
-@objects_checked
 def joint_reactions(
     expanded: Model, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
 ) -> RowReactions:
@@ -170,7 +168,6 @@ class ExpandedModel(Model):
         return rows
 
 
-@objects_checked
 def expand(model: Model) -> ExpandedModel:
     """Copy the points and vectors of a model so that no two bodies share one; rows that tie them carry joint reactions.
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -39,7 +38,6 @@ class Multipliers:
     moments: Array
 
 
-@objects_checked
 def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Multipliers:
     """Solve Phi_q^T lambda = g - M qdd on the whole system, drivers included (Silva 2003, 2.83).
 
@@ -77,7 +75,6 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-@objects_checked
 def actuated_moments(
     model: Model,
     motion: Motion,

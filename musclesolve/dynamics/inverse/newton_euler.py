@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import UP, Array, Indices, contiguous, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
@@ -44,7 +43,6 @@ class SegmentMotion:
     center_acceleration: Array
 
 
-@objects_checked
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     """Motion of every body as a rigid segment.
 
@@ -97,7 +95,6 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices
     return np.einsum("tbxy,tby->tbx", inertia, twist) + vector_product(spin, momentum)
 
 
-@objects_checked
 def joint_loads(
     model: Model,
     motion: Motion,
@@ -230,7 +227,6 @@ class IntersegmentalMoment:
         return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
 
 
-@objects_checked
 def intersegmental_moment(
     model: Model,
     motion: Motion,
@@ -285,7 +281,6 @@ def intersegmental_moment(
     return IntersegmentalMoment(ground, free, gravity, vector_product(arm, push).sum(axis=1), angular, force)
 
 
-@objects_checked
 def neglected_share(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
 ) -> dict[str, float]:
@@ -338,7 +333,6 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
     return push.sum(axis=1), (vector_product(segments.center, push) + angular).sum(axis=1)
 
 
-@objects_checked
 def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
     """Center of pressure that the motion of the whole body requires, without a force plate (Hof 1992, 12).
 

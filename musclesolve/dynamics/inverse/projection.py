@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -112,7 +111,6 @@ class AbsoluteSystem:
     wrench_basis: tuple[Array, ...]
 
 
-@objects_checked
 def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> AbsoluteSystem:
     """Return the terms of the projection method for a model in motion (Blajer & Czaplicki 2005, 2.2-2.11).
 
@@ -205,7 +203,6 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     )
 
 
-@objects_checked
 def reactions_by_projection(system: AbsoluteSystem) -> Array:
     """Multipliers by projection on the prohibited directions, without a matrix inverse (Blajer & Czaplicki 2005, 2.10).
 
@@ -225,7 +222,6 @@ def reactions_by_projection(system: AbsoluteSystem) -> Array:
     return np.einsum("tlxc,tlx->tc", system.prohibited, needed)
 
 
-@objects_checked
 def reactions_classical(system: AbsoluteSystem) -> Array:
     """Multipliers by the classical formula, which inverts the mass matrix (Blajer & Czaplicki 2005, 2.11).
 
@@ -260,7 +256,6 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
     return np.linalg.solve(matrix, right[..., None])[..., 0]
 
 
-@objects_checked
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
     """Force and moment about the pivot that the distal body of every joint receives, from the multipliers.
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -13,7 +12,6 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 
 
-@objects_checked
 def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench]) -> dict[str, Array]:
     """Moments about all joint axes by four routes of inverse dynamics.
 

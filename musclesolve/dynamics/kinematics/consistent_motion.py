@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
@@ -43,7 +42,6 @@ from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import input_error
 
 
-@objects_checked
 def drive_pose(
     model: Model,
     targets: Targets,
@@ -86,7 +84,6 @@ def drive_pose(
     return fit_of(nearest, poses[OF_BASE]._replace(angles=angles), sorted(borrowed))
 
 
-@objects_checked
 def consistent_motion(
     model: Model,
     targets: Targets,

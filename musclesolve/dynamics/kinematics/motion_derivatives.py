@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -136,7 +135,6 @@ class LongMotion(Motion):
 _KEPT = "time", "coordinates", "rates", "second", "q"
 
 
-@objects_checked
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     """Velocities and accelerations of joint coordinates over time, by quintic splines.
 
@@ -197,7 +195,6 @@ def check_joint_angle(name: str, angle: Array) -> None:
         raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=largest)
 
 
-@objects_checked
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
     """Motion of joint coordinates whose derivatives by time are known.
 

@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
@@ -100,7 +99,6 @@ class Fit:
     unfitted: tuple[int, ...] = ()
 
 
-@objects_checked
 def fit_pose(
     model: Model,
     targets: Targets,

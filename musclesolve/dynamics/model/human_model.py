@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.names import unknown_name
@@ -30,7 +29,6 @@ from musclesolve.dynamics.model.topology_file import load_topology
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
 
 
-@objects_checked
 def human_model(
     mass: float = 70.25,
     stature: float = 1.70,
@@ -130,7 +128,6 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
     return bare.scaled(factor)
 
 
-@objects_checked
 def forward_human_model(subject: Model | None = None) -> Model:
     """Forward model of a subject (Silva 2003, 3.2.1, Tables 3.5, 3.6).
 

@@ -24,7 +24,6 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
 from musclesolve.dynamics.model.topology import Direction, Topology
@@ -183,7 +182,6 @@ Linear = tuple[list[str], Array, Array]
 """Names (l,), weights (l, N) and targets (l, 3) of rows sum_n w_n q_n = target, for `Constraints.with_linear`."""
 
 
-@objects_checked
 def scalar_products(
     topology: Topology, standing: Array, pairs: Iterable[tuple[Direction, Direction]]
 ) -> Constraints:
@@ -212,7 +210,6 @@ def scalar_products(
     return replace(blank, constant=blank.value(standing[None])[0])
 
 
-@objects_checked
 def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
     """Rows that hold points in one place, a spherical joint, or vectors along each other (Silva 2003, 2.20, 2.21).
 
@@ -236,7 +233,6 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
     return [f"{one} = {other}" for one, other in pairs], weights, np.zeros((len(pairs), 3))
 
 
-@objects_checked
 def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
     """Rows that hold points and vectors at their standing positions: the ground.
 
@@ -259,7 +255,6 @@ def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
     return [f"{name} fixed" for name in names], np.eye(len(standing))[slots], standing[slots]
 
 
-@objects_checked
 def combination(
     topology: Topology, standing: Array, target: Direction, base: tuple[Direction, ...]
 ) -> Linear:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
@@ -92,7 +91,6 @@ def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
     return matrix
 
 
-@objects_checked
 def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     """Mass matrix of the whole system in natural coordinates (Silva 2003, 2.62, 2.70).
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.names import unknown_name
@@ -275,7 +274,6 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-@objects_checked
 def segment_table(model: Model) -> str:
     """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia.
 

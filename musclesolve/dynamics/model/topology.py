@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve._util.message_text import as_text
@@ -193,7 +192,6 @@ class Topology:
         return True
 
 
-@objects_checked
 def standing_layout(
     topology: Topology, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
 ) -> np.ndarray:

@@ -30,7 +30,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import unknown_name
@@ -80,7 +79,6 @@ class Sensitivity:
         return replace(self, sources=names, values=merged)
 
 
-@objects_checked
 def mass_sensitivity(
     model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
 ) -> Sensitivity:
@@ -124,7 +122,6 @@ def mass_sensitivity(
     return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
 
 
-@objects_checked
 def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
     """Derivatives of joint moments by a force on a body at a constant point (Silva 2003, 5.5).
 
@@ -150,7 +147,6 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
     return Sensitivity("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
 
 
-@objects_checked
 def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
     """Derivatives of joint moments by the point at which a force acts, such as a center of pressure (Silva 2003, 5.5).
 
@@ -200,7 +196,6 @@ _IMAGINARY_STEP = 1e-30  # Imaginary step; without subtraction, it may be as sma
 _INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
 
 
-@objects_checked
 def landmark_sensitivity(
     model: Model,
     time: Array,
@@ -276,7 +271,6 @@ def _place(model: Model, targets: Targets, name: str) -> int:
     return measured.index(name)
 
 
-@objects_checked
 def landmark_difference(
     model: Model,
     time: Array,

@@ -14,7 +14,6 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import LEG_DOFS
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
@@ -180,7 +179,6 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
             raise unknown_name(name, kind, dict.fromkeys(split_side(each)[0] for each in known), within)
 
 
-@objects_checked
 def scale_muscles(
     model: Model,
     database: MuscleDatabase,

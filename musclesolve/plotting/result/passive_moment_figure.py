@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
@@ -23,7 +22,6 @@ AXIS_MULTIPLE = 1.5
 ELSEWHERE = "Riener and Edrich 1999"
 
 
-@objects_checked
 def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
     """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
     first = next(iter(moments.values()))

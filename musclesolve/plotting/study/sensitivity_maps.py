@@ -9,7 +9,6 @@ from matplotlib.colors import LogNorm, SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
@@ -97,7 +96,6 @@ def force_sensitivity_map(
     return figure
 
 
-@objects_checked
 def sensitivity_map(
     sensitivities: Sequence[Sensitivity], errors: Mapping[str, float] | None = None, base: bool = False
 ) -> Figure:

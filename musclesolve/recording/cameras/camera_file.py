@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
@@ -327,7 +326,6 @@ PIXEL_DECIMALS = 6
 PLACE_DECIMALS = 9
 
 
-@objects_checked
 def write_camera_file(
     folder: str | Path,
     cameras: Sequence[Camera],

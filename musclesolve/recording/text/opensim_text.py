@@ -24,7 +24,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from musclesolve._util.argument_objects import objects_checked
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.message_text import as_text
@@ -144,7 +143,6 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     return values | {"meters": meters}
 
 
-@objects_checked
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
     """Write markers as a TRC file, in their axes; gaps become empty cells.
 
@@ -277,7 +275,6 @@ def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
     return next((header[key.casefold()] or "nothing" for key in keys if key.casefold() in header), "")
 
 
-@objects_checked
 def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
     """Write columns over time as a MOT or STO file.
 
