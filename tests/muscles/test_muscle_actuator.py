@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,13 +15,7 @@ import muscle_db
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import (
-    ClosureErrors,
-    ConstraintRows,
-    LengthDriver,
-    MotionDriver,
-    Rigid,
-)
+from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, MotionDriver, Rigid
 from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
@@ -303,30 +297,6 @@ def test_where_a_path_begins_to_touch_each_side_has_its_own_second_derivative(ki
 # a leg held by one muscle
 
 
-@dataclass(frozen=True)
-class Without:
-    """A motion driver without the row of one degree of freedom."""
-
-    driver: MotionDriver
-    row: int
-
-    def rows(self, time, q, qd):
-        rows = self.driver.rows(time, q, qd)
-        names = tuple(np.delete(rows.names, self.row))
-        arrays = (
-            np.delete(getattr(rows, part), self.row, axis=1) for part in ("value", "jacobian", "nu", "gamma")
-        )
-        return ConstraintRows(names, *arrays)
-
-    def closure_errors(self, time, q):
-        errors = self.driver.closure_errors(time, q)
-        names = tuple(np.delete(errors.names, self.row))
-        arrays = (
-            np.delete(getattr(errors, part), self.row, axis=1) for part in ("value", "jacobian", "part")
-        )
-        return ClosureErrors(names, *arrays)
-
-
 @pytest.fixture(scope="module")
 def steps(model, motion):
     """A motion with bent knees and hips."""
@@ -363,7 +333,7 @@ def test_a_muscle_in_place_of_a_joint_driver_gives_the_motion_and_carries_the_mo
         return tuple(np.interp(t, steps.time, each) for each in (length, rate, second))
 
     muscle = MuscleActuator.from_muscles(model, muscles, name, course)
-    kinds = [Rigid(model.constraints), Without(MotionDriver(model, steps), model.dof(dof)), muscle]
+    kinds = [Rigid(model.constraints), MotionDriver(model, steps, (dof,)), muscle]
     bent = steps.coordinates.copy()
     bent[:, model.dof(dof)] += 0.05
     start = motion_from(model, steps.time, bent, steps.rates, steps.second).q
@@ -399,7 +369,7 @@ def test_a_shortening_muscle_bends_the_knee_until_its_path_has_that_length(model
         model, muscles, name, lambda t: (begin - 0.03 * t, -0.03 + 0.0 * t, 0.0 * t)
     )
     still = motion_from(model, time, *np.zeros((3, len(time), 44)))
-    kinds = [Rigid(model.constraints), Without(MotionDriver(model, still), knee), muscle]
+    kinds = [Rigid(model.constraints), MotionDriver(model, still, ("knee_flexion_r",)), muscle]
     q = assemble(kinds, time, posed(0.5).q[0], model.topology.coordinate_names, driven=True)
     for t, pose in zip(time, q, strict=True):
         angle = brentq(lambda x, t=t: length(x) - (begin - 0.03 * t), 0.3, 1.8, xtol=1e-13)

@@ -24,7 +24,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.joint_drivers import (
     ConstraintRows,
@@ -250,14 +250,21 @@ class LengthDriver:
 
 @dataclass(frozen=True)
 class MotionDriver:
-    """Driver of every degree of freedom of a model through a motion (5.7), at the times of its frames."""
+    """Driver of every degree of freedom of a model through a motion (5.7), at the times of its frames.
+
+    free: degrees of freedom of joints that it leaves to other drivers, such as muscles (6.3).
+    """
 
     model: Model
     motion: Motion
+    free: tuple[str, ...] = ()
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
-        """One row for each degree of freedom."""
-        return driver_rows(self.model, self._at(time), q, qd)
+        """One row for each degree of freedom that is not free."""
+        rows = driver_rows(self.model, self._at(time), q, qd)
+        driven = self._driven(rows.names)
+        arrays = (each[:, driven] for each in (rows.value, rows.jacobian, rows.nu, rows.gamma))
+        return ConstraintRows(tuple(rows.names[k] for k in driven), *arrays)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """Return the errors of every joint angle from the motion, then the errors of the base's
@@ -270,7 +277,14 @@ class MotionDriver:
         base = base_closure_errors(self.model, motion, q, _ROTATION_STEP)
         value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
         hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
-        return ClosureErrors(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
+        names = topology.dof_names[: len(topology.dofs)] + tuple(hold)
+        driven = self._driven(names)
+        arrays = (each[:, driven] for each in (value, jacobian, part))
+        return ClosureErrors(tuple(names[k] for k in driven), *arrays)
+
+    def _driven(self, names: tuple[str, ...]) -> Indices:
+        """Places (c,) of the rows that are not free; an unknown joint is an InputError."""
+        return np.delete(np.arange(len(names)), [self.model.joint(name) for name in self.free])
 
     def _at(self, time: Array) -> Motion:
         """The motion at some of its times."""
