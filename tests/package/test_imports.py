@@ -26,6 +26,7 @@ ORDER = (
         "muscles",
         "opensim",
         "sharing",
+        "symbolic",
         "trajectory",
         "pipeline",
         "results",

@@ -33,6 +33,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.rotations import nearest_rotation
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
 from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
@@ -172,7 +173,8 @@ def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPat
         objects=WrapObjects(
             body=body[of_object],
             center=np.array([wrap.center for wrap in wraps.values()]).reshape(-1, 3),
-            axes=np.array([wrap.axes for wrap in wraps.values()]).reshape(-1, 3, 3),
+            # the printed digits are a rotation to 1e-9; a path of least length needs an exact one
+            axes=nearest_rotation(np.array([wrap.axes for wrap in wraps.values()]).reshape(-1, 3, 3)),
             frame=numbers(number.get(wrap.frame, -1) for wrap in wraps.values()),
         ),
         frames=MovingFrames(

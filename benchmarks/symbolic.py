@@ -1,0 +1,208 @@
+"""The symbolic chain beside the numeric one on random poses: `python -m benchmarks.symbolic [POSES]`.
+
+Prints for each muscle set, elastic tendons and curves, and for the OpenSim models in `../shared/data/opensim_models`,
+the largest differences of lengths [m], velocities [m/s], moment arms [m], forces [N], moments [N m], and of first and
+second derivatives of the lengths from central differences.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+import musclesolve as ms
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
+from musclesolve.muscles.muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.symbolic.muscle_chain import MuscleChain
+
+SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
+FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"
+MODELS = Path(__file__).parents[2] / "shared" / "data" / "opensim_models"
+NAMES = "arm26", "gait2392", "hamner_2010", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"
+
+
+class States(NamedTuple):
+    """Poses (T, m) [rad or m], rates (T, m) and activations (T, n)."""
+
+    q: Array
+    qd: Array
+    activation: Array
+
+
+def random_states(chain: MuscleChain, poses: int, body: Any = None, seed: int = 1) -> States:
+    """Random states: knees bent by 0 to 110 degrees, other joints by up to 40; of an OpenSim model in its ranges."""
+    rng = np.random.default_rng(seed)
+    low, high = -np.radians(40.0) * np.ones(len(chain.dofs)), np.radians(40.0) * np.ones(len(chain.dofs))
+    for k, name in enumerate(chain.dofs):
+        if isinstance(body, OpenSimModel):
+            coordinate = body.coordinates[name]
+            low[k], high[k] = max(coordinate.lower, -1.0), min(coordinate.upper, 2.0)
+        elif name.startswith("knee"):
+            low[k], high[k] = 0.0, np.radians(110.0)
+    q = low + (high - low) * rng.random((poses, len(low)))
+    return States(q, rng.normal(0.0, 2.0, q.shape), rng.random((poses, len(chain.muscles))))
+
+
+def symbolic(function: Any, *arguments: Array) -> tuple[Array, ...]:
+    """All results (T, ...) of a function in states (T, ...)."""
+    rows = [function(*row) for row in zip(*arguments, strict=True)]
+    results = zip(*(row if isinstance(row, tuple) else (row,) for row in rows), strict=True)
+    return tuple(
+        np.array(
+            [np.squeeze(np.array(each), axis=1) if each.shape[1] == 1 else np.array(each) for each in of]
+        )
+        for of in results
+    )
+
+
+def numeric_state(body: Any, muscles: Any, chain: MuscleChain, states: States) -> MuscleState:
+    """The state of the muscles by the numeric chain."""
+    if isinstance(body, OpenSimModel):
+        values = dict(zip(chain.dofs, states.q.T, strict=True))
+        geometry = opensim_geometry(body, values, chain.dofs, chain.muscles, reported=False)
+        rate = -np.einsum("tmn,tm->tn", geometry.moment_arm, states.qd)
+        return MuscleState.from_lengths(chain.muscle_parameters, geometry.length, rate, geometry.moment_arm)
+    coordinates = np.zeros((len(states.q), len(body.topology.dof_names)))
+    rates = np.zeros_like(coordinates)
+    numbers = [body.dof(name) for name in chain.dofs]
+    coordinates[:, numbers], rates[:, numbers] = states.q, states.qd
+    time = np.arange(len(states.q), dtype=float)
+    return muscle_state(body, muscles, motion_from(body, time, coordinates, rates, np.zeros_like(rates)))
+
+
+def differences(chain: MuscleChain, states: States, state: MuscleState) -> dict[str, float]:
+    """Largest differences of the chain from a numeric state of rigid tendons, by quantity."""
+    q, qd, a = states
+    force = a * state.force_capacity + state.passive_force
+    fiber = symbolic(chain.fiber, q, qd)
+    pairs = {
+        "length": (symbolic(chain.length, q)[0], state.musculotendon_length),
+        "velocity": (symbolic(chain.velocity, q, qd)[0], state.musculotendon_velocity),
+        "arm": (symbolic(chain.moment_arm, q)[0], state.moment_arm),
+        "fiber": (fiber[0], state.fiber_length),
+        "capacity": (symbolic(chain.capacity, q, qd)[0], state.force_capacity),
+        "passive": (symbolic(chain.passive, q, qd)[0], state.passive_force),
+        "force": (symbolic(chain.force, *states)[0], force),
+        "moment": (symbolic(chain.moment, *states)[0], np.einsum("tmn,tn->tm", state.moment_arm, force)),
+    }
+    return {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
+
+
+def elastic_differences(chain: MuscleChain, states: States, state: MuscleState) -> dict[str, float]:
+    """Largest differences of tendon forces [N] and moments [N m] of elastic tendons from bisection."""
+    muscles = ElasticMuscles.from_parameters(chain.muscle_parameters)
+    dynamics, length = FiberDynamics(muscles), state.musculotendon_length
+    z = dynamics.equilibrium(length, states.activation, state.musculotendon_velocity)
+    force = dynamics.forces(length, z).tendon * chain.muscle_parameters.max_isometric_force
+    moment = np.einsum("tmn,tn->tm", state.moment_arm, force)
+    pairs = ("force", force, chain.force), ("moment", moment, chain.moment)
+    return {name: float(np.abs(symbolic(f, *states)[0] - value).max()) for name, value, f in pairs}
+
+
+def derivative_differences(chain: MuscleChain, states: States) -> dict[str, float]:
+    """Largest differences of first and second derivatives from central differences.
+
+    By the pose, of a sum of the lengths with random weights [m/rad, m/rad^2] and of a sum of moments [N m/rad].
+    Differences across a jump, where a point joins the path or a tendon becomes taut, are not counted: these are poses
+    with other differences for half the step. Second derivatives of moments need third derivatives of lengths, which
+    for iterated paths are differences of differences: they are not compared.
+    """
+    step, alike = 1e-5, 1e-5
+    rng, m = np.random.default_rng(0), len(chain.dofs)
+    q, qd, a = (ca.MX.sym(name, size) for name, size in (("q", m), ("qd", m), ("a", len(chain.muscles))))
+    weights = rng.random(len(chain.muscles))
+    length, moment = ca.dot(weights, chain.length(q)), ca.dot(np.ones(m), chain.moment(q, qd, a))
+    found = {}
+    for name, value in (("d length", length), ("d moment", moment)):
+        slope = ca.gradient(value, q)
+        orders = [(1, value, slope)]
+        if not (chain.iterated and name == "d moment"):
+            orders.append((2, slope, ca.jacobian(slope, q)))
+        for order, below, above in orders:
+            low, high = (ca.Function("f", [q, qd, a], [ca.densify(each)]) for each in (below, above))
+            exact = np.array([np.array(high(*state)).reshape(m, -1) for state in zip(*states, strict=True)])
+            quotients = [_quotients(low, states, h) for h in (step, 0.5 * step)]
+            scale = np.abs(exact).max(axis=(1, 2), initial=1.0)[:, None, None]
+            smooth = (np.abs(quotients[0] - quotients[1]) < alike * scale).all(axis=(1, 2))
+            assert smooth.mean() > 0.5, name
+            found[f"{name}, order {order}"] = float((np.abs(exact - quotients[1]) / scale)[smooth].max())
+    return found
+
+
+def _quotients(function: Any, states: States, step: float) -> Array:
+    """Central differences (T, m, ...) by the pose."""
+    rows = []
+    for q, qd, a in zip(*states, strict=True):
+        ends = [[np.array(function(q + s * d, qd, a)).ravel() for s in (step, -step)] for d in np.eye(len(q))]
+        rows.append([(after - before) / (2.0 * step) for after, before in ends])
+    return np.array(rows)
+
+
+def cases() -> Iterator[tuple[str, Any, Any]]:
+    """Name, body and muscles of every case."""
+    large = ms.dynamics.human_model(stature=1.85, mass=95.0)
+    for name in SETS:
+        for label, body in (("standard", ms.dynamics.human_model()), ("1.85 m", large)):
+            sides = [ms.muscles.scale_muscles(body, _set(name), side, passive="table") for side in "rl"]
+            yield f"{name}, {label}", body, _joined(sides)
+    own = Path(__file__).parents[1] / "examples" / "opensim_model" / "leg.osim"
+    for file in [*(MODELS / f"{name}.osim" for name in NAMES), own]:
+        if file.exists():
+            yield file.name, ms.read_osim(file), None
+
+
+def _set(name: str) -> Any:
+    from musclesolve.muscles.muscle_set import load_muscle_set
+
+    return load_muscle_set(name)
+
+
+def _joined(sides: list[ScaledMuscles]) -> ScaledMuscles:
+    from musclesolve.muscles.scaling.scale_muscles import joined
+
+    return joined(sides)
+
+
+def main(poses: int) -> None:
+    """Print all differences."""
+    for name, body, muscles in cases():
+        chain = ms.symbolic.muscle_chain(body, muscles)
+        states = random_states(chain, poses, body)
+        state = numeric_state(body, muscles, chain, states)
+        report(
+            f"{name}: {len(chain.muscles)} muscles, {len(chain.iterated)} iterated",
+            differences(chain, states, state),
+        )
+        few = States(*(each[:6] for each in states))
+        report("  derivatives", derivative_differences(chain, few))
+        elastic = ms.symbolic.muscle_chain(body, muscles, tendon="elastic")
+        report("  elastic", elastic_differences(elastic, states, state))
+    body = ms.dynamics.human_model()
+    for family in FAMILIES:
+        muscles = ms.muscles.scale_muscles(body, _set("gait2392_hip"), "r", passive="table", curves=family)
+        chain = ms.symbolic.muscle_chain(body, muscles)
+        states = random_states(chain, poses, body)
+        state = numeric_state(body, muscles, chain, states)
+        report(f"gait2392_hip with {family}", differences(chain, states, state))
+        elastic = ms.symbolic.muscle_chain(body, muscles, tendon="elastic")
+        report("  elastic", elastic_differences(elastic, states, state))
+
+
+def report(name: str, found: dict[str, float]) -> None:
+    """Print one line."""
+    print(f"{name}: " + ", ".join(f"{key} {value:.1e}" for key, value in found.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

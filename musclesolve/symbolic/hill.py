@@ -1,0 +1,257 @@
+"""The Hill model of muscles as expressions: rigid tendons, and elastic tendons in equilibrium.
+
+Arguments are columns (n, 1) of expressions. The formulas are those of muscles/hill_model.py, muscles/curves,
+muscles/elastic/elastic_muscles.py and muscles/elastic/fiber_dynamics.py, where their sources are stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError
+from musclesolve.muscles.curves import de_groote_2016 as de_groote
+from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.curves.millard_2013 import Millard2013
+from musclesolve.muscles.curves.silva_2003 import Silva2003
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
+from musclesolve.muscles.elastic.fiber_dynamics import LEAST_ACTIVATION, LengtheningCurves
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.symbolic.path_length import ABOVE_ZERO
+from musclesolve.symbolic.piecewise import hermite, in_order, sampled, tabulated
+
+Curve = Callable[[Any], Any]
+
+
+class Curves(NamedTuple):
+    """Active force by l / L0, factor by v / v_max, and passive force by l / L0 and the strains at zero and one."""
+
+    active: Curve
+    velocity: Curve
+    passive: Callable[[Any, Any, Any], Any]
+
+
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return ca.fmin(ca.fmax(x, low), high)
+
+
+def curves(family: CurveFamily) -> Curves:
+    """The curves of a bundled family, with any parameters.
+
+    Raises:
+        InputError: a family of another package.
+    """
+    match family:
+        case Silva2003():
+            return Curves(lambda x: _silva_active(x, family), _silva_velocity, _silva_passive)
+        case Thelen2003():
+            return Curves(
+                lambda x: ca.exp(-((x - 1.0) ** 2) / family.active_width),
+                lambda v: _thelen_velocity(v, family),
+                lambda x, zero, one: _thelen_passive((x - 1.0 - zero) / (one - zero), family.passive_shape),
+            )
+        case de_groote.DeGroote2016():
+            return _de_groote(family)
+        case Millard2013():
+            passive = lambda x, zero, one: _millard_passive(x, zero, one, family)  # noqa: E731
+            return Curves(tabulated(family._active), tabulated(family._velocity), passive)
+    raise InputError(
+        f"the curves {family.name!r} have no expression",
+        code="unknown_name",
+        expected="a bundled family of Hill curves",
+        remedy="choose one by curves=",
+    )
+
+
+def _silva_active(x: Any, family: Silva2003) -> Any:
+    square = _clip(2.25 * (x - 0.95), -30.0, 30.0) ** 2
+    return ca.exp(-(square**2 + family._sign * 0.25 * square))
+
+
+def _silva_velocity(v: Any) -> Any:
+    return 1.0 + ca.atan(5.0 * _clip(v, -1.0, 0.2)) / np.arctan(5.0)
+
+
+def _silva_passive(x: Any, zero: Any, one: Any) -> Any:
+    most = 1.26 * (one - zero)
+    cubic = _clip(x - 1.0 - zero, 0.0, most) ** 3 / (one - zero) ** 3
+    return ca.if_else(x > 1.0 + zero + most, 2.0, cubic)
+
+
+def _thelen_velocity(v: Any, family: Thelen2003) -> Any:
+    steep, most = family._eccentric, family.max_eccentric_force
+    shorter, longer = _clip(v, -1.0, 0.0), _clip(v, 0.0, 1.0)
+    force = (1.0 + shorter) / (1.0 - shorter / family.concentric_shape)
+    return ca.if_else(v < 0.0, force, (1.0 + steep * most * longer) / (1.0 + steep * longer))
+
+
+def _thelen_passive(share: Any, k: float) -> Any:
+    beyond = k * np.exp(k) / np.expm1(k) * ca.fmax(share - 1.0, 0.0)
+    return ca.expm1(k * _clip(share, 0.0, 1.0)) / np.expm1(k) + beyond
+
+
+def _de_groote(family: de_groote.DeGroote2016) -> Curves:
+    def active(x: Any) -> Any:
+        scaled, total = 1.0 + (x - 1.0) / family.active_width, 0.0
+        for height, center, width, growth in de_groote._GAUSSIANS:
+            total += height * ca.exp(-0.5 * ((scaled - center) / (width + growth * scaled)) ** 2)
+        return total
+
+    def velocity(v: Any) -> Any:
+        return de_groote._D1 * ca.asinh(de_groote._D2 * _clip(v, -1.0, 1.0) + de_groote._D3) + de_groote._D4
+
+    def passive(x: Any, zero: Any, one: Any) -> Any:
+        k = de_groote._STIFFNESS
+        if not isinstance(family, de_groote.DeGrooteFregly2016):
+            return _thelen_passive((x - 1.0 - zero) / (one - zero), k)
+        share = (ca.fmax(x, de_groote._SHORTEST_FIBER) - 1.0 - zero) / (one - zero)
+        start = ca.exp(k * (de_groote._SHORTEST_FIBER - 1.0 - zero) / (one - zero))
+        return (ca.exp(k * share) - start) / (np.exp(k) - start)
+
+    return Curves(active, velocity, passive)
+
+
+_NODES = 8193
+"""Samples of a passive curve of Millard et al.: the spline differs from the corner by less than 1e-11."""
+
+
+def _millard_passive(x: Any, zero: Array, one: Array, family: Millard2013) -> Any:
+    """The passive curve through samples from its onset to one norm force, for each pair of strains."""
+    pairs, which = np.unique(np.stack([zero, one], axis=1), axis=0, return_inverse=True)
+    parts = []
+    for number, (low, high) in enumerate(pairs):
+        lengths = np.linspace(1.0 + low, 1.0 + high, _NODES)
+        height, slope = family._passive(lengths, low, high)
+        members = np.flatnonzero(which == number).tolist()
+        parts.append((members, hermite(lengths[0], lengths[-1], height, slope)(x[members])))
+    return in_order(parts)
+
+
+class Fiber(NamedTuple):
+    """Fibers (n, 1): length [m], velocity [m/s] and cosine of the pennation angle."""
+
+    length: Any
+    velocity: Any
+    cosine: Any
+
+
+def rigid_fiber(values: Mapping[str, Any], parameters: MuscleParameters, length: Any, velocity: Any) -> Fiber:
+    """Fibers behind rigid tendons (`fiber_state`); values: of the parameters, times their factors."""
+    along = ca.fmax(length - values["tendon_slack_length"], 0.0)
+    thickness = values["optimal_fiber_length"] * np.sin(parameters.pennation_angle)
+    fiber = ca.sqrt(ca.fmax(along**2 + thickness**2, ABOVE_ZERO))
+    return Fiber(fiber, velocity * along / fiber, along / fiber)
+
+
+def rigid_forces(values: Mapping[str, Any], parameters: MuscleParameters, fiber: Fiber) -> tuple[Any, Any]:
+    """Force capacity and passive force at the tendon [N] (`capacity_and_passive`)."""
+    optimal = values["optimal_fiber_length"]
+    x, v = fiber.length / optimal, fiber.velocity / (values["max_shortening_velocity"] * optimal)
+    element, active, stretched = parameters.passive, list[Any](), list[Any]()
+    for family, numbers in parameters.families:
+        members, of_family = numbers.tolist(), curves(family)
+        active.append((members, of_family.active(x[members]) * of_family.velocity(v[members])))
+        strains = element.at_zero[members], element.at_one[members]
+        stretched.append((members, of_family.passive(x[members], *strains)))
+    capacity = values["max_isometric_force"] * fiber.cosine * in_order(active)
+    return capacity, element.force * fiber.cosine * in_order(stretched)
+
+
+BALANCED = (
+    "max_isometric_force",
+    "optimal_fiber_length",
+    "tendon_slack_length",
+    "max_shortening_velocity",
+    "tendon_strain",
+)
+"""The parameters in the columns of the equilibrium, which can have factors."""
+
+_BISECTIONS, _NEWTON_STEPS = 50, 3
+
+
+def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
+    """Tendon force over F0 and fiber length [m] of muscles whose tendons stretch, at rest of the tendon.
+
+    A function of L_MT (n,) [m], its rate (n,) [m/s], activation (n,), and the parameters `BALANCED` (n, 5).
+    The coordinate z of the tendon solves f_T(z) = fiber force (`FiberDynamics.equilibrium`). Bisection finds z without
+    derivatives; Newton steps z - g / g_z then give it those of the implicit function: two steps the first and the
+    second, which depend on no derivative of the first guess.
+    """
+    muscles, count = ElasticMuscles.from_parameters(parameters), len(parameters.names)
+    names = "L", "V", "a"
+    length, velocity, activation = (ca.MX.sym(name, count) for name in names)
+    numbers, z = ca.MX.sym("parameters", count, len(BALANCED)), ca.MX.sym("z", count)
+    given: list[Any] = [length, velocity, activation, numbers]
+    balance = _Balance(muscles, damping, given)
+    tendon, fiber_force, fiber = balance.at(z)
+    step = ca.Function("balance", [z, *given], [tendon - fiber_force, fiber_force, tendon, fiber])
+    residual = ca.Function("residual", [z, *given], [tendon - fiber_force])
+    slope = ca.Function("slope", [z, *given], [ca.jtimes(tendon - fiber_force, z, ca.MX.ones(count))])
+
+    low = ca.MX(muscles.start)
+    room = (length - balance.rest) / ca.if_else(balance.stretch > 0.0, balance.stretch, 1.0)
+    high = most = ca.fmax(ca.if_else(balance.stretch > 0.0, room, 0.0), low) + 0.5
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        above = residual(middle, *given) > 0.0
+        low, high = ca.if_else(above, low, middle), ca.if_else(above, middle, high)
+    options: dict[str, Any] = {"is_diff_out": [False], "never_inline": True}
+    guess = ca.Function("guess", given, [0.5 * (low + high)], options)
+
+    at = guess(*given)
+    # without equilibrium the bisection ends at the slack tendon, which has no force, or where no fiber is left
+    slack = at < muscles.start + 1e-12
+    for _ in range(_NEWTON_STEPS):
+        at = ca.if_else(slack, muscles.start, ca.fmin(at - residual(at, *given) / slope(at, *given), most))
+    elastic = ca.DM(muscles.elastic.astype(float))
+    rigid = step(ca.MX.zeros(count), *given)[1]
+    at = ca.if_else(elastic, at, rigid)
+    _, _, force, fiber = step(at, *given)
+    force = ca.if_else(ca.logic_and(slack, elastic), 0.0, force)
+    return ca.Function(
+        "equilibrium", given, [force, fiber, at], [*names, "parameters"], ["force", "fiber", "z"]
+    )
+
+
+class _Balance:
+    """Forces of tendon and fiber over F0 at a coordinate z of the tendon that rests (`FiberDynamics`)."""
+
+    def __init__(self, muscles: ElasticMuscles, damping: float, given: list[Any]) -> None:
+        self.length, self.velocity, activation, numbers = given
+        self.force, self.optimal, slack, fastest, strain = ca.horzsplit(numbers)
+        self.muscles, self.damping = muscles, damping
+        self.activation = activation if damping > 0.0 else ca.fmax(activation, LEAST_ACTIVATION)
+        self.rest = slack * (1.0 + muscles.strain_at_start)
+        self.stretch = slack * (strain - muscles.strain_at_start) * muscles.elastic.astype(float)
+        self.fastest = fastest * self.optimal
+        lengthening = LengtheningCurves.from_force_velocity(muscles.curves.velocity)
+        self.outer, inner = lengthening.outer, sampled(lengthening.curve)
+        self.lengthening = lambda v: inner(_clip(v, -1.0, 1.0)) + self._beyond(v)
+        self.active, self.passive, self.tendon = (
+            sampled(curve) for curve in (muscles.curves.active, muscles.curves.passive, muscles.curves.tendon)
+        )
+
+    def _beyond(self, v: Any) -> Any:
+        return ca.fmin(v + 1.0, 0.0) * self.outer[0] + ca.fmax(v - 1.0, 0.0) * self.outer[1]
+
+    def at(self, z: Any) -> tuple[Any, Any, Any]:
+        """Tendon force and fiber force along the tendon over F0, and fiber length [m]."""
+        parameters = self.muscles.parameters
+        free, width = self.length - self.rest - self.stretch * z, LEAST_ALONG * self.optimal
+        root = ca.sqrt(free**2 + width**2)
+        along = ca.if_else(free > 0.0, 0.5 * (free + root), 0.5 * width**2 / (root - ca.fmin(free, 0.0)))
+        thickness = self.optimal * np.sin(parameters.pennation_angle)
+        fiber = ca.sqrt(along**2 + thickness**2)
+        cosine, strain, element = along / fiber, fiber / self.optimal - 1.0, parameters.passive
+        share = (strain - element.at_zero) / (element.at_one - element.at_zero)
+        v = self.velocity * cosine / self.fastest
+        active = self.activation * self.active(1.0 + strain) * self.lengthening(v) + self.damping * v
+        held = element.force / self.force * self.passive(share)
+        # the start of the curve has no force; below it the tendon is slack
+        bears = ca.logic_or(z > self.muscles.start, ca.logic_not(ca.DM(self.muscles.elastic.astype(float))))
+        return ca.if_else(bears, self.tendon(z), 0.0), (active + held) * cosine, fiber

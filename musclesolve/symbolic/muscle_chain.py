@@ -1,0 +1,276 @@
+"""Muscles of a subject or of an OpenSim model as CasADi functions of the pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import muscle_db
+from muscle_db import MuscleDatabase
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
+from musclesolve._util.sides import SIDES
+from musclesolve.constants import ELASTIC, RIGID
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError, input_error
+from musclesolve.muscles.curves.curve_family import curve_family
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.paths.engine import PathLayout
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles
+from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_shifts
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
+from musclesolve.symbolic.iterated_paths import Evaluated, IteratedPaths
+from musclesolve.symbolic.path_length import Places, iterated_muscles, path_length
+from musclesolve.symbolic.piecewise import in_order
+from musclesolve.symbolic.placing import all_coordinates, places_of_model, places_of_set
+
+SIZE = "size"
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleChain:
+    """CasADi functions of n muscles and m degrees of freedom, for one pose q (m,) [rad or m] with rates qd (m,).
+
+    dofs, muscles: names, in the order of the arguments and results. muscle_parameters: the numbers of the Hill model.
+    factors: names of further arguments, which follow the others in every function. iterated: muscles whose paths the
+    path engine finds by iteration, so that functions with them have no C code.
+
+    length(q) (n,) [m]; moment_arm(q) (m, n) [m], -dL/dq; velocity(q, qd) (n,) [m/s]; force(q, qd, a) (n,) [N]: tendon
+    forces at activations a (n,); moment(q, qd, a) (m,) [N m]. Of rigid tendons: fiber(q, qd), which returns length [m],
+    velocity [m/s] and cosine of the pennation; capacity(q, qd) and passive(q, qd) (n,) [N]. Of elastic tendons:
+    fiber(q, qd, a), which returns the fiber length [m] and the coordinate of the tendon; capacity and passive are None,
+    because the force is not the sum of an active and a passive one.
+
+    engine: the functions of the iterated paths, which CasADi does not keep alive.
+    """
+
+    dofs: tuple[str, ...]
+    muscles: tuple[str, ...]
+    muscle_parameters: MuscleParameters
+    factors: tuple[str, ...]
+    iterated: tuple[str, ...]
+    length: Any
+    moment_arm: Any
+    velocity: Any
+    fiber: Any
+    force: Any
+    moment: Any
+    capacity: Any = None
+    passive: Any = None
+    engine: Any = field(default=None, repr=False)
+
+
+def muscle_chain(
+    body: Model | OpenSimModel | None = None,
+    muscles: str | Path | MuscleDatabase | ScaledMuscles | Sequence[str] | None = None,
+    *,
+    side: str = "both",
+    curves: str | None = None,
+    tendon: str = RIGID,
+    factors: Sequence[str] = (),
+    damping: float = 0.0,
+) -> MuscleChain:
+    """Lengths, moment arms, forces and moments of muscles as CasADi functions with exact derivatives.
+
+    The numbers are those of `muscle_geometry` and `muscle_state` (passive forces as in "table"), or of an OpenSim model
+    those of its shortest paths; the tendons of its muscles over several objects are longer by the difference from
+    OpenSim's length in the neutral pose. Elastic tendons are in equilibrium at a constant tendon length.
+
+    Args:
+        body: a subject (`human_model`), or an OpenSim model (`read_osim`); the standard subject unless given.
+        muscles: of a subject a muscle set, its name or file, or muscles from `scale_muscles`; gait2392_hip unless
+            given. Of an OpenSim model the names of muscles; all unless given.
+        side: "both", "r" or "l", of a set.
+        curves: name of a family of Hill curves instead of the one of the set or model.
+        tendon: "rigid" or "elastic".
+        factors: names of factors that become arguments: "size" (one number) multiplies all lengths of the skeleton;
+            "max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "max_shortening_velocity" and
+            "tendon_strain" (n,) multiply these parameters. The passive elements keep their force.
+        damping: of fibers behind elastic tendons, over the maximum isometric force at v_max.
+
+    Raises:
+        InputError: an unknown name; a model with spherical joints; muscles that need what is not supported.
+
+    Examples:
+        >>> chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r", factors=("max_isometric_force",))
+        >>> chain.dofs[3], len(chain.muscles)
+        ('knee_flexion_r', 43)
+        >>> bent, still = np.radians([30.0, 0, 0, 40.0, 0, 0, 0]), np.zeros(7)
+        >>> moment = chain.moment(bent, still, np.full(43, 0.1), np.ones(43))
+        >>> moment.shape
+        (7, 1)
+    """
+    check_choice(tendon, "tendon", (RIGID, ELASTIC))
+    factors = tuple(one_or_several(factors))
+    for name in factors:
+        check_choice(name, "factor", (SIZE, *BALANCED))
+    check_number(damping, "damping", "a number from 0, such as 0.1", least=0.0)
+    if isinstance(body, OpenSimModel):
+        paths = _of_model(body, muscles)
+    else:
+        check_choice(side, "side", ("both", *SIDES))
+        paths = _of_subject(body, muscles, side, curves)
+    parameters = paths.parameters
+    if curves is not None:
+        parameters = replace(parameters, families=((curve_family(curves), np.arange(len(parameters.names))),))
+    return _chain(replace(paths, parameters=parameters), factors, tendon == ELASTIC, damping)
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """Muscles with the function of their lengths, and the names of those whose paths are found by iteration."""
+
+    dofs: tuple[str, ...]
+    parameters: MuscleParameters
+    length: Any
+    iterated: tuple[str, ...]
+    engine: IteratedPaths | None
+
+
+def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Paths:
+    """Muscles of a set on a subject."""
+    model = (
+        human_model() if body is None else check_type(body, Model, "body", "a subject or an OpenSim model")
+    )
+    if not isinstance(muscles, ScaledMuscles):
+        database = muscle_db.load() if muscles is None else muscles
+        if not isinstance(database, MuscleDatabase):
+            database = load_muscle_set(database)
+        sides = SIDES if side == "both" else (side,)
+        muscles = joined(
+            [scale_muscles(model, database, each, passive="table", curves=curves) for each in sides]
+        )
+    paths, names, joints = muscles.paths, muscles.dof_names, [model.dof(name) for name in muscles.dof_names]
+    balls = set(model.tree.spherical.ravel().tolist())
+    if balls & set(joints):
+        raise InputError(
+            "muscles cross a spherical joint, whose coordinates are no angles",
+            code="unsupported",
+            expected="a model with hinges",
+            remedy="state three axes for the joint",
+        )
+
+    def evaluate(numbers: Indices) -> Evaluated:
+        some, tree = paths.subset(numbers), model.tree
+
+        def lengths(q: Array) -> tuple[Array, Array]:
+            coordinates = np.zeros((len(q), len(model.topology.dof_names)))
+            coordinates[:, joints] = q
+            at = np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
+            natural = tree.pose(coordinates[:, : tree.joint_count], *at)
+            state = some.evaluate(natural, coordinates)
+            return state.length, state.moment_arms(np.array(joints), tree, tree.axes(natural))
+
+        return lengths
+
+    q = ca.SX.sym("q", len(joints))
+    places = places_of_set(model, paths, dict(zip(joints, ca.vertsplit(q), strict=True)))
+    return _paths(names, muscles.parameters, paths.layout, (q, places), evaluate)
+
+
+def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
+    """Muscles of an OpenSim model, with the coordinates that move them."""
+    chosen = model.chosen(None if muscles is None else one_or_several(muscles))
+    if not chosen:
+        raise input_error("opensim.no_muscle_named", file=model.file)
+    names = [muscle.name for muscle in chosen]
+    crossed = frozenset().union(*(model.crossing[name] for name in names))
+    dofs = tuple(name for name, each in model.coordinates.items() if name in crossed and not each.locked)
+    parameters = muscle_parameters(chosen)
+    parameters = replace(
+        parameters, tendon_slack_length=parameters.tendon_slack_length + tendon_shifts(model, names)
+    )
+
+    def evaluate(numbers: Indices) -> Evaluated:
+        some = [names[k] for k in numbers]
+
+        def lengths(q: Array) -> tuple[Array, Array]:
+            values = dict(zip(dofs, q.T, strict=True))
+            geometry = opensim_geometry(model, values, dofs, some, reported=False)
+            return geometry.length, geometry.moment_arm
+
+        return lengths
+
+    system, q = path_system(model, chosen), ca.SX.sym("q", len(dofs))
+    values = all_coordinates(model, dict(zip(dofs, ca.vertsplit(q), strict=True)))
+    return _paths(dofs, parameters, system.layout, (q, places_of_model(system, values)), evaluate)
+
+
+def _paths(
+    dofs: tuple[str, ...],
+    parameters: MuscleParameters,
+    layout: PathLayout,
+    placed: tuple[Any, Places],
+    evaluate: Callable[[Indices], Evaluated],
+) -> _Paths:
+    """The function of the lengths of all muscles: expressions, and the engine where it iterates."""
+    q, places = placed
+    iterated = iterated_muscles(layout)
+    direct, other = np.flatnonzero(~iterated), np.flatnonzero(iterated)
+    pose, parts = ca.MX.sym("q", len(dofs)), list[tuple[list[int], Any]]()
+    if direct.size:
+        lengths = [path_length(layout, k, places) for k in direct.tolist()]
+        parts.append((direct.tolist(), ca.Function("paths", [q], [ca.vertcat(*lengths)])(pose)))
+    engine = None
+    if other.size:
+        engine = IteratedPaths(evaluate(other), (len(other), len(dofs)))
+        parts.append((other.tolist(), engine(pose)))
+    length = ca.Function("length", [pose], [in_order(parts)], ["q"], ["length"])
+    return _Paths(dofs, parameters, length, tuple(parameters.names[k] for k in other), engine)
+
+
+def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: float) -> MuscleChain:
+    """All functions of the chain; each input has a name."""
+    parameters, count = paths.parameters, len(paths.parameters.names)
+    q, qd = (ca.MX.sym(name, len(paths.dofs)) for name in ("q", "qd"))
+    activation = ca.MX.sym("a", count)
+    numbers = {name: ca.MX.sym(name, 1 if name == SIZE else count) for name in factors}
+    values = {name: getattr(parameters, name) * numbers.get(name, 1.0) for name in BALANCED}
+
+    length = numbers.get(SIZE, 1.0) * paths.length(q)
+    gradient = ca.jacobian(length, q)
+    velocity = gradient @ qd
+
+    def function(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
+        inputs = inputs | numbers
+        dense = [ca.densify(value) for value in outputs.values()]
+        return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
+
+    pose, moving = {"q": q}, {"q": q, "qd": qd}
+    driven, own = moving | {"a": activation}, dict[str, Any]()
+    if elastic:
+        equilibrium = equilibrium_function(parameters, damping)
+        columns = ca.horzcat(*(ca.MX(values[name]) for name in BALANCED))
+        share, fiber_length, tendon = equilibrium(length, velocity, activation, columns)
+        force = values["max_isometric_force"] * share
+        own["fiber"] = function("fiber", driven, {"length": fiber_length, "tendon": tendon})
+    else:
+        fiber = rigid_fiber(values, parameters, length, velocity)
+        capacity, passive = rigid_forces(values, parameters, fiber)
+        force = activation * capacity + passive
+        own["fiber"] = function("fiber", moving, fiber._asdict())
+        own["capacity"] = function("capacity", moving, {"capacity": capacity})
+        own["passive"] = function("passive", moving, {"passive": passive})
+    return MuscleChain(
+        dofs=paths.dofs,
+        muscles=parameters.names,
+        muscle_parameters=parameters,
+        factors=factors,
+        iterated=paths.iterated,
+        length=function("length", pose, {"length": length}),
+        moment_arm=function("moment_arm", pose, {"moment_arm": -gradient.T}),
+        velocity=function("velocity", moving, {"velocity": velocity}),
+        force=function("force", driven, {"force": force}),
+        moment=function("moment", driven, {"moment": -gradient.T @ force}),
+        engine=paths.engine,
+        **own,
+    )

@@ -1,0 +1,239 @@
+"""Length of the path of one muscle over at most one cylinder or sphere, as an expression.
+
+The rules and formulas are those of the kernel (muscles/paths/kernel: wrapping.py, cylinder.py, sphere.py), with a
+choice between two expressions where the kernel has a branch. Roots are taken of numbers above zero, so that the branch
+that is not taken has finite derivatives. The path is the shortest one: its derivatives by the places of points and
+objects follow from the expression, tangent points included.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from musclesolve.muscles.paths.engine import PathLayout
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
+from musclesolve.muscles.paths.kernel.cylinder import ROUND_OFF
+from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
+
+ABOVE_ZERO = 1e-24
+"""Least number whose root is taken."""
+FAR = 1e9
+"""Longer than any path [m]."""
+
+
+class Places(NamedTuple):
+    """Points of a layout (P) and wrap objects (O) in a pose, as expressions.
+
+    position: (3,) of each point [m]; on: 1 or an expression that is 1 where the point is on the path, else 0; center
+    (3,) [m] and rotation (3, 3) of each object.
+    """
+
+    position: list[Any]
+    on: list[Any]
+    center: list[Any]
+    rotation: list[Any]
+
+
+class Contact(NamedTuple):
+    """Contact of a segment with an object: whether it touches, whether its line cuts, and the length it adds [m]."""
+
+    touches: Any
+    mandatory: Any
+    extra: Any
+
+
+def iterated_muscles(layout: PathLayout) -> np.ndarray:
+    """Mask (n,) of the muscles whose paths are found by iteration: over several objects, or over an ellipsoid."""
+    wraps = np.bincount(layout.wrap_muscle, minlength=layout.muscles)
+    curved = layout.wrap_muscle[layout.kind[layout.wrap_object] == ELLIPSOID]
+    return np.asarray((wraps > 1) | np.isin(np.arange(layout.muscles), curved))
+
+
+def path_length(layout: PathLayout, muscle: int, places: Places) -> Any:
+    """Length of a muscle with at most one wrap, over a cylinder or sphere [m]."""
+    first, last = layout.arrays.first_point[muscle], layout.arrays.first_point[muscle + 1]
+    wraps = range(layout.arrays.first_wrap[muscle], layout.arrays.first_wrap[muscle + 1])
+    total, least, settled = 0.0, FAR, 0.0
+    for a, b, used in _segments(range(first, last), places.on):
+        total += used * _distance(places.position[a], places.position[b])
+        for wrap in wraps:
+            low, high = layout.arrays.wrap_range[wrap]
+            if low <= a < high and b <= high:
+                contact = _contact(layout, layout.wrap_object[wrap], places, a, b)
+                # the first segment whose line cuts the object, or else the one that it lengthens least
+                better = ca.logic_or(contact.mandatory, contact.extra < least)
+                takes = used * (1.0 - settled) * contact.touches * better
+                least = ca.if_else(takes, contact.extra, least)
+                settled = ca.logic_or(settled, takes * contact.mandatory)
+    return total + ca.if_else(least < FAR, least, 0.0) if len(wraps) else total
+
+
+def _segments(points: range, on: list[Any]) -> list[tuple[int, int, Any]]:
+    """Pairs of points that can follow each other, and whether they do: both on the path, none between them."""
+    segments = []
+    for a in points:
+        used = on[a]
+        for b in range(a + 1, points.stop):
+            segments.append((a, b, used * on[b]))
+            if isinstance(on[b], float):
+                break
+            used = used * (1.0 - on[b])
+    return segments
+
+
+def _root(square: Any) -> Any:
+    return ca.sqrt(ca.fmax(square, ABOVE_ZERO))
+
+
+def _distance(a: Any, b: Any) -> Any:
+    return _root(ca.sumsqr(b - a))
+
+
+def _contact(layout: PathLayout, item: int, places: Places, a: int, b: int) -> Contact:
+    turned, center = places.rotation[item].T, places.center[item]
+    p, q = (turned @ (places.position[k] - center) for k in (a, b))
+    axis, sign, radius = int(layout.side_axis[item]), layout.side_sign[item], layout.radii[item, 0]
+    if layout.kind[item] == CYLINDER:
+        return touch_cylinder(p, q, radius, layout.half_length[item], axis, sign)
+    return touch_sphere(p, q, radius, axis, sign)
+
+
+def _on_side(value: Any, sign: float) -> Any:
+    """Whether a coordinate is on the half of a sign."""
+    return value >= 0.0 if sign > 0.0 else value < 0.0
+
+
+def _around(sine: Any, cosine: Any) -> Any:
+    """Angle from 0 to a full turn [rad]."""
+    angle = ca.atan2(sine, cosine)
+    return ca.fmax(ca.if_else(angle < -ROUND_OFF, angle + 2.0 * np.pi, angle), 0.0)
+
+
+def touch_cylinder(p: Any, q: Any, radius: float, half_length: float, axis: int, sign: float) -> Contact:
+    """Contact of the segment between two ends (3,) in the frame of a cylinder: kernel/cylinder.py."""
+    square_1, square_2 = p[0] ** 2 + p[1] ** 2, q[0] ** 2 + q[1] ** 2
+    outside = ca.logic_and(square_1 >= radius**2, square_2 >= radius**2)
+    shorter = ca.if_else(p[0] * q[1] >= p[1] * q[0], 1.0, -1.0)
+    c1, c2 = radius / _root(square_1), radius / _root(square_2)
+    s1, s2 = _root(1.0 - c1**2), _root(1.0 - c2**2)
+    turn = shorter if sign == 0.0 else _turn(p, q, (c1, c2, s1, s2), axis, sign, shorter)
+    x1, y1 = c1 * (p[0] * c1 - p[1] * turn * s1), c1 * (p[1] * c1 + p[0] * turn * s1)
+    x2, y2 = c2 * (q[0] * c2 + q[1] * turn * s2), c2 * (q[1] * c2 - q[0] * turn * s2)
+    angle = _around(turn * (x1 * y2 - y1 * x2), x1 * x2 + y1 * y2)
+    first, last = _root(square_1 - radius**2), _root(square_2 - radius**2)
+    flat, rise = first + radius * angle + last, q[2] - p[2]
+    z1, z2 = p[2] + rise * first / flat, q[2] - rise * last / flat
+    beyond = ca.logic_and(ca.fabs(z1) > half_length, ca.fabs(z2) > half_length)
+    touches, mandatory = _line_touches(p, q, radius, axis, sign)
+    touches = ca.logic_and(ca.logic_and(touches, outside), ca.logic_not(beyond))
+    return Contact(touches, mandatory, _root(flat**2 + rise**2) - _distance(p, q))
+
+
+def _line_touches(p: Any, q: Any, radius: float, axis: int, sign: float) -> tuple[Any, Any]:
+    """Whether the path touches the cylinder, by its straight line, and whether the line cuts it."""
+    dx, dy = q[0] - p[0], q[1] - p[1]
+    square = dx**2 + dy**2
+    along = -(p[0] * dx + p[1] * dy) / ca.fmax(square, ABOVE_ZERO)
+    between = ca.logic_and(square > 0.0, ca.logic_and(along > 0.0, along < 1.0))
+    cut = ca.logic_and(between, (p[0] * q[1] - p[1] * q[0]) ** 2 < radius**2 * square)
+    if sign == 0.0:
+        return cut, cut
+    near, far = _on_side(p[axis], sign), _on_side(q[axis], sign)
+    neither = ca.logic_not(ca.logic_or(near, far))
+    closest = _on_side(p[axis] + along * (q[axis] - p[axis]), sign)
+    possible = ca.logic_or(neither, ca.logic_and(near != far, ca.logic_not(closest)))
+    mandatory = ca.logic_and(cut, ca.logic_not(neither))
+    return ca.logic_and(square > 0.0, ca.logic_or(mandatory, possible)), mandatory
+
+
+def _turn(p: Any, q: Any, angles: tuple[Any, ...], axis: int, sign: float, shorter: Any) -> Any:
+    """Direction about z, +1 or -1, whose tangent points lie on the stated half."""
+    c1, c2, s1, s2 = angles
+    cosine = p[0] * c1 * (q[0] * c2) + p[1] * c1 * (q[1] * c2)
+    sine = p[0] * c1 * (q[1] * c2) - p[1] * c1 * (q[0] * c2)
+    c, s = c1 * c2 - s1 * s2, s1 * c2 + c1 * s2
+    larger = ca.if_else(cosine * c + sine * s < cosine * c - sine * s, 1.0, -1.0)
+    if axis == 2:
+        left_1, left_2 = _on_side(p[2], sign), _on_side(q[2], sign)
+        right_1, right_2 = left_1, left_2
+    else:
+        other = -1.0 if axis == 0 else 1.0
+        left_1, right_1 = (_on_side(p[axis] * c1 + k * other * p[1 - axis] * s1, sign) for k in (1.0, -1.0))
+        left_2, right_2 = (_on_side(q[axis] * c2 + k * other * q[1 - axis] * s2, sign) for k in (1.0, -1.0))
+    some, both = ca.logic_or(left_2, right_2), ca.logic_and(left_2, right_2)
+    by_second = ca.if_else(left_2, -1.0, 1.0)
+    by_second = ca.if_else(ca.logic_or(left_1, some), by_second, larger)
+    by_second = ca.if_else(ca.logic_and(left_1, both), shorter, by_second)
+    return ca.if_else(left_1 != right_1, ca.if_else(left_1, 1.0, -1.0), by_second)
+
+
+def touch_sphere(p: Any, q: Any, radius: float, axis: int, sign: float) -> Contact:
+    """Contact of the segment between two ends (3,) in the frame of a sphere: kernel/sphere.py."""
+    w1, w2 = p / radius, q / radius
+    first, last, both = ca.sumsqr(w1), ca.sumsqr(w2), ca.dot(w1, w2)
+    square = first + last - 2.0 * both
+    along = (first - both) / ca.fmax(square, ABOVE_ZERO)
+    nearest = w1 + along * (w2 - w1)
+    distance = ca.sumsqr(nearest)
+    outside = ca.logic_and(ca.logic_and(first >= 1.0, last >= 1.0), distance < 1.0 - GRAZING)
+    touches = ca.logic_and(outside, ca.logic_and(along > 0.0, along < 1.0))
+    sided: Any = 0.0
+    side = nearest
+    if sign != 0.0:
+        near, far = p[axis] * sign >= 0.0, q[axis] * sign >= 0.0
+        held = ca.if_else(ca.logic_and(near, far), nearest, _held_side(w1, w2, nearest, axis, sign))
+        side, sided = held, ca.logic_or(near, far)
+    side = ca.if_else(distance < CENTRAL**2, _any_side(w1, axis, sign), side)
+    u1, direction = _tangent(w1, side)
+    u2, _ = _tangent(w2, side)
+    angle = _around(ca.dot(direction, u2), ca.dot(u1, u2))
+    straight = _root(first - 1.0) + _root(last - 1.0)
+    return Contact(touches, sided, radius * (angle + straight) - _distance(p, q))
+
+
+def _across(w: Any, side: Any) -> Any:
+    """Unit vector across the line from the center to an end, toward a side."""
+    across = side - ca.dot(side, w) / ca.fmax(ca.sumsqr(w), ABOVE_ZERO) * w
+    return across / _root(ca.sumsqr(across))
+
+
+def _tangent(w: Any, side: Any) -> tuple[Any, Any]:
+    """Tangent point of an end on the unit sphere, and the direction of the path after it."""
+    square = ca.fmax(ca.sumsqr(w), ABOVE_ZERO)
+    height, out = _root(1.0 - 1.0 / square), _across(w, side)
+    return w / square + height * out, out / ca.sqrt(square) - height * w / ca.sqrt(square)
+
+
+def _held_side(w1: Any, w2: Any, nearest: Any, axis: int, sign: float) -> Any:
+    """Side of the center by OpenSim's rule; the stated one where the rule gives opposite tangent points."""
+    sides, points = [], []
+    for w in (w1, w2):
+        across, square = _across(w, nearest), ca.fmax(ca.sumsqr(w), ABOVE_ZERO)
+        side = ca.if_else(-ca.dot(across, w1 + w2) > 0.0, 1.0, -1.0)
+        sides.append(side)
+        points.append(w / square + side * _root(1.0 - 1.0 / square) * across)
+    along = points[0][axis] + points[1][axis] - w1[axis] - w2[axis]
+    first, last = (ca.if_else(along * sign < 0.0, -side, side) for side in sides)
+    bent = first != last
+    turned = ca.logic_or(
+        ca.logic_and(bent, sign * nearest[axis] < 0.0), ca.logic_and(ca.logic_not(bent), first < 0.0)
+    )
+    return ca.if_else(turned, -nearest, nearest)
+
+
+def _any_side(w: Any, axis: int, sign: float) -> Any:
+    """Direction across a line through the center: the stated side, or the axis most nearly perpendicular."""
+
+    def across(k: int) -> Any:
+        return -w[k] * w / ca.fmax(ca.sumsqr(w), ABOVE_ZERO) + np.eye(3)[k]
+
+    if sign != 0.0:
+        return sign * across(axis)
+    best, least = across(axis), ca.fabs(w[axis])
+    for k in range(3):
+        nearer = ca.fabs(w[k]) < least
+        best, least = ca.if_else(nearer, across(k), best), ca.if_else(nearer, ca.fabs(w[k]), least)
+    return best

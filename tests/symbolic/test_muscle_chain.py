@@ -1,0 +1,211 @@
+"""Lengths, moment arms, forces and moments of the symbolic chain beside the numeric one, and their derivatives."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from benchmarks.symbolic import (
+    FAMILIES,
+    MODELS,
+    NAMES,
+    SETS,
+    States,
+    derivative_differences,
+    differences,
+    elastic_differences,
+    numeric_state,
+    random_states,
+    symbolic,
+)
+from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.paths.moving_frames import NaturalSpline
+from tests.support.refusals import refused
+
+LEG = Path(__file__).parents[2] / "examples" / "opensim_model" / "leg.osim"
+MODEL_FILES = [LEG, *(MODELS / f"{name}.osim" for name in NAMES)]
+POSES = 6
+EXACT = {"length": 1e-13, "velocity": 1e-11, "arm": 1e-11, "fiber": 1e-11}
+"""Largest differences [m, m/s]; of forces and moments 1e-8 N, where forces have thousands of newtons."""
+
+
+@cache
+def subject(stature):
+    return ms.dynamics.human_model(stature=stature, mass=80.0)
+
+
+@cache
+def scaled(name, stature=1.75, curves=None):
+    return ms.muscles.scale_muscles(
+        subject(stature), load_muscle_set(name), "r", passive="table", curves=curves
+    )
+
+
+def check_exact(found):
+    assert {name: value for name, value in found.items() if value > EXACT.get(name, 5e-9)} == {}
+
+
+@pytest.mark.parametrize("stature", [1.60, 1.90])
+@pytest.mark.parametrize("name", SETS)
+def test_sets_on_scaled_subjects_have_the_numeric_numbers(name, stature):
+    muscles = scaled(name, stature)
+    chain = ms.symbolic.muscle_chain(subject(stature), muscles)
+    states = random_states(chain, POSES)
+    check_exact(differences(chain, states, numeric_state(subject(stature), muscles, chain, states)))
+
+
+def test_both_sides_are_those_of_muscle_geometry():
+    chain = ms.symbolic.muscle_chain(muscles="rajagopal_2023")
+    q = random_states(chain, 3).q
+    poses = ms.muscle_geometry(dict(zip(chain.dofs, q.T, strict=True)), database="rajagopal_2023")
+    poses = poses.sel(muscle=list(chain.muscles), dof=list(chain.dofs))
+    for name, function in (("musculotendon_length", chain.length), ("moment_arm", chain.moment_arm)):
+        np.testing.assert_allclose(symbolic(function, q)[0], poses[name], atol=1e-13)
+    for name, function in (("force_capacity", chain.capacity), ("passive_force", chain.passive)):
+        found = symbolic(function, q, np.zeros_like(q))[0]
+        np.testing.assert_allclose(found, poses[name], atol=5e-9)
+
+
+@pytest.mark.parametrize("file", MODEL_FILES, ids=lambda file: file.stem)
+def test_opensim_models_have_the_numeric_numbers(file):
+    if not file.exists():
+        pytest.skip(f"there is no {file.name}")
+    model = ms.read_osim(file)
+    chain = ms.symbolic.muscle_chain(model)
+    states = random_states(chain, POSES, model)
+    check_exact(differences(chain, states, numeric_state(model, None, chain, states)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_of_curves_has_the_numeric_forces(family):
+    """Also at lengths and velocities far beyond those of poses, and behind elastic tendons."""
+    muscles = scaled("gait2392_hip", curves=family)
+    chain = ms.symbolic.muscle_chain(subject(1.75), muscles)
+    states = random_states(chain, POSES)
+    states = states._replace(qd=20.0 * states.qd)
+    state = numeric_state(subject(1.75), muscles, chain, states)
+    found = differences(chain, states, state)
+    check_exact(found | {"velocity": found["velocity"] / 20.0})
+    elastic = ms.symbolic.muscle_chain(subject(1.75), muscles, tendon="elastic")
+    check_exact(elastic_differences(elastic, states, state))
+
+
+@pytest.mark.parametrize("name", ["silva_2003_wrapped", "gait2392_hip", "rajagopal_2023"])
+def test_derivatives_by_the_pose_are_those_of_differences(name):
+    chain = ms.symbolic.muscle_chain(subject(1.75), scaled(name))
+    few = States(*(each[:4] for each in random_states(chain, 4)))
+    found = derivative_differences(chain, few)
+    assert len(found) == (3 if chain.iterated else 4)
+    assert max(found.values()) < 2e-5
+    assert found["d length, order 2"] < 1e-6
+
+
+def test_second_derivatives_of_elastic_forces_are_those_of_differences():
+    chain = ms.symbolic.muscle_chain(subject(1.75), scaled("gait2392_hip"), tendon="elastic")
+    found = derivative_differences(chain, random_states(chain, 3))
+    assert found["d moment, order 1"] < 1e-6
+    assert found["d moment, order 2"] < 1e-5
+
+
+def test_derivatives_of_iterated_paths_reach_the_second_derivative_of_a_moment():
+    chain = ms.symbolic.muscle_chain(subject(1.75), scaled("rajagopal_2023"))
+    assert chain.iterated == ("gastrocnemius_lateral_r", "gastrocnemius_medial_r")
+    q, knee = ca.MX.sym("q", 7), chain.dofs.index("knee_flexion_r")
+    still, active = np.zeros(7), np.zeros(len(chain.muscles))
+    active[chain.muscles.index("gastrocnemius_medial_r")] = 1.0
+    moment = chain.moment(q, still, active)[knee]
+    bend = ca.Function("bend", [q], [ca.jacobian(ca.jacobian(moment, q), q)[knee, knee]])
+    slope = ca.Function("slope", [q], [ca.jacobian(moment, q)[knee]])
+    pose, step = np.radians([20.0, 0.0, 0.0, 30.0, 5.0, 0.0, 0.0]), 2e-3 * np.eye(7)[knee]
+    quotient = float(slope(pose + step) - slope(pose - step)) / 4e-3
+    assert float(bend(pose)) == pytest.approx(quotient, rel=1e-2, abs=1.0)
+
+
+FACTORS = ("size", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
+
+
+@pytest.mark.parametrize("tendon", ["rigid", "elastic"])
+def test_factors_are_those_on_the_numeric_muscles_and_have_derivatives(tendon):
+    """Sizes scale points, objects, moving frames and joints; strengths and lengths as in `with_factors`."""
+    muscles, model = scaled("gait2392_hip"), subject(1.75)
+    chain = ms.symbolic.muscle_chain(model, muscles, tendon=tendon, factors=FACTORS)
+    size, factors = 1.04, np.random.default_rng(2).uniform(0.95, 1.05, (4, len(chain.muscles)))
+    states = random_states(chain, POSES)
+    state = numeric_state(*enlarged(model, muscles, size, factors), chain, states)
+    given = [np.broadcast_to(each, (POSES, *np.shape(each))) for each in (size, *factors)]
+    fixed = ms.symbolic.muscle_chain(*enlarged(model, muscles, size, factors), tendon=tendon)
+    for name, arguments in (("length", states[:1]), ("moment_arm", states[:1]), ("force", states)):
+        one = symbolic(getattr(chain, name), *arguments, *given)[0]
+        other = symbolic(getattr(fixed, name), *arguments)[0]
+        np.testing.assert_allclose(one, other, atol=5e-9, rtol=1e-11)
+    if tendon == "elastic":
+        check_exact(elastic_differences(fixed, states, state))
+    else:
+        check_exact(differences(fixed, states, state))
+
+    vector = ca.MX.sym("vector", 1 + factors.size)
+    parts = ca.vertsplit(vector, [0, *(1 + len(chain.muscles) * k for k in range(5))])
+    total = ca.sum1(chain.force(*(each[0] for each in states), *parts))
+    value = ca.Function("value", [vector], [total])
+    slope = ca.Function("slope", [vector], [ca.gradient(total, vector)])
+    curvature = ca.Function("curvature", [vector], [ca.hessian(total, vector)[0]])
+    at = np.concatenate([[size], *factors])
+    direction = np.random.default_rng(3).normal(size=at.size)
+    ends = at + 1e-6 * direction, at - 1e-6 * direction
+    quotient = float(value(ends[0]) - value(ends[1])) / 2e-6
+    assert float(ca.dot(slope(at), direction)) == pytest.approx(quotient, rel=1e-6)
+    quotients = np.array(slope(ends[0]) - slope(ends[1])).ravel() / 2e-6
+    exact = np.array(curvature(at) @ direction).ravel()
+    np.testing.assert_allclose(exact, quotients, rtol=1e-4, atol=1e-5 * np.abs(exact).max())
+
+
+def enlarged(model, muscles, size, factors):
+    """The subject and the muscles with all lengths of the skeleton times `size`, parameters times factors (4, n)."""
+    standing = model.standing.copy()
+    standing[: model.topology.point_count] *= size
+    larger = model.resized(standing, model.mass)
+    paths, grown = muscles.paths, np.diag([size] * 3 + [1.0] * 3)
+    motion = tuple(NaturalSpline.mapped(each, grown, np.zeros(6)) for each in paths.frames.motion)
+    paths = paths.moved(
+        rigid_bodies=larger.rigid_bodies,
+        layout=paths.layout.sized(size * paths.layout.radii, size * paths.layout.half_length),
+        standing=size * paths.standing,
+        objects=replace(paths.objects, center=size * paths.objects.center),
+        frames=replace(paths.frames, pivot=size * paths.frames.pivot, motion=motion),
+    )
+    return larger, replace(muscles, paths=paths, parameters=muscles.parameters.with_factors(factors))
+
+
+def test_velocity_is_the_rate_of_the_length_and_moment_its_power():
+    chain = ms.symbolic.muscle_chain(muscles="gait2392", side="l")
+    q, qd, a = (each[0] for each in random_states(chain, 1))
+    rate = (chain.length(q + 1e-6 * qd) - chain.length(q - 1e-6 * qd)) / 2e-6
+    np.testing.assert_allclose(chain.velocity(q, qd), rate, atol=1e-8)
+    power = ca.dot(chain.force(q, qd, a), chain.velocity(q, qd))
+    assert float(ca.dot(chain.moment(q, qd, a), qd)) == pytest.approx(-float(power), rel=1e-12)
+
+
+def test_what_cannot_be_is_refused():
+    with refused("unknown_name", "femur"):
+        ms.symbolic.muscle_chain(muscles="silva_2003", side="r", factors=["femur"])
+    with refused("unknown_name", "springy"):
+        ms.symbolic.muscle_chain(muscles="silva_2003", tendon="springy")
+    with refused("bad_type"):
+        ms.symbolic.muscle_chain("silva_2003")
+    with refused("unknown_name", "nothing"):
+        ms.symbolic.muscle_chain(ms.read_osim(LEG), ["nothing"])
+
+
+def test_muscles_of_a_foreign_family_are_refused():
+    muscles = scaled("silva_2003")
+
+    class Foreign:
+        name, passive_strain = "foreign", (0.0, 0.5)
+
+    strange = replace(muscles.parameters, families=((Foreign(), np.arange(43)),))
+    with refused("unknown_name", "foreign"):
+        ms.symbolic.muscle_chain(subject(1.75), replace(muscles, parameters=strange))
